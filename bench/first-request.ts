@@ -1,0 +1,46 @@
+import { startFakeOpenAI } from '../test/model/fake-openai.ts'
+import { makeRepository } from './make-repository.ts'
+import { addSample, openBaseline, report, type Samples } from './measure.ts'
+import { startService } from './start-service.ts'
+
+const RUNS = 50
+const WARM_UP = 3
+
+/** From the client's create request to the arrival of the first model request, mirror warm, runs one after another. */
+export async function firstRequest(): Promise<string> {
+  using repository = makeRepository()
+  let arrived = Promise.withResolvers<void>()
+  await using model = await startFakeOpenAI(() => {
+    arrived.resolve()
+    return { text: 'Nothing to do.' }
+  })
+  await using service = await startService({
+    AGENTRUN_INIT_REPO_URL: repository.path,
+    OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+    AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+  })
+  await using baseline = await openBaseline(service.database_url)
+  const samples: Samples = new Map()
+  for (let n = -WARM_UP; n < RUNS; n++) {
+    arrived = Promise.withResolvers()
+    const started = performance.now()
+    const run = await service.call('POST', '/agent/run', { prompt: `Look at part ${n} of this repository and say what it does.` })
+    const created = performance.now()
+    // Nothing is asked of the service meanwhile: it would be in the way of what is measured.
+    await Promise.race([arrived.promise, failAfter(20_000)])
+    const request = model.requests.at(-1)
+    await service.ended(Number(run.id))
+    if (!request) throw new Error('there was no model request')
+    if (n < 0) continue
+    addSample(samples, 'create to first model request', request.at - started)
+    addSample(samples, 'of it: create request and answer', created - started)
+    await baseline.take(samples)
+  }
+  return report(`first-request: ${RUNS} runs one after another`, samples, { name: 'create to first model request', median_ms: 60 })
+}
+
+function failAfter(ms: number): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`no model request within ${ms} ms`)), ms).unref()
+  })
+}

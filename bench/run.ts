@@ -1,0 +1,16 @@
+import { firstRequest } from './first-request.ts'
+import { stepOverhead } from './step-overhead.ts'
+
+/** `npm run bench` measures all, `npm run bench -- <name>` one. A figure is only printed: noise of a machine must not fail a build. */
+const benches: Record<string, () => Promise<string>> = { 'first-request': firstRequest, 'step-overhead': stepOverhead }
+
+const chosen = process.argv.slice(2)
+const unknown = chosen.find(name => !(name in benches))
+if (unknown !== undefined) {
+  process.stderr.write(`no bench ${unknown}; there are: ${Object.keys(benches).join(', ')}\n`)
+  process.exit(2)
+}
+for (const [name, bench] of Object.entries(benches)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
+  process.stdout.write(`${await bench()}\n`)
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { socketUrl } from '../src/postgres/socket-folder.ts'
+
+const TOKEN = 'bench-token-0123456789abcdef'
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+export type Service = AsyncDisposable & {
+  /** Base URL of the organization's resources. */
+  url: string
+  /** The embedded database, fsync on, as a service has it. */
+  database_url: string
+  call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
+  /** Resolves when the run has ended; rejects unless it is `completed`. */
+  ended(run_id: number): Promise<void>
+}
+
+/** The service as a process of its own, started as `npm start` does, on a fresh data folder. `env` as an operator would set it. */
+export async function startService(env: Record<string, string>): Promise<Service> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-')))
+  chmodSync(folder, 0o755)
+  const data = join(folder, 'data')
+  const arguments_of_node = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
+  const child = spawn(process.execPath, [...arguments_of_node, main], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      AGENTRUN_DATA_DIR: data,
+      AGENTRUN_PORT: '0',
+      AGENTRUN_INIT_TOKEN: TOKEN,
+      AGENTRUN_LIMIT_STANDARD: 'off',
+      AGENTRUN_LIMIT_AGENT_CREATION: 'off',
+      AGENTRUN_LIMIT_TOKEN_TOTAL: 'off',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', text => {
+    complaints = (complaints + text).slice(-4_000)
+  })
+  const gone = new Promise<never>((_resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', code => reject(new Error(`the service ended with ${code}: ${complaints}`)))
+  })
+  gone.catch(() => {})
+  const [, base_url = '', org_id = ''] = await Promise.race([banner(child.stdout), gone])
+  const url = `${base_url}/v1/organizations/${org_id}`
+
+  const call: Service['call'] = async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as Record<string, unknown>
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer.detail}`)
+    return answer
+  }
+  return {
+    url,
+    database_url: socketUrl(join(data, 'postgres/run'), 'agentrun', 'agentrun'),
+    call,
+    async ended(run_id) {
+      for (;;) {
+        const run = await call('GET', `/agent/run/${run_id}`)
+        if (run.terminal && run.status === 'completed') return
+        if (run.terminal) throw new Error(`run ${run_id} is ${run.status}: ${JSON.stringify(run.error)}\n${complaints}`)
+        await new Promise(resolve => setTimeout(resolve, 200))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise(resolve => child.once('exit', resolve))
+      if (child.exitCode === null && child.kill('SIGTERM')) await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What the start prints: address and organization. */
+function banner(output: NodeJS.ReadableStream): Promise<string[]> {
+  let text = ''
+  return new Promise((resolve, reject) => {
+    // Read to the end: a service whose output nobody takes would wait for its reader.
+    output.on('data', chunk => {
+      text += chunk
+      const found = /ready:\s+(\S+)[\s\S]*organization id\s+(\d+)[\s\S]*curl/.exec(text)
+      if (found) resolve(found)
+    })
+    output.on('end', () => reject(new Error(`the service did not start: ${text}`)))
+  })
+}

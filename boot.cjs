@@ -1,0 +1,233 @@
+// Makes one command enough on a fresh clone: gets Node 24, the packages, git, bubblewrap and the web build, then runs the command.
+// The only file that an old Node (18 and newer) reads, so it is CommonJS and needs no package.
+const { spawn } = require('node:child_process')
+const { createHash } = require('node:crypto')
+const { existsSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
+const { createServer } = require('node:net')
+const { constants: system } = require('node:os')
+const { delimiter, dirname, join } = require('node:path')
+
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start. */
+const commands = {
+  start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true },
+  dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
+  check: { node: ['scripts/check.ts'], tools: [] },
+  test: { node: ['node_modules/vitest/vitest.mjs', 'run'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
+  bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
+}
+const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium' }
+const wanted_major = 24
+const clone = __dirname
+const first_parent = process.ppid
+
+/** The child that gets our signals: `kill` says what to send it. Whoever was told to stop starts nothing more. */
+let current = null
+let told_to_stop = null
+
+function say(line) {
+  process.stderr.write(`agentrun: ${line}\n`)
+}
+
+/** An end that one line explains. */
+class Stop extends Error {}
+
+function exitCode(code, signal) {
+  return code === null ? 128 + system.signals[signal] : code
+}
+
+/** Runs a program to its end; resolves to its exit code as a shell counts it, 127 when it cannot be started. */
+function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal }) {
+  if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
+  return new Promise(resolve => {
+    const child = spawn(program, args, { cwd, env, stdio })
+    current = { send: signal => child.kill(kill(signal)) }
+    child.once('error', () => resolve(127))
+    child.once('exit', (code, signal) => resolve(exitCode(code, signal)))
+  }).then(code => {
+    current = null
+    return code
+  })
+}
+
+function onSignal(signal) {
+  if (!told_to_stop) told_to_stop = signal
+  if (current) current.send(signal)
+}
+
+/** For npm inside npm: without the outer one's options and variables, which would change what is installed. */
+function innerEnvironment(env) {
+  const ways_to_the_registry =
+    'cache|userconfig|globalconfig|registry|ca|cafile|strict_ssl|(https?_)?proxy|noproxy|offline|prefer_offline|//.*'
+  const outer = new RegExp(`^(npm_(config_(?!(${ways_to_the_registry})$)|package_|lifecycle_).*|NODE_ENV)$`)
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !outer.test(name)))
+}
+
+function withFirstOnPath(folder, env) {
+  return { ...env, PATH: [folder, env.PATH].filter(Boolean).join(delimiter) }
+}
+
+function digest(parts) {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
+  return hash.digest('hex')
+}
+
+function read(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+/** Changes when `npm ci` would install something else. Of package.json only the dependencies count. */
+function packagesStamp(folder) {
+  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const wanted = JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
+  return digest([wanted, read(join(folder, 'package-lock.json')), read(join(folder, '.npmrc')), process.platform, process.arch])
+}
+
+/** Changes with the sources of the web page, what it takes from contract and core, and the packages. */
+function webStamp(folder) {
+  const files = []
+  const collect = path => {
+    if (!existsSync(join(folder, path))) return
+    for (const entry of readdirSync(join(folder, path), { withFileTypes: true })) {
+      const inner = `${path}/${entry.name}`
+      if (inner === 'web/dist' || entry.name === 'node_modules') continue
+      if (entry.isDirectory()) collect(inner)
+      else if (entry.isFile()) files.push(inner)
+    }
+  }
+  collect('web')
+  collect('src/contract')
+  if (existsSync(join(folder, 'src/core/sample.ts'))) files.push('src/core/sample.ts')
+  return digest([...files.sort().flatMap(file => [file, readFileSync(join(folder, file), 'latin1')]), packagesStamp(folder)])
+}
+
+/** One set-up at a time: `npm start` and `npm test` at once share this clone. The kernel frees an abstract socket with its process. */
+async function locked(work) {
+  const address = `\0agentrun-boot:${digest([clone])}`
+  let server = null
+  for (let waited = 0; !server; waited++) {
+    if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
+    if (waited === 5) say('waiting for another command that is setting up this clone')
+    if (waited) await new Promise(resolve => setTimeout(resolve, 200))
+    server = await new Promise(resolve => {
+      const attempt = createServer()
+      attempt.once('error', () => resolve(null))
+      attempt.listen(address, () => resolve(attempt))
+    })
+  }
+  try {
+    await work()
+  } finally {
+    server.close()
+  }
+}
+
+/** Does the work and stamps it, unless the stamp says that it is done. The stamp lies in what the work makes, so it goes with it. */
+async function unlessStamped(file, stamp, work) {
+  if (read(file) === stamp) return
+  await locked(async () => {
+    if (read(file) === stamp) return
+    await work()
+    writeFileSync(file, stamp)
+  })
+}
+
+/** `npm ci` of a folder. A signal kills npm at once: it would take seconds, and what it leaves is unstamped and made anew. */
+async function install(folder, node, what) {
+  await unlessStamped(join(folder, 'node_modules/.boot-stamp'), packagesStamp(folder), async () => {
+    say(`getting ${what} (once, some seconds)`)
+    const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+    const env = withFirstOnPath(dirname(node), innerEnvironment(process.env))
+    const npm = /npm-cli\.js$/.test(process.env.npm_execpath || '') ? [node, process.env.npm_execpath] : ['npm']
+    const code = await run(npm[0], [...npm.slice(1), ...args], { cwd: folder, env, kill: () => 'SIGKILL' })
+    if (code !== 0) throw new Stop(`npm could not install ${what}: see above, then try again`)
+  })
+}
+
+/** The path of a Node that is new enough: our own, or the one that runtime/ pins by hash. */
+async function getNode() {
+  if (Number(process.versions.node.split('.')[0]) >= wanted_major) return process.execPath
+  const runtime = join(clone, 'runtime')
+  await install(runtime, process.execPath, `Node.js ${wanted_major}`)
+  const node = join(runtime, `node_modules/node-linux-${process.arch}/bin/node`)
+  if (!existsSync(node))
+    throw new Stop(`there is no Node.js ${wanted_major} for linux-${process.arch} here: install it from nodejs.org and try again`)
+  return node
+}
+
+function isInstalled(tool) {
+  return `${process.env.PATH}:/usr/bin:/bin`.split(':').some(folder => existsSync(join(folder, tool)))
+}
+
+/** Installs missing tools from Debian as root; else says what to do, and stops if the command is strict about them. */
+async function getTools({ tools, strict }) {
+  const missing = () => tools.filter(tool => !isInstalled(tool)).map(tool => debian_packages[tool])
+  if (missing().length === 0) return
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  if (process.getuid() === 0 && isInstalled('apt-get')) {
+    await locked(async () => {
+      if (missing().length === 0) return
+      say(`installing ${missing().join(', ')} from Debian (once)`)
+      const install_missing = errors =>
+        run('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...missing()], { env, stdio: ['ignore', 'ignore', errors] })
+      // A machine without package lists refuses at first: that says nothing to anybody.
+      if ((await install_missing('ignore')) === 0) return
+      await run('apt-get', ['update', '-qq'], { env, stdio: ['ignore', 'ignore', 2] })
+      await install_missing(2)
+    })
+  }
+  if (missing().length === 0) return
+  const advice = `needs ${missing().join(' and ')}: run "apt-get install ${missing().join(' ')}" as root`
+  if (strict) throw new Stop(advice)
+  say(`${advice}; until then agents do not run`)
+}
+
+async function buildWeb(node) {
+  if (!existsSync(join(clone, 'web/vite.config.ts'))) return
+  await unlessStamped(join(clone, 'web/dist/.build-stamp'), webStamp(clone), async () => {
+    say('building the web page')
+    const env = withFirstOnPath(dirname(node), innerEnvironment(process.env))
+    const code = await run(node, ['node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn'], { env })
+    if (code !== 0) throw new Stop('the web page could not be built: see above')
+  })
+}
+
+/** The child notices our death by the closed channel; we notice npm's by our parent, since SIGKILL of npm reaches nobody else. */
+async function runCommand(node, args) {
+  const started_by_npm = Boolean(process.env.npm_execpath)
+  const watch = setInterval(() => {
+    if (!started_by_npm || process.ppid === first_parent) return
+    clearInterval(watch)
+    onSignal('SIGTERM')
+  }, 500)
+  // Node keeps what it compiled, TypeScript's types taken out: the next start takes two thirds of the time and less memory.
+  const env = { NODE_COMPILE_CACHE: join(clone, 'node_modules/.compile-cache'), ...withFirstOnPath(dirname(node), process.env) }
+  const code = await run(node, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  clearInterval(watch)
+  return code
+}
+
+async function boot([name, ...args]) {
+  const command = commands[name]
+  if (!command) throw new Stop(`usage: npm run ${Object.keys(commands).join(' | npm run ')}`)
+  if (process.platform !== 'linux')
+    throw new Stop('runs on Linux (x64, arm64) only: elsewhere start it in a Linux container or virtual machine')
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
+  const node = await getNode()
+  await install(clone, node, 'packages')
+  await getTools(command)
+  if (command.web) await buildWeb(node)
+  return runCommand(node, [...command.node, ...args])
+}
+
+module.exports = { commands, innerEnvironment, packagesStamp, webStamp }
+
+if (require.main === module) {
+  boot(process.argv.slice(2)).then(
+    code => process.exit(code),
+    error => {
+      if (!told_to_stop) say(error instanceof Stop ? error.message : error.stack)
+      process.exit(told_to_stop ? exitCode(null, told_to_stop) : 1)
+    },
+  )
+}

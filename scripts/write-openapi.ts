@@ -1,0 +1,14 @@
+import { writeFileSync } from 'node:fs'
+import { openApiDocument } from '../src/contract/openapi.ts'
+
+/** The address that stands in the checked-in document; a running service puts its own there. */
+export const DOCUMENT_URL = 'http://127.0.0.1:4600'
+
+export const DOCUMENT_FILE = new URL('../docs/openapi.json', import.meta.url)
+
+/** The text of docs/openapi.json: `node scripts/write-openapi.ts` writes it, test/drift.test.ts compares it. */
+export function documentText(): string {
+  return `${JSON.stringify(openApiDocument(DOCUMENT_URL), null, 2)}\n`
+}
+
+if (import.meta.main) writeFileSync(DOCUMENT_FILE, documentText())

@@ -1,0 +1,22 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { ensureServiceUsers } from '../src/system/users.ts'
+import { dumpSchema, SCHEMA_FILE } from './schema-dump.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'agentrun-schema-'))
+chmodSync(folder, 0o711)
+try {
+  const { service } = ensureServiceUsers()
+  await using postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {}, durable: false })
+  await migrate(postgres.url)
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  writeFileSync(SCHEMA_FILE, await dumpSchema(client))
+  await client.end()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,97 @@
+import type { ModelMessage, ToolCall } from '../model/port.ts'
+
+/** The journal as the loop reads it: what happened, in order. */
+export type JournalRecord =
+  | { kind: 'message'; turn: number; messages: ModelMessage[] }
+  | { kind: 'model_started'; turn: number }
+  | { kind: 'model_answered'; turn: number; messages: ModelMessage[]; tool_calls: ToolCall[]; tokens: number; ends_turn?: TurnEnding }
+  | { kind: 'tool_started'; turn: number; call: ToolCall }
+  | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
+  | { kind: 'compacted'; turn: number; keep_last: number }
+
+/** How the agent itself ended its turn. */
+export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
+
+export type Conversation = {
+  messages: ModelMessage[]
+  /** Calls of the last answer that have no outcome, in order. `started`: an intent was written, so the outcome is unknown. */
+  open_calls: (ToolCall & { started: boolean })[]
+  /** Of the current turn. */
+  turn_steps: number
+  turn_tokens: number
+  /** The turn is over as far as the agent goes: only what comes after its answer is left to do. */
+  ending: TurnEnding | null
+}
+
+/** Rebuilds the conversation from the journal alone. */
+export function rebuildConversation(records: JournalRecord[], turn: number): Conversation {
+  let messages: ModelMessage[] = []
+  let open: (ToolCall & { started: boolean })[] = []
+  let turn_steps = 0
+  let turn_tokens = 0
+  let ending: TurnEnding | null = null
+  for (const record of records) {
+    if (record.kind === 'message') {
+      messages.push(...record.messages)
+      ending = null
+    } else if (record.kind === 'model_answered') {
+      ending = record.turn === turn ? (record.ends_turn ?? null) : null
+      messages.push(...record.messages)
+      open = record.tool_calls.map(call => ({ ...call, started: false }))
+      if (record.turn === turn) {
+        turn_steps++
+        turn_tokens += record.tokens
+      }
+    } else if (record.kind === 'tool_started') open = open.map(call => (call.id === record.call.id ? { ...call, started: true } : call))
+    else if (record.kind === 'tool_finished') {
+      messages.push(record.message)
+      ending = record.turn === turn ? (record.ends_turn ?? ending) : null
+      open = open.filter(call => call.id !== record.call_id)
+    } else if (record.kind === 'compacted') messages = compact(messages, record.keep_last)
+  }
+  return { messages, open_calls: open, turn_steps, turn_tokens, ending }
+}
+
+export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {
+  return {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: call.id,
+        toolName: call.name,
+        output: { type: 'json', value: JSON.parse(JSON.stringify(output)) },
+      },
+    ],
+  }
+}
+
+export type Prompt = { text: string; images: string[]; from_person: boolean }
+
+/** A message of a person. Only such a one may carry a playbook: text that came by a webhook never has the mark. */
+export function promptMessage({ text, images, from_person }: Prompt): ModelMessage {
+  return {
+    role: 'user',
+    content: [
+      { type: 'text', text },
+      ...images.map(uri => ({ type: 'file' as const, data: uri, mediaType: /^data:([\w/+.-]+)/.exec(uri)?.[1] ?? 'image/png' })),
+    ],
+    ...(from_person && { providerOptions: { agentrun: { prompt: true } } }),
+  }
+}
+
+const LEFT_OUT = '[left out to save context]'
+
+/** Drops what tools gave back earlier than the last `keep_last` messages: the calls stay, so the conversation stays valid. */
+export function compact(messages: ModelMessage[], keep_last: number): ModelMessage[] {
+  const border = messages.length - keep_last
+  return messages.map((message, i) => {
+    if (i >= border || message.role !== 'tool') return message
+    return {
+      ...message,
+      content: message.content.map(part =>
+        part.type === 'tool-result' ? { ...part, output: { type: 'json' as const, value: { status: 'ok', note: LEFT_OUT } } } : part,
+      ),
+    }
+  })
+}

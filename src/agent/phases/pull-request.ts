@@ -1,0 +1,31 @@
+/** Title and body of a run's pull request, and the message of its commit. */
+export type Proposal = { title: string; body: string; commit_message: string }
+
+const SUBJECT_CHARS = 72
+
+export function proposal(run: { title: string; answer: string; web_url: string; scripted: boolean; trailer: string }): Proposal {
+  const title = run.title.replace(/\s+/g, ' ').trim()
+  const by = run.scripted ? 'Made by a scripted playbook, without a language model' : 'Made by an agent run'
+  return {
+    title,
+    body: `${run.answer.trim()}\n\n---\n${by}: ${run.web_url}`,
+    commit_message: `${subject(title)}\n\n${wrap(run.answer)}\n\n${run.trailer}: ${run.web_url}\n`,
+  }
+}
+
+function subject(title: string): string {
+  if (title.length <= SUBJECT_CHARS) return title
+  const cut = title.slice(0, SUBJECT_CHARS - 1)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), 20)).toWellFormed()}…`
+}
+
+/** At most the first paragraph's worth of the answer, broken at 72 characters. */
+function wrap(answer: string): string {
+  const lines: string[] = []
+  for (const word of (answer.trim().split(/\n\s*\n/)[0] ?? '').slice(0, 1_000).toWellFormed().split(/\s+/)) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= SUBJECT_CHARS) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,13 @@
+import { storedText } from '../../core/stored-text.ts'
+import type { Tool } from '../tool.ts'
+
+export const ask: Tool<'ask'> = {
+  name: 'ask',
+  async run(_context, input) {
+    return {
+      status: 'ok',
+      output: { status: 'ok', note: 'The answer follows as the next message.' },
+      observation: storedText(input.question),
+    }
+  },
+}

@@ -1,0 +1,9 @@
+import { storedText } from '../../core/stored-text.ts'
+import type { Tool } from '../tool.ts'
+
+export const finish: Tool<'finish'> = {
+  name: 'finish',
+  async run(_context, input) {
+    return { status: 'ok', output: { status: 'finished' }, observation: storedText(input.answer) }
+  },
+}

@@ -1,0 +1,31 @@
+import type { Tool } from '../tool.ts'
+import { readText } from './files.ts'
+
+const LINES = 2_000
+const LINE_CHARS = 2_000
+
+export const read: Tool<'read'> = {
+  name: 'read',
+  async run(context, input) {
+    const file = await readText(context, input.path)
+    if ('outcome' in file) return file.outcome
+    const lines = file.text.split('\n')
+    const first = input.offset ?? 1
+    const chosen = lines.slice(first - 1, first - 1 + (input.limit ?? LINES))
+    const content = chosen.map(line => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS).toWellFormed()}…` : line)).join('\n')
+    const last = first + chosen.length - 1
+    return {
+      status: 'ok',
+      output: {
+        status: 'ok',
+        path: input.path,
+        content,
+        first_line: first,
+        last_line: last,
+        total_lines: lines.length,
+        bytes: file.bytes,
+        truncated: last < lines.length,
+      },
+    }
+  },
+}

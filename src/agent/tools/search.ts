@@ -1,0 +1,47 @@
+import { outputText } from '../../core/output-text.ts'
+import { shellQuote } from '../../core/shell-quote.ts'
+import type { Tool } from '../tool.ts'
+
+const SECONDS = 60
+const OUTPUT_BYTES = 48 * 1024
+const MATCHES = 400
+/** What a shell reports of a program whose reader had enough. */
+const PIPE_CLOSED = 141
+
+export const search: Tool<'search'> = {
+  name: 'search',
+  async run(context, input) {
+    const sandbox = await context.sandbox()
+    const path = shellQuote(input.path ?? '.')
+    const pattern = shellQuote(input.pattern)
+    const glob = input.glob === undefined ? null : shellQuote(input.glob)
+    // git grep knows what is ignored; outside a repository plain grep does.
+    const inRepository = `git grep --untracked -nIE --no-color -e ${pattern} -- ${path}${glob ? ` | { g=${glob}; while IFS= read -r l; do f=\${l%%:*}; case "\${f##*/}" in $g) printf '%s\\n' "$l";; esac; done; }` : ''}`
+    const plain = `grep -rnIE --color=never --exclude-dir=.git ${glob ? `--include=${glob} ` : ''}-e ${pattern} -- ${path}`
+    const command = `if git rev-parse --is-inside-work-tree >/dev/null 2>&1 && [ ! -L ${path} ]; then ${inRepository}; else ${plain}; fi | cut -c1-500 | head -n ${MATCHES + 1}; exit "\${PIPESTATUS[0]}"`
+    const result = await sandbox.exec({
+      command,
+      shell: 'separate',
+      timeout_ms: SECONDS * 1000,
+      max_output_bytes: OUTPUT_BYTES,
+      signal: context.signal,
+    })
+    if (result.status === 'timeout')
+      return {
+        status: 'timeout',
+        output: { status: 'timeout', error: `The search took longer than ${SECONDS} s.` },
+        error: { code: 'tool_timeout', message: `The search took longer than ${SECONDS} s.` },
+      }
+    if (result.status === 'interrupted') return { status: 'interrupted', output: { status: 'interrupted' } }
+    const { output } = outputText(result.output)
+    const lines = output.split('\n').filter(line => line.length > 0)
+    if (result.exit_code !== null && result.exit_code > 1 && result.exit_code !== PIPE_CLOSED)
+      return { status: 'error', output: { status: 'error', error: output.trim() || 'the search failed' } }
+    const truncated = result.truncated || lines.length > MATCHES
+    return {
+      status: 'ok',
+      output: { status: 'ok', matches: lines.slice(0, MATCHES), count: Math.min(lines.length, MATCHES), truncated },
+      truncated,
+    }
+  },
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+const text = z.string().min(1)
+const list = text.transform(value =>
+  value
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item.length > 0),
+)
+const yes = z.enum(['0', '1', 'true', 'false'], { error: 'must be 1 or 0' }).transform(value => value === '1' || value === 'true')
+const whole = (min: number, max: number) =>
+  text
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
+const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
+/** `60/30`: 60 requests in 30 seconds; `off`: no limit. */
+const rate = text.regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, for example 60/30, or off').transform(value => {
+  const [requests = 0, seconds = 0] = value.split('/').map(Number)
+  return value === 'off' ? null : { requests, seconds }
+})
+
+/** Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value instead. */
+const schema = z.object({
+  AGENTRUN_HOST: text.default('127.0.0.1'),
+  AGENTRUN_PORT: whole(0, 65_535).default(4600),
+  AGENTRUN_BASE_URL: httpUrl.optional(),
+  AGENTRUN_DATA_DIR: text.optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  AGENTRUN_INIT_TOKEN: text
+    .min(24, 'must have at least 24 characters')
+    .max(500)
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
+    .optional(),
+  AGENTRUN_INIT_ORG: text.max(100).default('My organization'),
+  AGENTRUN_INIT_REPO_URL: text.optional(),
+  AGENTRUN_INIT_WIRE_PROFILE: z.enum(['standard', 'codegen']).default('standard'),
+  AGENTRUN_SAMPLE: yes.default(false),
+  AGENTRUN_DEFAULT_MODEL: modelName.optional(),
+  AGENTRUN_WORKER_CONCURRENCY: whole(0, 1000).default(4),
+  AGENTRUN_REPO_PATHS: list.default([]),
+  AGENTRUN_ALLOW_PRIVATE_GIT: yes.default(false),
+  AGENTRUN_ALLOWED_HOSTS: list.default([]),
+  AGENTRUN_CORS_ORIGINS: list.default([]),
+  AGENTRUN_TRUST_PROXY: yes.default(false),
+  AGENTRUN_METRICS_PORT: whole(1, 65_535).optional(),
+  AGENTRUN_SECRET_KEY: text.min(32, 'must have at least 32 characters').optional(),
+  AGENTRUN_RETENTION_DAYS: whole(1, 36_500).optional(),
+  AGENTRUN_COMMIT_AUTHOR_NAME: text
+    .max(100)
+    .regex(/^[^<>\n]+$/, 'must not hold < > or a line break')
+    .default('Agent Run'),
+  AGENTRUN_COMMIT_AUTHOR_EMAIL: text
+    .max(200)
+    .regex(/^[^<>\s]+$/, 'must not hold < > or blanks')
+    .default('agent@agentrun.invalid'),
+  AGENTRUN_COMMIT_TRAILER: text
+    .max(100)
+    .regex(/^[A-Za-z][A-Za-z-]*$/, 'must be a trailer name, for example Agent-Run')
+    .default('Agent-Run'),
+  AGENTRUN_RUN_MAX_STEPS: whole(1, 100_000).default(200),
+  AGENTRUN_RUN_MAX_TOKENS: whole(1, 999_999_999).default(20_000_000),
+  AGENTRUN_RUN_MAX_ACTIVE_SECONDS: whole(1, 604_800).default(7_200),
+  AGENTRUN_RUN_MAX_WALL_SECONDS: whole(1, 604_800).default(14_400),
+  AGENTRUN_MODEL_FIRST_BYTE_SECONDS: whole(1, 3_600).default(120),
+  AGENTRUN_MODEL_IDLE_SECONDS: whole(1, 3_600).default(60),
+  AGENTRUN_MODEL_TOTAL_SECONDS: whole(1, 7_200).default(900),
+  AGENTRUN_MIRROR_MAX_BYTES: text
+    .regex(/^\d{6,14}$/, 'must be a number of bytes')
+    .transform(Number)
+    .default(4_294_967_296),
+  AGENTRUN_LIMIT_STANDARD: rate.default({ requests: 60, seconds: 30 }),
+  AGENTRUN_LIMIT_AGENT_CREATION: rate.default({ requests: 10, seconds: 60 }),
+  AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default({ requests: 5, seconds: 60 }),
+  AGENTRUN_LIMIT_LOG_ANALYSIS: rate.default({ requests: 5, seconds: 60 }),
+  AGENTRUN_LIMIT_TOKEN_TOTAL: rate.default({ requests: 60, seconds: 60 }),
+  ANTHROPIC_API_KEY: text.optional(),
+  ANTHROPIC_BASE_URL: httpUrl.optional(),
+  OPENAI_API_KEY: text.optional(),
+  OPENAI_BASE_URL: httpUrl.optional(),
+  GOOGLE_GENERATIVE_AI_API_KEY: text.optional(),
+  GOOGLE_GENERATIVE_AI_BASE_URL: httpUrl.optional(),
+  OPENAI_COMPATIBLE_BASE_URL: httpUrl.optional(),
+  OPENAI_COMPATIBLE_API_KEY: text.optional(),
+})
+
+/** Not ours: the name under which the documentation has people keep a client's token, perhaps in the shell that starts the service. */
+const CLIENT_VARIABLES = ['AGENTRUN_TOKEN']
+
+export type Config = z.output<typeof schema>
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/**
+ * Reads the configuration. An empty variable counts as absent. Throws ConfigError whose message lists every mistake,
+ * variables of ours that nobody knows included, and never a value.
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const mistakes: string[] = []
+  const values: Record<string, string> = {}
+  const known = Object.keys(schema.shape)
+  for (const name of known) {
+    const value = env[name]
+    const file = env[`${name}_FILE`]
+    if (value && file) mistakes.push(`${name}: given both directly and by ${name}_FILE`)
+    else if (value) values[name] = value
+    else if (file) {
+      const content = readSecretFile(file)
+      if (content === null) mistakes.push(`${name}_FILE: the file cannot be read`)
+      else values[name] = content
+    }
+  }
+  for (const name of Object.keys(env).sort())
+    if (name.startsWith('AGENTRUN_') && !known.includes(name.replace(/_FILE$/, '')) && !CLIENT_VARIABLES.includes(name))
+      mistakes.push(`${name}: unknown variable`)
+  const parsed = schema.safeParse(values)
+  if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
+  if (mistakes.length > 0 || !parsed.success)
+    throw new ConfigError(
+      `the configuration has ${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}:\n${mistakes.map(line => `  ${line}`).join('\n')}`,
+    )
+  return parsed.data
+}
+
+function readSecretFile(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+
+/** Error codes and the status each stands for (decisions §6). One table: nothing else in the service chooses an error status. */
+export const problems = {
+  invalid_request: { status: 400, title: 'Invalid request' },
+  unauthorized: { status: 401, title: 'Missing or invalid token' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+  conflict: { status: 409, title: 'Conflict' },
+  invalid_transition: { status: 409, title: 'The run is not in a state that allows this' },
+  payload_too_large: { status: 413, title: 'Payload too large' },
+  uri_too_long: { status: 414, title: 'URI too long' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  expectation_failed: { status: 417, title: 'Expectation failed' },
+  header_too_large: { status: 431, title: 'Request header fields too large' },
+  internal: { status: 500, title: 'Internal error' },
+  not_available: { status: 501, title: 'Not available in this build' },
+  unavailable: { status: 503, title: 'Service unavailable' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ProblemCode = keyof typeof problems
+
+export const FieldError = z
+  .object({
+    loc: z.array(z.union([z.string(), z.int()])).describe('Where: `body`, `query` or `path`, then the field names'),
+    msg: z.string(),
+    type: z.string(),
+  })
+  .meta({ id: 'FieldError' })
+export type FieldError = z.infer<typeof FieldError>
+
+/** RFC 9457 with our extensions; `message` and `status_code` serve clients of the public API. */
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    code: z.string(),
+    request_id: z.string(),
+    errors: z.array(FieldError),
+    message: z.string().describe('The same as `detail`'),
+    status_code: z.int().describe('The same as `status`'),
+  })
+  .meta({ id: 'Problem' })
+export type Problem = z.infer<typeof Problem>

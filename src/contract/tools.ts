@@ -1,0 +1,75 @@
+import { z } from 'zod'
+
+/**
+ * What the agent's tools do and take: told to the model, checked before a tool runs, published in the OpenAPI document
+ * as `Tool_<name>` (decisions §5).
+ */
+export const toolInputs = {
+  shell: z
+    .object({
+      command: z
+        .string()
+        .min(1)
+        .max(100_000)
+        .describe('A bash command line. The shell is the same for all calls: directory and variables stay.'),
+      timeout_seconds: z.int().min(1).max(3_600).optional().describe('Default 120'),
+    })
+    .describe(
+      'Run a bash command in the workspace. The shell persists between calls, but `exit` and a failing `set -e` end it, and its directory and variables with it. No network, no terminal, standard input is empty. Long output keeps its head and its tail.',
+    ),
+  read: z
+    .object({
+      path: z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute'),
+      offset: z.int().min(1).optional().describe('First line to read, from 1'),
+      limit: z.int().min(1).max(5_000).optional().describe('Number of lines, default 2000'),
+    })
+    .describe('Read a text file. Answers the lines from `offset`, at most `limit` of them; very long lines are cut.'),
+  write: z
+    .object({
+      path: z.string().min(1).max(4_096),
+      content: z.string().max(4_000_000).describe('The whole new content of the file'),
+    })
+    .describe('Write a whole text file, making it and its folders when they are missing.'),
+  edit: z
+    .object({
+      path: z.string().min(1).max(4_096),
+      old: z.string().min(1).describe('Text to replace; must occur exactly once unless replace_all is true'),
+      new: z.string(),
+      replace_all: z.boolean().optional(),
+    })
+    .describe(
+      'Replace a piece of text in a file. `old` must stand there exactly once, with its white space; give more of its surroundings when it does not.',
+    ),
+  search: z
+    .object({
+      pattern: z.string().min(1).max(2_000).describe('Extended regular expression'),
+      path: z.string().min(1).max(4_096).optional().describe('Folder or file to search in, default the workspace'),
+      glob: z.string().min(1).max(500).optional().describe('Only files whose name matches, for example *.ts'),
+    })
+    .describe(
+      'Search the files of the workspace by an extended regular expression. Answers file:line:text; files that git ignores are left out.',
+    ),
+  plan: z
+    .object({
+      items: z
+        .array(z.object({ text: z.string().min(1).max(2_000), state: z.enum(['pending', 'in_progress', 'done']) }))
+        .min(1)
+        .max(100),
+    })
+    .describe('Write down the plan, or bring it up to date: all items, each pending, in_progress or done. People see it.'),
+  ask: z
+    .object({ question: z.string().min(1).max(20_000).describe('A question that only a person can answer; the run waits') })
+    .describe('Ask the person who started the run a question that only they can answer. The run waits for the answer. Use it rarely.'),
+  finish: z
+    .object({ answer: z.string().min(1).max(200_000).describe('The final answer: what was done, and what was not') })
+    .describe('End the turn with the final answer. Changed files are committed and proposed as a pull request by the service.'),
+} as const satisfies Record<string, z.ZodObject>
+
+export type ToolName = keyof typeof toolInputs
+export type ToolInput<N extends ToolName> = z.output<(typeof toolInputs)[N]>
+
+/** The description and the JSON Schema of a tool's input, as the model and the OpenAPI document are given them. */
+export function toolSchema(name: ToolName): { description: string; input_schema: Record<string, unknown> } {
+  const { $schema, description = '', ...input_schema } = z.toJSONSchema(toolInputs[name], { io: 'input' })
+  return { description, input_schema }
+}

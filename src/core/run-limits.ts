@@ -1,0 +1,66 @@
+/** Ceilings of the service for one turn: reaching one ends the run (decisions §2). */
+export type Ceilings = { max_steps: number; max_tokens: number; max_active_ms: number }
+
+/** Limits that the caller gave for the whole run: reaching one pauses it. */
+export type RunBudget = {
+  max_cost_usd: string | null
+  max_steps: number | null
+  max_active_seconds: number | null
+  max_wall_seconds: number | null
+}
+
+export type Spent = {
+  run_steps: number
+  run_cost_usd: number
+  run_active_ms: number
+  /** Since the turn was asked for. */
+  turn_wall_ms: number
+  turn_steps: number
+  turn_tokens: number
+  turn_active_ms: number
+}
+
+export type LimitReached =
+  | { kind: 'budget'; limit: keyof RunBudget; message: string }
+  | { kind: 'ceiling'; reason: 'max_steps' | 'out_of_tokens' | 'timeout'; message: string }
+
+/** Asked before every model call. Null: go on. */
+export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
+  if (budget.max_steps !== null && spent.run_steps >= budget.max_steps)
+    return paused('max_steps', `${spent.run_steps} steps`, budget.max_steps)
+  if (budget.max_cost_usd !== null && spent.run_cost_usd >= Number(budget.max_cost_usd))
+    return paused('max_cost_usd', `${spent.run_cost_usd} USD`, budget.max_cost_usd)
+  if (budget.max_active_seconds !== null && spent.run_active_ms >= budget.max_active_seconds * 1000)
+    return paused('max_active_seconds', `${Math.floor(spent.run_active_ms / 1000)} s of work`, budget.max_active_seconds)
+  if (budget.max_wall_seconds !== null && spent.turn_wall_ms >= budget.max_wall_seconds * 1000)
+    return paused('max_wall_seconds', `${Math.floor(spent.turn_wall_ms / 1000)} s`, budget.max_wall_seconds)
+  if (spent.turn_steps >= ceilings.max_steps)
+    return ended('max_steps', `the turn took ${spent.turn_steps} steps, the service allows ${ceilings.max_steps}`)
+  if (spent.turn_tokens >= ceilings.max_tokens)
+    return ended('out_of_tokens', `the turn used ${spent.turn_tokens} tokens, the service allows ${ceilings.max_tokens}`)
+  if (spent.turn_active_ms >= ceilings.max_active_ms)
+    return ended(
+      'timeout',
+      `the turn worked ${Math.floor(spent.turn_active_ms / 1000)} s, the service allows ${ceilings.max_active_ms / 1000} s`,
+    )
+  return null
+}
+
+/** Milliseconds until the nearest limit of time. A step that is longer is interrupted then. */
+export function timeLeft(
+  spent: Pick<Spent, 'run_active_ms' | 'turn_wall_ms' | 'turn_active_ms'>,
+  budget: RunBudget,
+  ceilings: Ceilings,
+): number {
+  const left = [ceilings.max_active_ms - spent.turn_active_ms]
+  if (budget.max_active_seconds !== null) left.push(budget.max_active_seconds * 1000 - spent.run_active_ms)
+  if (budget.max_wall_seconds !== null) left.push(budget.max_wall_seconds * 1000 - spent.turn_wall_ms)
+  return Math.max(0, Math.min(...left))
+}
+
+const paused = (limit: keyof RunBudget, used: string, allowed: string | number): LimitReached => ({
+  kind: 'budget',
+  limit,
+  message: `The run used ${used} and its budget allows ${limit} ${allowed}. Resume it with a larger budget to go on.`,
+})
+const ended = (reason: 'max_steps' | 'out_of_tokens' | 'timeout', message: string): LimitReached => ({ kind: 'ceiling', reason, message })

@@ -1,0 +1,36 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `p` personal token, `b` the browser's 15-minute token. */
+export type TokenKind = 'p' | 'b'
+
+/** `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (decisions §9). */
+export function newToken(kind: TokenKind): string {
+  const body = base62(randomBytes(64), 32)
+  return `arun_${kind}_${body}${checksum(body)}`
+}
+
+/** Whether a token with our prefix is one we could have made; others are only known by their digest. */
+export function isWellFormed(token: string): boolean {
+  if (!token.startsWith('arun_')) return true
+  const match = /^arun_[a-z]_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(token)
+  return match?.[1] !== undefined && checksum(match[1]) === match[2]
+}
+
+/** SHA-256, the only form in which a token or a sign-in code is stored. */
+export const digest = (secret: string) => createHash('sha256').update(secret, 'utf8').digest()
+
+/** A code for a sign-in link: 192 random bits. */
+export const newSignInCode = () => randomBytes(24).toString('base64url')
+
+function checksum(body: string): string {
+  return base62(createHash('sha256').update(`arun:${body}`).digest(), 6)
+}
+
+/** Bytes of 248 and more would favour the first letters, so they are passed over. */
+function base62(bytes: Buffer, length: number): string {
+  const letters = [...bytes].filter(byte => byte < 248).map(byte => alphabet[byte % 62])
+  if (letters.length < length) throw new Error('not enough random bytes')
+  return letters.slice(0, length).join('')
+}

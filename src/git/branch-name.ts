@@ -1,0 +1,21 @@
+/** All branches that the service makes or pushes start with this, and it pushes no other. */
+export const RUN_BRANCH_PREFIX = 'agent/run-'
+
+/** `agent/run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the text has none. */
+export function branchName(run_id: number, title_or_prompt: string): string {
+  const words = title_or_prompt
+    .slice(0, 400)
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/['’]/g, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+  return `${RUN_BRANCH_PREFIX}${run_id}-${cut(words) || 'task'}`
+}
+
+function cut(words: string): string {
+  if (words.length <= 40) return words
+  const end = words[40] === '-' ? 40 : words.lastIndexOf('-', 39)
+  return words.slice(0, end >= 20 ? end : 40).replace(/-+$/, '')
+}

@@ -1,0 +1,107 @@
+import { chmod, chown, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { SystemUser } from '../system/users.ts'
+import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
+
+export type GitHostOptions = {
+  /** The service's data folder, absolute; `mirrors` and `git` are made below it. */
+  data_dir: string
+  /** Whom git runs as; null: as ourselves. */
+  user: SystemUser | null
+  /** Group that may read the mirrors (that of the sandboxes' user); the user's own when absent. */
+  reader_gid?: number
+  /** Whether private and loopback addresses may be connected to. */
+  allow_private: boolean
+  /** Bytes that a mirror may take on disk. Default 4 GiB. */
+  max_mirror_bytes?: number
+  /** Where git and ssh are looked for. */
+  path?: string
+}
+
+/** What the last successful fetch of a mirror found. `default_branch` is null when the repository has no branch or does not say which. */
+export type MirrorState = { refreshed_at: string; default_branch: string | null; empty: boolean }
+
+/** The place where the service's own git works. Made once per process; disposing it ends every git process that it started. */
+export type GitHost = AsyncDisposable & {
+  readonly user: SystemUser | null
+  readonly gid: number | null
+  readonly allow_private: boolean
+  readonly max_mirror_bytes: number
+  readonly path: string
+  /** Home folder, working directory and configuration of git processes. */
+  readonly home: string
+  readonly mirrors: string
+  /** Fires when the host is disposed. */
+  readonly closing: AbortSignal
+  /** Fetches under way, by repository id: one at a time for each. */
+  readonly flights: Map<number, Promise<MirrorState & { changed: boolean }>>
+  /** How each local repository looked when its mirror was last found to be as it is. */
+  readonly fingerprints: Map<number, string>
+  /** Adds a running process to those that disposal waits for. */
+  track(done: Promise<unknown>): void
+}
+
+/** Makes the folders and the configuration, owned by the service user. Rejects with the file system's error. */
+export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
+  const home = join(resolve(options.data_dir), 'git')
+  const mirrors = join(resolve(options.data_dir), 'mirrors')
+  const gid = options.user ? (options.reader_gid ?? options.user.gid) : null
+  await ownFolder(home, options.user, options.user?.gid ?? null)
+  await ownFolder(mirrors, options.user, gid)
+  await writeOwn(join(home, 'config'), OWN_CONFIG, options.user)
+  await writeOwn(join(home, 'peer-config'), PEER_CONFIG, options.user)
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    user: options.user,
+    gid,
+    allow_private: options.allow_private,
+    max_mirror_bytes: options.max_mirror_bytes ?? 4 * 1024 ** 3,
+    path: options.path ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    home,
+    mirrors,
+    closing: closing.signal,
+    flights: new Map(),
+    fingerprints: new Map(),
+    track(done) {
+      running.add(done)
+      done.then(
+        () => running.delete(done),
+        () => running.delete(done),
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error('the service is stopping'))
+      while (running.size > 0) await Promise.allSettled(running)
+    },
+  }
+}
+
+/** Path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet. */
+export function mirrorPath(host: GitHost, repository_id: number): string {
+  return join(host.mirrors, `${repository_id}.git`)
+}
+
+export async function ownFolder(path: string, user: SystemUser | null, gid: number | null): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o750 })
+  await chmod(path, 0o750)
+  if (user) await chown(path, user.uid, gid ?? user.gid)
+}
+
+/** Written aside and renamed: another process may be reading it at this moment. */
+export async function writeOwn(path: string, text: string, user: SystemUser | null): Promise<void> {
+  const draft = `${path}.${process.pid}.new`
+  await writeFile(draft, text, { mode: 0o640 })
+  if (user) await chown(draft, user.uid, user.gid)
+  await rename(draft, path)
+}
+
+/** Removes a folder below `mirrors`, whatever its permissions. */
+export async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Names in the mirrors folder that start with `prefix`. */
+export async function namesStarting(host: GitHost, prefix: string): Promise<string[]> {
+  return (await readdir(host.mirrors)).filter(name => name.startsWith(prefix))
+}

@@ -1,0 +1,104 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { GitError } from './git-error.ts'
+import type { GitHost } from './git-host.ts'
+import { type GitIdentity, type GitResult, ownIdentity, runGit } from './run-git.ts'
+
+export type RemoteService = 'upload-pack' | 'receive-pack'
+
+/**
+ * Who may be the other side of a repository on this machine, best first: the service user when it can read (or write) the repository,
+ * then its owner, as if we had come by ssh to the owner's account. Started unprivileged we can only be ourselves.
+ * GitError `not_found`, `not_a_repository`, or `auth` when nobody may.
+ */
+export async function localPeers(host: GitHost, path: string, service: RemoteService): Promise<[GitIdentity, GitIdentity?]> {
+  const place = await findGitDir(path)
+  const own: GitIdentity = { ...ownIdentity(host), config_file: join(host.home, 'peer-config') }
+  if (!host.user || place.uid === host.user.uid) return [own]
+  const reachable = await canUse(host, place.git_dir, service)
+  const owner = {
+    user: { name: `uid ${place.uid}`, uid: place.uid, gid: place.gid },
+    gid: place.gid,
+    config_file: '/dev/null',
+    home: '/',
+    cwd: '/',
+  }
+  if (place.uid !== 0 || !(await othersCanChange(place.git_dir))) return reachable ? [own, owner] : [owner]
+  if (reachable) return [own]
+  throw new GitError(
+    'auth',
+    `${path} belongs to root and others may write to it, so git is not run there as root; change its owner or its permissions`,
+  )
+}
+
+/** Does something as each of `localPeers` in turn, until one of them is not stopped by permissions. The last result is the answer. */
+export async function asPeer(
+  host: GitHost,
+  path: string,
+  service: RemoteService,
+  attempt: (peer: GitIdentity) => Promise<GitResult>,
+): Promise<GitResult> {
+  const [first, second] = await localPeers(host, path, service)
+  const result = await attempt(first)
+  return second && stoppedByPermissions(result) ? await attempt(second) : result
+}
+
+/** Git calls an object that it may not read corrupt. What a hook says, or that it says no, is an answer and no reason to come again as somebody else. */
+function stoppedByPermissions(result: GitResult): boolean {
+  if (result.exit_code === 0 || /hook declined/.test(result.stdout.toString('latin1'))) return false
+  return /^(remote: )?(error|fatal): .*(permission|denied|unable to|is corrupt|bad object)/im.test(result.stderr)
+}
+
+type Place = { git_dir: string; uid: number; gid: number }
+
+/** The repository at a path: the folder itself when bare, its `.git`, or where its `.git` file points. */
+async function findGitDir(path: string): Promise<Place> {
+  const top = await statOf(path)
+  if (!top) throw new GitError('not_found', `${path} does not exist on the machine of the service`)
+  if (!top.isDirectory()) throw new GitError('not_a_repository', `${path} is not a folder`)
+  const dotGit = join(path, '.git')
+  const inner = await statOf(dotGit)
+  let git_dir = path
+  if (inner?.isDirectory()) git_dir = dotGit
+  else if (inner?.isFile()) git_dir = await follow(dotGit, path)
+  const head = await statOf(join(git_dir, 'HEAD'))
+  if (!head) throw new GitError('not_a_repository', `${path} is not a git repository`)
+  const { uid, gid } = (await statOf(git_dir)) ?? top
+  return { git_dir, uid, gid }
+}
+
+async function follow(file: string, folder: string): Promise<string> {
+  const target = /^gitdir: (.+?)\s*$/.exec(await readFile(file, 'utf8'))?.[1]
+  if (!target) throw new GitError('not_a_repository', `${folder} is not a git repository: its .git file cannot be read`)
+  return resolve(folder, target)
+}
+
+async function statOf(path: string) {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES')
+      throw new GitError('auth', `${path} cannot be read by the service`, { cause: error })
+    return null
+  }
+}
+
+/** Asks the kernel, as the service user: it knows about parents, groups and access lists. */
+async function canUse(host: GitHost, git_dir: string, service: RemoteService): Promise<boolean> {
+  const test =
+    service === 'upload-pack'
+      ? 'test -r "$1/HEAD" && test -r "$1/objects" && test -x "$1/objects" && test -r "$1/config"'
+      : 'test -w "$1" && test -w "$1/objects" && test -w "$1/refs" && test -r "$1/config"'
+  const { exit_code } = await runGit(host, { program: 'sh', args: ['-c', test, 'sh', git_dir], timeout_ms: 10_000 })
+  return exit_code === 0
+}
+
+/** Whether somebody other than root could make root run a hook or another program through this repository. */
+async function othersCanChange(git_dir: string): Promise<boolean> {
+  const hooks = await readdir(join(git_dir, 'hooks')).catch(() => [])
+  for (const name of ['', 'config', 'hooks', ...hooks.map(hook => join('hooks', hook))]) {
+    const found = await statOf(join(git_dir, name))
+    if (found && (found.uid !== 0 || (found.mode & 0o022) !== 0)) return true
+  }
+  return false
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GitError, gitErrorFrom } from './git-error.ts'
+import { type GitHost, mirrorPath, namesStarting, removeTree } from './git-host.ts'
+import { runWithRemote } from './remote.ts'
+import type { GitRepository } from './repository-url.ts'
+import { git, runGit } from './run-git.ts'
+
+/** Fetches all branches and tags into the bare repository at `git_dir`, forgets those that the remote has no more, and sets HEAD. */
+export async function fetchInto(
+  host: GitHost,
+  repo: GitRepository,
+  git_dir: string,
+  default_branch: string | null,
+  timeout_ms: number,
+): Promise<void> {
+  await clearLeftovers(git_dir)
+  const guard = watchSize(host, git_dir)
+  try {
+    const result = await runWithRemote(host, repo, 'upload-pack', {
+      git_dir,
+      timeout_ms,
+      signal: guard.signal,
+      args: address => [
+        ...[
+          'fetch',
+          '--quiet',
+          '--prune',
+          '--no-tags',
+          '--no-write-fetch-head',
+          '--no-auto-maintenance',
+          '--update-shallow',
+          '--',
+          address,
+        ],
+        ...['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'],
+      ],
+    })
+    if (result.exit_code !== 0) throw gitErrorFrom(result.stderr, 'the repository cannot be fetched')
+    await guard.look()
+  } catch (error) {
+    await clearLeftovers(git_dir)
+    throw error
+  } finally {
+    guard.stop()
+  }
+  if (default_branch) await git(host, 'HEAD of the mirror', { git_dir, args: ['symbolic-ref', 'HEAD', `refs/heads/${default_branch}`] })
+}
+
+/**
+ * Makes a new mirror beside the old one and puts it in its place only when it is complete; what runs left in an old, broken one is saved as far as it can be read.
+ * A sandbox that has the old folder bound keeps seeing that one.
+ */
+export async function buildMirror(
+  host: GitHost,
+  repo: GitRepository,
+  default_branch: string | null,
+  timeout_ms: number,
+  finish: (git_dir: string) => Promise<void>,
+): Promise<void> {
+  for (const name of await namesStarting(host, `${repo.id}.building-`)) await removeTree(join(host.mirrors, name))
+  const fresh = join(host.mirrors, `${repo.id}.building-${randomUUID()}`)
+  const place = mirrorPath(host, repo.id)
+  try {
+    await git(host, 'a mirror cannot be made', { args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', fresh] })
+    await fetchInto(host, repo, fresh, default_branch, timeout_ms)
+    const old = await stat(place).catch(() => null)
+    if (old) {
+      await saveRunRefs(host, place, fresh)
+      for (const name of await namesStarting(host, `${repo.id}.broken-`)) await removeTree(join(host.mirrors, name))
+      await rename(place, join(host.mirrors, `${repo.id}.broken-${Date.now()}`))
+    }
+    await finish(fresh)
+    await rename(fresh, place)
+  } catch (error) {
+    await removeTree(fresh)
+    throw error
+  }
+}
+
+/** All at once when the old mirror lets us, otherwise one by one: work of runs that was not pushed yet is nowhere else. */
+async function saveRunRefs(host: GitHost, from: string, to: string): Promise<void> {
+  const fetch = (spec: string) =>
+    runGit(host, {
+      git_dir: to,
+      protocols: 'file',
+      args: ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--', from, spec],
+    })
+  if ((await fetch('+refs/agentrun/*:refs/agentrun/*')).exit_code === 0) return
+  const listed = await runGit(host, {
+    git_dir: from,
+    args: ['for-each-ref', '--format=%(refname)', '--sort=-creatordate', '--count=200', 'refs/agentrun'],
+  })
+  for (const name of listed.stdout.toString().split('\n').filter(Boolean)) await fetch(`+${name}:${name}`)
+}
+
+/** Whether all that the refs need is there and readable. Reads the whole graph: for when something has already gone wrong. */
+export async function isSound(host: GitHost, git_dir: string, timeout_ms: number): Promise<boolean> {
+  const result = await runGit(host, { git_dir, args: ['fsck', '--connectivity-only', '--no-dangling', '--no-progress'], timeout_ms })
+  return result.exit_code === 0
+}
+
+/** Rolls many small packs into few. Unreachable objects are kept: workspaces may borrow them. Failing costs nothing but speed. */
+export async function fewerPacks(host: GitHost, git_dir: string): Promise<void> {
+  const packs = (await readdir(join(git_dir, 'objects', 'pack'))).filter(name => name.endsWith('.pack'))
+  if (packs.length < 40) return
+  await runGit(host, { git_dir, args: ['repack', '-q', '-d', '--geometric=2'], timeout_ms: 600_000 })
+}
+
+/** What a killed fetch leaves. Only under the mirror's lock: nobody else writes these then. */
+async function clearLeftovers(git_dir: string): Promise<void> {
+  const packs = join(git_dir, 'objects', 'pack')
+  for (const name of await readdir(packs)) if (/^(tmp_|\.tmp-)/.test(name)) await rm(join(packs, name), { force: true })
+  for (const name of await readdir(git_dir)) if (name.endsWith('.lock')) await rm(join(git_dir, name), { force: true })
+  for (const kind of ['heads', 'tags']) {
+    const folder = join(git_dir, 'refs', kind)
+    for (const name of await readdir(folder, { recursive: true }).catch(() => []))
+      if (name.endsWith('.lock')) await rm(join(folder, name), { force: true })
+  }
+}
+
+/** Stops a fetch whose packs grow past the limit: looked at four times a second, and by `look`, which then rejects. */
+function watchSize(host: GitHost, git_dir: string): { signal: AbortSignal; look(): Promise<void>; stop(): void } {
+  const over = new AbortController()
+  const packs = join(git_dir, 'objects', 'pack')
+  const limit = Math.ceil(host.max_mirror_bytes / 1024 ** 2)
+  const look = async () => {
+    const sizes = await Promise.all(
+      (await readdir(packs)).map(name =>
+        stat(join(packs, name)).then(
+          found => found.size,
+          () => 0,
+        ),
+      ),
+    )
+    if (sizes.reduce((sum, size) => sum + size, 0) <= host.max_mirror_bytes) return
+    const error = new GitError('too_large', `repository_too_large: the repository takes more than ${limit} MiB`)
+    over.abort(error)
+    throw error
+  }
+  const timer = setInterval(() => look().catch(() => {}), 250)
+  return { signal: over.signal, look, stop: () => clearInterval(timer) }
+}

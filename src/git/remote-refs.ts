@@ -1,0 +1,53 @@
+/** What a remote offers: its branches and tags by full name, and its HEAD as far as it says. */
+export type RemoteRefs = { refs: Map<string, string>; head_branch: string | null; head_sha: string | null }
+
+/** Reads the output of `git ls-remote --symref`. Peeled tags are left out. */
+export function parseRemoteRefs(output: string): RemoteRefs {
+  const found: RemoteRefs = { refs: new Map(), head_branch: null, head_sha: null }
+  for (const line of output.split('\n')) {
+    const tab = line.indexOf('\t')
+    const value = line.slice(0, tab)
+    const name = line.slice(tab + 1)
+    if (name === 'HEAD' && value.startsWith('ref: refs/heads/')) found.head_branch = value.slice('ref: refs/heads/'.length)
+    else if (tab > 0 && /^[0-9a-f]{40,64}$/.test(value)) keepRef(found, name, value)
+  }
+  return found
+}
+
+/**
+ * Reads what `git upload-pack --advertise-refs` writes in protocol version 0: packet lines `<sha> <name>`, the first with NUL and capabilities behind.
+ * Null when it is cut off or something else.
+ */
+export function parseAdvertisement(output: Buffer): RemoteRefs | null {
+  const found: RemoteRefs = { refs: new Map(), head_branch: null, head_sha: null }
+  for (let at = 0; at + 4 <= output.length; ) {
+    const length = Number.parseInt(output.toString('latin1', at, at + 4), 16)
+    if (length === 0) return found
+    if (!(length > 4) || at + length > output.length) return null
+    const [line = '', capabilities] = output
+      .toString('utf8', at + 4, at + length)
+      .trimEnd()
+      .split('\0')
+    at += length
+    const symref = / symref=HEAD:refs\/heads\/(\S+)/.exec(` ${capabilities ?? ''}`)
+    if (symref?.[1]) found.head_branch = symref[1]
+    const [, sha, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? []
+    if (sha && name) keepRef(found, name, sha)
+  }
+  return null
+}
+
+function keepRef(found: RemoteRefs, name: string, sha: string): void {
+  if (name === 'HEAD') found.head_sha = sha
+  else if (/^refs\/(heads|tags)\/./.test(name) && !name.endsWith('^{}')) found.refs.set(name, sha)
+}
+
+/** The branch that work starts from when none is named. A HEAD that is detached or names no branch is guessed as `git clone` does; null when nothing can be told. */
+export function defaultBranch(remote: RemoteRefs): string | null {
+  const { refs, head_branch, head_sha } = remote
+  if (head_branch && refs.has(`refs/heads/${head_branch}`)) return head_branch
+  const branches = [...refs.keys()].filter(name => name.startsWith('refs/heads/')).map(name => name.slice('refs/heads/'.length))
+  const same = head_sha ? branches.filter(name => refs.get(`refs/heads/${name}`) === head_sha) : []
+  const choice = same.length > 0 ? same : branches
+  return ['main', 'master'].find(name => choice.includes(name)) ?? (choice.length === 1 || same.length > 0 ? choice[0] : undefined) ?? null
+}

@@ -1,0 +1,20 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Bytes of git as text that every store and screen takes: what is not UTF-8, and NUL, becomes U+FFFD. */
+export function shownText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes).replaceAll('\0', '\ufffd')
+}
+
+/** A path as text: itself when it is UTF-8 (newlines included), otherwise in quotes with octal escapes as git writes it, so that different paths stay different. */
+export function shownPath(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return `"${Array.from(bytes, escaped).join('')}"`
+}
+
+const NAMED: Record<number, string> = { 7: '\\a', 8: '\\b', 9: '\\t', 10: '\\n', 11: '\\v', 12: '\\f', 13: '\\r', 34: '\\"', 92: '\\\\' }
+
+function escaped(byte: number): string {
+  const named = NAMED[byte]
+  if (named) return named
+  return byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`
+}

@@ -1,0 +1,155 @@
+import { shellQuote as quote } from '../core/shell-quote.ts'
+
+/**
+ * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed anything there, its `.git` included,
+ * so each command finds out for itself what is there. Objects are borrowed from the mirror, which is bound read-only at the same place in every turn.
+ */
+export type WorkspaceRepository = {
+  /** Where the mirror is bound inside. */
+  mirror_inside: string
+  /** The commit the run starts from; null for a repository without one. */
+  base_sha: string | null
+  /** The run's branch. */
+  branch: string
+  /** Shown as `origin`; fetching from it inside asks the mirror instead. Must not contain credentials. */
+  origin_url: string
+  author_name: string
+  author_email: string
+}
+
+/** Exit code of `commitCommand` when there was nothing to commit. */
+export const NOTHING_TO_COMMIT = 3
+
+/** Makes the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. A `.git` left by an earlier, broken attempt is removed. */
+export function cloneCommand(input: WorkspaceRepository): string {
+  const checkout = input.base_sha ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}` : 'true'
+  return [...PROLOGUE, 'if [ -e .git ] || [ -L .git ]; then rm -rf .git; fi', ...makeRepository(input), checkout].join('\n')
+}
+
+/**
+ * Stages everything that .gitignore does not exclude and commits it, whatever state the agent left the repository in: a merge is concluded, stale locks are removed,
+ * a broken or deleted `.git` is made anew on top of `base_sha`, files of repositories within the workspace are taken as files. No hooks, no signature.
+ * Exit code 0: committed; NOTHING_TO_COMMIT; anything else: git's complaint is in the output. Read the output with `parseCommit`.
+ */
+export function commitCommand(input: WorkspaceRepository & { message: string }): string {
+  const base = input.base_sha ? quote(input.base_sha) : ''
+  return [
+    ...PROLOGUE,
+    'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
+    'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
+    ...makeRepository(input),
+    'fi',
+    `if ! grep --quiet --no-messages --line-regexp --fixed-strings ${objects(input)} .git/objects/info/alternates; then`,
+    `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates`,
+    'fi',
+    'rm -f .git/*.lock; find .git/refs -name "*.lock" -delete',
+    ...(base ? [`if ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`, ...startOver(input.branch, base), 'fi'] : []),
+    ...TAKE_NESTED,
+    'take_nested',
+    `added=0; g add --all --ignore-errors . || added=$?`,
+    'if [ "$added" -gt 1 ]; then rm -f .git/index; if g rev-parse --verify --quiet HEAD >/dev/null; then g read-tree HEAD; fi; added=0; g add --all --ignore-errors . || added=$?; fi',
+    'give_nested',
+    'if [ "$added" -gt 1 ]; then exit "$added"; fi',
+    'result=unchanged; code=3',
+    'if [ -e .git/MERGE_HEAD ] || ! g diff --cached --quiet --ignore-submodules=none; then',
+    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} g commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
+    '  result=committed; code=0',
+    'fi',
+    `printf '\\nagentrun-head %s %s\\n' "$(g rev-parse --verify --quiet 'HEAD^{commit}' || echo none)" "$result"`,
+    'exit "$code"',
+  ].join('\n')
+}
+
+/** What `commitCommand` said: where the workspace stands now (null: no commit at all), or null when it failed. */
+export function parseCommit(exit_code: number | null, output: string): { head_sha: string | null; committed: boolean } | null {
+  const [, head, result] = /\nagentrun-head ([0-9a-f]{40}|none) (committed|unchanged)\n?$/.exec(output) ?? []
+  if (!head || (exit_code !== 0 && exit_code !== NOTHING_TO_COMMIT)) return null
+  return { head_sha: head === 'none' ? null : head, committed: result === 'committed' }
+}
+
+/** Writes a bundle of what `head_sha` has and the mirror has not to standard output; nothing at all when the mirror has everything. */
+export function bundleCommand(input: { base_sha: string | null; head_sha: string }): string {
+  const base = input.base_sha ? quote(`^${input.base_sha}`) : ''
+  return [
+    ...PROLOGUE,
+    `new=$(g rev-list --max-count=1 ${quote(input.head_sha)} ${base} --not --alternate-refs)`,
+    'if [ -z "$new" ]; then exit 0; fi',
+    `g update-ref ${BUNDLE_REF} ${quote(input.head_sha)}`,
+    `g bundle create --quiet --version=2 - ${BUNDLE_REF} ${base} --not --alternate-refs`,
+  ].join('\n')
+}
+
+/** The name under which a bundle carries its one commit. */
+export const BUNDLE_REF = 'refs/agentrun/out'
+
+/** GIT_DIR and GIT_WORK_TREE are given: what the workspace's own configuration says about them does not count. */
+const PROLOGUE = [
+  'set -e -o pipefail',
+  'export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD" LC_ALL=C GIT_TERMINAL_PROMPT=0 GIT_EDITOR=true GIT_PAGER=cat',
+  'SAFE=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c commit.gpgSign=false -c gc.auto=0 -c maintenance.auto=false -c core.bare=false -c advice.addEmbeddedRepo=false)',
+  `g() { git "\${SAFE[@]}" "$@"; }`,
+]
+
+/** By hand rather than by `git clone`: faster, the same each time, and only branches and tags of the mirror become visible. */
+function makeRepository(input: WorkspaceRepository): string[] {
+  const mirror = quote(input.mirror_inside)
+  const config = [
+    '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true',
+    `[user]\n\tname = ${configValue(input.author_name)}\n\temail = ${configValue(input.author_email)}`,
+    `[remote "origin"]\n\turl = ${configValue(input.origin_url)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*`,
+    `[url ${configValue(input.mirror_inside)}]\n\tinsteadOf = ${configValue(input.origin_url)}`,
+    '[gc]\n\tauto = 0\n',
+  ].join('\n')
+  return [
+    'mkdir -p .git/objects/info .git/objects/pack .git/refs/heads .git/refs/tags .git/info',
+    `printf '%s\\n' ${quote(`ref: refs/heads/${input.branch}`)} > .git/HEAD`,
+    `printf '%s' ${quote(config)} > .git/config`,
+    `printf '%s\\n' ${objects(input)} > .git/objects/info/alternates`,
+    `if [ -f ${mirror}/shallow ]; then cp ${mirror}/shallow .git/shallow; fi`,
+    `git --git-dir=${mirror} for-each-ref --format='%(objectname) %(refname)' refs/heads refs/tags | sed 's# refs/heads/# refs/remotes/origin/#' > .git/packed-refs`,
+  ]
+}
+
+/** The line that says whose objects are borrowed. */
+function objects(input: WorkspaceRepository): string {
+  return quote(`${input.mirror_inside}/objects`)
+}
+
+function startOver(branch: string, base: string): string[] {
+  const ref = quote(`refs/heads/${branch}`)
+  return [`  g symbolic-ref HEAD ${ref}`, `  rm -f .git/${ref}`, `  g update-ref ${ref} ${base}`]
+}
+
+/** A repository within the workspace would be added as a bare link and its files lost: its `.git` is put aside while files are staged. */
+const TAKE_NESTED = [
+  'nested=()',
+  'take_nested() {',
+  '  local path round found',
+  '  for round in 1 2 3 4 5 6 7 8; do',
+  '    found=()',
+  `    while IFS= read -r -d '' path; do if [[ $path == */ && -e "$path.git" ]]; then found+=("$path"); fi; done < <(g ls-files -z --others --exclude-standard 2>/dev/null | grep -z '/$')`,
+  '    if [ ! -e .gitmodules ]; then',
+  `      while IFS= read -r -d '' path; do`,
+  `        if [[ $path != "160000 "* ]]; then continue; fi`,
+  `        path="\${path#*$'\t'}"`,
+  '        if [ -e "$path/.git" ]; then g rm --quiet --cached -- "$path"; found+=("$path/"); fi',
+  '      done < <(g ls-files -z --stage 2>/dev/null | grep -z "^160000 ")',
+  '    fi',
+  `    if [ "\${#found[@]}" -eq 0 ]; then return; fi`,
+  `    for path in "\${found[@]}"; do mkdir -p .git/agentrun-nested; mv -- "$path.git" ".git/agentrun-nested/\${#nested[@]}"; nested+=("$path"); done`,
+  '  done',
+  '}',
+  `give_nested() { local i; for i in "\${!nested[@]}"; do mv -- ".git/agentrun-nested/$i" "\${nested[$i]}.git"; done; }`,
+]
+
+function author(input: WorkspaceRepository): string {
+  const name = quote(input.author_name)
+  const email = quote(input.author_email)
+  return `GIT_AUTHOR_NAME=${name} GIT_AUTHOR_EMAIL=${email} GIT_COMMITTER_NAME=${name} GIT_COMMITTER_EMAIL=${email}`
+}
+
+/** A quoted value in git's configuration syntax. */
+function configValue(text: string): string {
+  const plain = text.replace(/[\u0000-\u001f\u007f]+/g, ' ')
+  return `"${plain.replace(/["\\]/g, '\\$&')}"`
+}

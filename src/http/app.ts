@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { type Endpoint, type EndpointName, endpoints } from '../contract/endpoints.ts'
+import { limits } from '../contract/limits.ts'
+import { openApiDocument } from '../contract/openapi.ts'
+import type { Readiness } from '../contract/service.ts'
+import { ServiceError } from '../core/service-error.ts'
+import type { Feeds } from '../live/feeds.ts'
+import type { ActorContext, Context, Services } from '../service/context.ts'
+import { admit } from './admission.ts'
+import type { OpenStreams } from './event-stream.ts'
+import { handlers, RawAnswer } from './handlers.ts'
+import { parseJsonBody } from './json-body.ts'
+import { methodsAt } from './methods.ts'
+import { parseInput } from './parse-input.ts'
+import { sendProblem, toServiceError } from './problem-response.ts'
+import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
+import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts'
+import { addSessionRoutes } from './session-routes.ts'
+import { streamHandlers } from './stream-routes.ts'
+import { addWebPage } from './web-page.ts'
+
+export type AppOptions = EdgeOptions & {
+  services: Services
+  feeds: Feeds
+  readiness: () => Promise<z.infer<typeof Readiness>>
+  /** Folder of the built web interface. */
+  web: string
+  trust_proxy: boolean
+  log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
+}
+
+type AnyHandler = (ctx: unknown, input: unknown) => Promise<unknown>
+
+/** Bounds in time of what a client sends; Node's own are 60 s and 300 s, looked at every 30 s. */
+const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
+
+/** The HTTP edge: authenticate → membership → parse → verb → answer (decisions §6), for every row of the contract table. */
+export async function createApp(options: AppOptions): Promise<{ app: FastifyInstance; endStreams: () => void }> {
+  const { services, log } = options
+  const app = Fastify({
+    bodyLimit: limits.body_bytes,
+    genReqId: () => randomUUID(),
+    trustProxy: options.trust_proxy,
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
+    exposeHeadRoutes: false,
+    requestTimeout: timeouts.requestTimeout,
+    http: { ...timeouts, maxHeaderSize: 16_384, requireHostHeader: false },
+    return503OnClosing: false,
+    clientErrorHandler: refuseUnreadable,
+    frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
+  })
+  refuseOddities(app.server)
+  const open: OpenStreams = new Set()
+  const streams = streamHandlers(options.feeds, open)
+  const admitted = new WeakMap<FastifyRequest, ActorContext | Context>()
+  let closing = false
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.setErrorHandler((error, request, reply) => {
+    const known = toServiceError(error)
+    if (known.code === 'internal')
+      log('error', 'request failed', {
+        request_id: request.id,
+        route: request.routeOptions.url,
+        error: error instanceof Error ? error.stack : String(error),
+      })
+    return sendProblem(request, reply, known)
+  })
+  secureEdge(app, options)
+  app.addHook('onRequest', async () => {
+    if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
+  })
+
+  for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
+    if (endpoint.path.startsWith('/session')) continue
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      onRequest: async (request, reply) => {
+        requireMethod(request)
+        if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
+        if (endpoint.access === 'token') admitted.set(request, await admit(services, endpoint, request))
+      },
+      handler: (request, reply) => handle(name, endpoint, request, reply),
+    })
+  }
+  app.addHook('preHandler', async request => {
+    if (Buffer.isBuffer(request.body) && !request.is404) request.body = parseJsonBody(request.body)
+  })
+  addSessionRoutes(app, services)
+  const pageFor = await addWebPage(app, options.web)
+  app.setNotFoundHandler(async (request, reply) => {
+    requireMethod(request)
+    const page = await pageFor(request)
+    if (page === null) throw new ServiceError('not_found', 'No such path.')
+    return reply.type('text/html; charset=utf-8').send(page)
+  })
+
+  async function handle(name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+    if (endpoint.response === 'document') return openApiDocument(services.base_url)
+    const ctx = admitted.get(request) ?? { ...services, readiness: options.readiness }
+    const { params, query, body } = request
+    const input = parseInput(endpoint, { params, query: query as Record<string, unknown>, body })
+    if (endpoint.response !== 'stream') return answer(reply, await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input))
+    await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)
+    if (closing) endStreams()
+  }
+
+  function endStreams() {
+    closing = true
+    for (const end of open) end()
+  }
+  return { app, endStreams }
+}
+
+/** 405 where the contract serves the path by other methods only. */
+function requireMethod(request: FastifyRequest) {
+  const methods = methodsAt(request.url.split('?')[0] ?? '')
+  if (methods.length > 0 && !methods.includes(request.method))
+    throw new ServiceError('method_not_allowed', `${request.method} is not served here.`, { headers: { allow: methods.join(', ') } })
+}
+
+function answer(reply: FastifyReply, result: unknown) {
+  if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
+}

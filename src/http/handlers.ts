@@ -1,0 +1,71 @@
+import type { z } from 'zod'
+import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
+import type { Readiness } from '../contract/service.ts'
+import type { ActorContext, Context, Services } from '../service/context.ts'
+import { createRun } from '../service/create-run.ts'
+import { listModels } from '../service/models.ts'
+import { getMe, listOrganizations, listRepositories } from '../service/organizations.ts'
+import { resumeRun } from '../service/resume-run.ts'
+import { getRunDiff } from '../service/run-diff.ts'
+import { listRunLogs } from '../service/run-logs.ts'
+import { getRun, listRuns, updateRun } from '../service/runs.ts'
+import { stopRun } from '../service/stop-run.ts'
+
+/** An answer that is text already: JSON that was stored as it goes out, or a patch. */
+export class RawAnswer {
+  readonly body: string
+  readonly content_type: string
+  constructor(body: string, content_type: string) {
+    this.body = body
+    this.content_type = content_type
+  }
+}
+
+type Answer<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawAnswer>
+type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Answer<N>
+type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
+type Open<N extends EndpointName> = (
+  services: Services & { readiness: () => Promise<z.infer<typeof Readiness>> },
+  input: HandlerInput<Endpoints[N]>,
+) => Answer<N>
+
+/** Endpoints that are no plain question and answer: streams, cookies and the document have files of their own. */
+export type Special =
+  | 'streamAgentRunEvents'
+  | 'streamOrganizationEvents'
+  | 'createSession'
+  | 'createSessionToken'
+  | 'deleteSession'
+  | 'getOpenApi'
+type OpenName = 'getHealth' | 'getReadiness'
+type ActorName = 'listOrganizations' | 'getMe'
+
+export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorName>]: ByOrganization<N> } & {
+  [N in ActorName]: ByActor<N>
+} & {
+  [N in OpenName]: Open<N>
+}
+
+/** One line an endpoint; what it does is said by the verb it calls. */
+export const handlers: Handlers = {
+  createAgentRun: (ctx, { body }) => createRun(ctx, body),
+  getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
+  updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
+  listAgentRuns: (ctx, { query }) => listRuns(ctx, query),
+  resumeAgentRun: (ctx, { body }) => resumeRun(ctx, body),
+  stopAgentRun: (ctx, { body }) => stopRun(ctx, body.agent_run_id),
+  archiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: true }),
+  unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),
+  getAgentRunLogs: async (ctx, { params, query }) =>
+    new RawAnswer(await listRunLogs(ctx, params.agent_run_id, query), 'application/json; charset=utf-8'),
+  getAgentRunDiff: async (ctx, { params, query }) => {
+    const diff = await getRunDiff(ctx, params.agent_run_id)
+    return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
+  },
+  listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
+  getMe: ctx => getMe(ctx),
+  listRepositories: (ctx, { query }) => listRepositories(ctx, query),
+  listModels: async ctx => listModels(ctx),
+  getHealth: async () => ({ status: 'ok' }),
+  getReadiness: services => services.readiness(),
+}

@@ -1,0 +1,32 @@
+import { limits } from '../contract/limits.ts'
+import { jsonMistake, parseJsonExactly } from '../core/json-text.ts'
+import { invalid } from '../core/service-error.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * A JSON body from its bytes: strict UTF-8 without a byte order mark, bounded depth, every key once.
+ * Nothing at all is undefined. Throws 400 with what is wrong.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  const text = decode(bytes)
+  if (text.startsWith('\uFEFF')) throw refused('begins with a byte order mark; JSON has none')
+  const mistake = jsonMistake(text, limits.body_depth)
+  if (mistake !== null) throw refused(mistake)
+  try {
+    return parseJsonExactly(text)
+  } catch (error) {
+    throw refused(`is not JSON: ${error instanceof Error ? error.message.slice(0, 200).toWellFormed() : ''}`)
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw refused('is not UTF-8')
+  }
+}
+
+const refused = (what: string) => invalid(['body'], what, 'json_invalid')

@@ -1,0 +1,17 @@
+import { type Endpoint, endpoints } from '../contract/endpoints.ts'
+
+const rows = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  parameters: path.split('{').length,
+}))
+
+/**
+ * The methods that the contract serves at a path, none when it is no path of ours. Of several rows that fit, the one with the fewest
+ * parameters says it: `…/agent/run/resume` is no run called "resume".
+ */
+export function methodsAt(path: string): string[] {
+  const fitting = rows.filter(({ pattern }) => pattern.test(path))
+  const fewest = Math.min(...fitting.map(row => row.parameters))
+  return [...new Set(fitting.filter(row => row.parameters === fewest).map(row => row.method as string))]
+}

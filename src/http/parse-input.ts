@@ -1,0 +1,41 @@
+import type { z } from 'zod'
+import type { Endpoint } from '../contract/endpoints.ts'
+import type { FieldError } from '../contract/problem.ts'
+import { ServiceError } from '../core/service-error.ts'
+
+/** Parses path, query and body by the table's schemas; all mistakes together in one 400. Unknown keys are ignored (decisions §4). */
+export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Record<string, unknown>; body: unknown }) {
+  const errors: FieldError[] = []
+  const params = parse(endpoint.params, raw.params, 'path', errors)
+  const query = parse(endpoint.query, repeated(endpoint, raw.query), 'query', errors)
+  const body = endpoint.body === null ? undefined : parse(endpoint.body, raw.body, 'body', errors)
+  const first = errors[0]
+  if (first) {
+    const where = first.loc.slice(1).join('.')
+    throw new ServiceError('invalid_request', `${where || first.loc[0]}: ${first.msg}`, { errors })
+  }
+  return { params, query, body }
+}
+
+function parse(schema: z.ZodType, value: unknown, place: string, errors: FieldError[]): unknown {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues.slice(0, 50))
+    errors.push({
+      loc: [place, ...issue.path.map(part => (typeof part === 'symbol' ? String(part) : part))],
+      msg: issue.message,
+      type: issue.code,
+    })
+  return undefined
+}
+
+/** `limit[]=1` is a repeated key in another spelling, and refused like one rather than ignored. */
+function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(query)) {
+    const name = key.replace(/\[.*$/s, '')
+    if (name === key) result[key] = value
+    else if (name in endpoint.query.shape) result[name] = [value]
+  }
+  return result
+}

@@ -1,0 +1,83 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
+import { ServiceError } from '../core/service-error.ts'
+
+// How long a client may go on sending a body that was refused unread, so that it can read the answer before the connection goes.
+const LINGER_MS = 1_000
+
+/** An error in the one shape of decisions §6. */
+export function problemOf(error: ServiceError, request: { id: string; url: string | undefined }): Problem {
+  const { status, title } = problems[error.code]
+  return {
+    type: `about:blank#${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    instance: (request.url ?? '/').split('?')[0] ?? '/',
+    code: error.code,
+    request_id: request.id,
+    errors: error.errors,
+    message: error.message,
+    status_code: status,
+  }
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError) {
+  const body = problemOf(error, { id: request.id, url: request.raw.url })
+  reply.raw.once('finish', () => {
+    if (request.raw.complete) return
+    const { socket } = request.raw
+    setTimeout(() => request.raw.complete || socket.destroy(), LINGER_MS).unref()
+  })
+  return reply
+    .code(body.status)
+    .headers({ ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }), ...error.headers })
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(body))
+}
+
+const byStatus: Record<number, ProblemCode> = {
+  404: 'not_found',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  431: 'header_too_large',
+}
+const words: Partial<Record<ProblemCode, string>> = {
+  payload_too_large: 'The body is larger than 24 MiB.',
+  unsupported_media_type: 'The body must be JSON: Content-Type application/json.',
+  uri_too_long: 'A part of the path is too long.',
+}
+// PostgreSQL classes: connection exceptions, shutdown, out of resources, and statement or lock time-outs.
+const databaseDown = /^(08|53|57)|^55P03$/
+const networkDown = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+
+/**
+ * What an error of any kind is to the client: our own as they are, the HTTP parser's by their status, a database that is away 503,
+ * everything else a 500 that says nothing of the inside.
+ */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  const { statusCode = 500, code = '', message = '' } = error as { statusCode?: number; code?: string; message?: string }
+  if (statusCode >= 400 && statusCode < 500) {
+    const known = byStatus[statusCode] ?? 'invalid_request'
+    return new ServiceError(known, words[known] ?? message)
+  }
+  const away =
+    databaseDown.test(code) ||
+    networkDown.has(code) ||
+    /timeout exceeded when trying to connect|Connection terminated|Query read timeout/.test(message)
+  if (away) return new ServiceError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } })
+  return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')
+}

@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../core/service-error.ts'
+
+const CSP =
+  "default-src 'self'; img-src 'self' data:; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
+
+export type EdgeOptions = {
+  /** Names that a Host header may carry; null allows any. */
+  allowed_hosts: Set<string> | null
+  /** Origins that a browser may call the API from, beside our own page. */
+  cors_origins: string[]
+}
+
+/** Headers that every answer carries, whatever it answers. */
+export const edgeHeaders = (request_id: string): Record<string, string> => ({
+  'x-request-id': request_id,
+  'cache-control': 'no-store',
+  'content-security-policy': CSP,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  vary: 'Authorization, Origin',
+})
+
+/**
+ * Puts those headers on every answer and refuses what no honest client sends: two Host headers, a target with a host of its own,
+ * a host name that is not ours (DNS rebinding), a compressed body. CORS for the origins that the operator named.
+ */
+export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }: EdgeOptions) {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(edgeHeaders(request.id))
+    const { host = [], 'content-encoding': encoding = [] } = request.raw.headersDistinct
+    if (host.length !== 1 && (host.length > 1 || request.raw.httpVersion !== '1.0'))
+      throw new ServiceError('invalid_request', 'A request has exactly one Host header.')
+    if (allowed_hosts && !allowed_hosts.has(hostName(host[0] ?? '')))
+      throw new ServiceError('forbidden', 'This host name is not served here; see AGENTRUN_ALLOWED_HOSTS.')
+    if (!request.raw.url?.startsWith('/')) throw new ServiceError('invalid_request', 'The request target must be a path.')
+    if (encoding.some(name => name.toLowerCase() !== 'identity'))
+      throw new ServiceError('unsupported_media_type', 'A body is taken as it is, without Content-Encoding.')
+    const origin = request.headers.origin
+    if (origin === undefined || !cors_origins.includes(origin)) return
+    reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': 'X-Request-Id, Retry-After' })
+    if (request.method !== 'OPTIONS') return
+    await reply
+      .headers({
+        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+        'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+        'access-control-max-age': '600',
+      })
+      .send({})
+  })
+}
+
+/** The name of a Host header without its port, in lower case. */
+export const hostName = (host: string) =>
+  host
+    .toLowerCase()
+    .replace(/:\d+$/, '')
+    .replace(/^\[|\]$/g, '')

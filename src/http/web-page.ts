@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** Serves the built web interface: files under /assets for ever, the page itself for every path of its own. */
+export async function addWebPage(app: FastifyInstance, folder: string): Promise<(request: FastifyRequest) => Promise<string | null>> {
+  const index = join(folder, 'index.html')
+  if (!existsSync(index)) return async () => null
+  await app.register(fastifyStatic, {
+    root: join(folder, 'assets'),
+    prefix: '/assets/',
+    decorateReply: false,
+    cacheControl: false,
+    setHeaders: reply => void reply.header('cache-control', 'public, max-age=31536000, immutable'),
+  })
+  const page = await readFile(index, 'utf8')
+  return async request => {
+    const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html')
+    return wantsPage && !/^\/(v1|session|assets|hooks|git)(\/|$)/.test(request.url) ? page : null
+  }
+}

@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest'
+import { Feed, type Frame } from './feed.ts'
+
+/** A source that grows, and a reader that remembers; `settled` waits until the reader has seen `seq`. */
+function growing() {
+  const frames: Frame[] = []
+  let state: string | null = null
+  return {
+    frames,
+    setState: (text: string) => (state = text),
+    grow: (count: number) => {
+      for (let i = 0; i < count; i++) frames.push({ seq: frames.length + 1, text: `f${frames.length + 1}` })
+    },
+    after: async (seq: number, limit: number) => frames.filter(frame => frame.seq > seq).slice(0, limit),
+    state: async () => state,
+    now: async () => null as string | null,
+  }
+}
+
+function reader(cursor: number, wanted: number, most = Number.POSITIVE_INFINITY) {
+  const seen: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return {
+    seen,
+    done: promise,
+    cursor,
+    full: false,
+    write(text: string) {
+      if (seen.length >= most) return false
+      seen.push(text)
+      if (seen.length >= wanted) resolve()
+      return true
+    },
+  }
+}
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `f${from + i}`)
+
+test('readers that start at different places get every frame once and in order', async () => {
+  const source = growing()
+  source.grow(1000)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const late = reader(990, 110)
+  const early = reader(0, 1100)
+  feed.add(late)
+  await Promise.resolve()
+  feed.add(early)
+  source.grow(100)
+  feed.wake()
+  feed.wake()
+  await Promise.all([late.done, early.done])
+  expect(late.seen).toEqual(range(991, 1100))
+  expect(early.seen).toEqual(range(1, 1100))
+})
+
+test('frames too large to be kept are read again by whoever lacks them, and nothing is lost', async () => {
+  const source = growing()
+  const large = 'x'.repeat(900_000)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const early = reader(0, 40)
+  feed.add(early)
+  for (let i = 0; i < 40; i++) {
+    source.frames.push({ seq: i + 1, text: `${i + 1}${large}` })
+    feed.wake()
+    await Promise.resolve()
+  }
+  await early.done
+  const late = reader(20, 20)
+  feed.add(late)
+  await late.done
+  expect(early.seen.map(text => Number.parseInt(text, 10))).toEqual(Array.from({ length: 40 }, (_, i) => i + 1))
+  expect(late.seen.map(text => Number.parseInt(text, 10))).toEqual(Array.from({ length: 20 }, (_, i) => i + 21))
+})
+
+test('a cursor beyond the end waits for what comes after it', async () => {
+  const source = growing()
+  source.grow(5)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const ahead = reader(5, 1)
+  const other = reader(0, 6)
+  feed.add(other)
+  feed.add(ahead)
+  source.grow(1)
+  feed.wake()
+  await Promise.all([ahead.done, other.done])
+  expect(ahead.seen).toEqual(['f6'])
+})
+
+test('a reader that cannot take more is given up, the others go on', async () => {
+  const source = growing()
+  source.grow(10)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const slow = reader(0, 3, 3)
+  const quick = reader(0, 10)
+  feed.add(slow)
+  feed.add(quick)
+  await quick.done
+  expect(slow.seen).toEqual(range(1, 3))
+})
+
+test('the state is told at the start and when it changed, not otherwise', async () => {
+  const source = growing()
+  source.setState('s1')
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const watcher = reader(0, 2)
+  feed.add(watcher)
+  source.grow(1)
+  feed.wake()
+  await watcher.done
+  source.setState('s2')
+  const second = reader(1, 1)
+  feed.add(second)
+  await second.done
+  feed.wake()
+  expect(watcher.seen.filter(text => text === 's1')).toHaveLength(1)
+  expect(second.seen).toEqual(['s2'])
+})
+
+test('a reader that is full is given no more, loses nothing, and holds nobody up', async () => {
+  const source = growing()
+  source.grow(1000)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const slow = { ...reader(0, 1000), full: true }
+  const quick = reader(0, 1000)
+  feed.add(slow)
+  feed.add(quick)
+  await quick.done
+  expect(slow.seen).toEqual([])
+  slow.full = false
+  feed.wake()
+  await slow.done
+  expect(slow.seen).toEqual(range(1, 1000))
+})
+
+test('whoever is told a state has been given all that had happened by then', async () => {
+  const source = growing()
+  const feed = new Feed(
+    {
+      ...source,
+      state: async () => {
+        if (source.frames.length === 0) source.grow(150)
+        return 'ended'
+      },
+    },
+    error => expect(error).toBeUndefined(),
+  )
+  const watcher = reader(0, 151)
+  feed.add(watcher)
+  await watcher.done
+  expect(watcher.seen).toEqual([...range(1, 150), 'ended'])
+})
+
+test('what is going on is told to each reader once, when it has caught up', async () => {
+  const source = growing()
+  source.grow(2)
+  const feed = new Feed({ ...source, now: async () => 'now' }, error => expect(error).toBeUndefined())
+  const watcher = reader(0, 4)
+  feed.add(watcher)
+  source.setState('s1')
+  feed.wake()
+  await watcher.done
+  expect(watcher.seen).toEqual(['f1', 'f2', 'now', 's1'])
+})
+
+test('an error of the source loses nothing: the next wake goes on', async () => {
+  const source = growing()
+  source.grow(3)
+  let broken = true
+  const failures: unknown[] = []
+  const feed = new Feed(
+    { ...source, after: async (seq, limit) => (broken ? Promise.reject(new Error('down')) : source.after(seq, limit)) },
+    error => {
+      failures.push(error)
+      broken = false
+      queueMicrotask(() => feed.wake())
+    },
+  )
+  const patient = reader(0, 3)
+  feed.add(patient)
+  await patient.done
+  expect(failures).toHaveLength(1)
+  expect(patient.seen).toEqual(range(1, 3))
+})

@@ -1,0 +1,139 @@
+/** One thing of a stream: its place, and its frame as it goes to every reader. */
+export type Frame = { seq: number; text: string }
+
+export type FeedSource = {
+  /** At most `limit` frames after `seq`, in order. */
+  after(seq: number, limit: number): Promise<Frame[]>
+  /** What a reader is told besides, without a place, at the start and whenever it has changed. Null: nothing. */
+  state(): Promise<string | null>
+  /** What is going on at this moment, told to each reader once, when it has caught up. Null: nothing. */
+  now(): Promise<string | null>
+}
+
+export type Reader = {
+  /** Where this reader is: the seq of the last frame it was given. */
+  cursor: number
+  /** Takes a frame; false when the reader has gone. */
+  write(text: string): boolean
+  /** As much waits for this reader as may: it is given no more, and wakes the feed when it has taken that. */
+  readonly full: boolean
+  /** The state that this reader was told last. */
+  state?: string
+  /** Whether it was told what was going on when it had caught up. */
+  caught_up?: boolean
+}
+
+const RECENT = 200
+const RECENT_CHARACTERS = 2 * 1024 * 1024
+const PAGE = 100
+
+/**
+ * One stream with many readers: new frames are read from the source once and given to all; who is further behind reads pages of its own.
+ * Every reader gets every frame once and in order, whatever hints were lost, and a state only after all that had happened by then.
+ */
+export class Feed {
+  readonly #source: FeedSource
+  readonly #readers = new Set<Reader>()
+  #recent: Frame[] = []
+  #running: Promise<void> | null = null
+  #again = false
+  /** Told of an error of the source; the next wake tries again. */
+  readonly #on_error: (error: unknown) => void
+
+  constructor(source: FeedSource, on_error: (error: unknown) => void) {
+    this.#source = source
+    this.#on_error = on_error
+  }
+
+  get empty() {
+    return this.#readers.size === 0
+  }
+
+  add(reader: Reader): () => void {
+    this.#readers.add(reader)
+    this.wake()
+    return () => this.#readers.delete(reader)
+  }
+
+  /** A passing frame, to everybody who looks on now and keeps up. */
+  broadcast(text: string) {
+    for (const reader of this.#readers) if (!reader.full) this.#give(reader, text)
+  }
+
+  /** There may be something new. Any number of calls during one pass make one more pass. */
+  wake() {
+    if (this.#running) {
+      this.#again = true
+      return
+    }
+    this.#running = this.#pass()
+      .catch(this.#on_error)
+      .finally(() => {
+        this.#running = null
+        if (this.#again && !this.empty) {
+          this.#again = false
+          this.wake()
+        }
+      })
+  }
+
+  async #pass() {
+    this.#again = false
+    const state = await this.#source.state()
+    await this.#loadRecent()
+    for (const reader of [...this.#readers]) {
+      if (!(await this.#catchUp(reader)) || state === null || reader.state === state) continue
+      if (this.#give(reader, state)) reader.state = state
+    }
+    await this.#tellNow()
+  }
+
+  async #tellNow() {
+    const fresh = [...this.#readers].filter(reader => !reader.caught_up)
+    const now = fresh.length === 0 ? null : await this.#source.now()
+    for (const reader of fresh) {
+      reader.caught_up = true
+      if (now !== null) this.#give(reader, now)
+    }
+  }
+
+  async #loadRecent() {
+    const last = this.#recent.at(-1)?.seq ?? Math.max(0, ...[...this.#readers].map(reader => reader.cursor))
+    for (let seq = last; ; ) {
+      const frames = await this.#source.after(seq, PAGE)
+      this.#recent = newest([...this.#recent, ...frames])
+      if (frames.length < PAGE) return
+      seq = frames.at(-1)?.seq ?? seq
+    }
+  }
+
+  /** Gives a reader what it lacks, a page at most, so that nobody waits for one who begins far behind. True: it has everything. */
+  async #catchUp(reader: Reader): Promise<boolean> {
+    const first = this.#recent[0]
+    const last = this.#recent.at(-1)
+    const covered = first !== undefined && last !== undefined && reader.cursor >= first.seq - 1 && reader.cursor <= last.seq
+    const frames = covered ? this.#recent.filter(frame => frame.seq > reader.cursor) : await this.#source.after(reader.cursor, PAGE)
+    for (const frame of frames) {
+      if (reader.full || !this.#readers.has(reader) || !this.#give(reader, frame.text)) return false
+      reader.cursor = frame.seq
+    }
+    if (!covered && frames.length === PAGE) this.#again = true
+    return covered || frames.length < PAGE
+  }
+
+  #give(reader: Reader, text: string): boolean {
+    const taken = reader.write(text)
+    if (!taken) this.#readers.delete(reader)
+    return taken
+  }
+}
+
+/** The last frames that are worth keeping: the very last one, and more while they are few and small. */
+function newest(frames: Frame[]): Frame[] {
+  let from = frames.length
+  for (let characters = 0; from > 0 && frames.length - from < RECENT; from--) {
+    characters += frames[from - 1]?.text.length ?? 0
+    if (characters > RECENT_CHARACTERS && from < frames.length) break
+  }
+  return frames.slice(from)
+}

@@ -1,0 +1,47 @@
+import { Feed, type FeedSource } from './feed.ts'
+import type { Hub } from './hub.ts'
+
+/** The feeds that somebody in this process reads: made for the first reader, dropped after the last. */
+export class Feeds {
+  readonly #feeds = new Map<string, { feed: Feed; stop: () => void }>()
+  readonly #hub: Hub
+  readonly #on_error: (error: unknown) => void
+
+  constructor(hub: Hub, on_error: (error: unknown) => void) {
+    this.#hub = hub
+    this.#on_error = on_error
+  }
+
+  /** @param frameOf turns what passes by into a frame; null drops it */
+  run(organization_id: number, run_id: number, source: FeedSource, frameOf: (json: string) => string | null): Feed {
+    return this.#open(`run:${organization_id}:${run_id}`, source, feed => [
+      this.#hub.onRun(organization_id, run_id, () => feed.wake()),
+      this.#hub.onLive(organization_id, run_id, json => {
+        const text = frameOf(json)
+        if (text !== null) feed.broadcast(text)
+      }),
+    ])
+  }
+
+  organization(organization_id: number, source: FeedSource): Feed {
+    return this.#open(`organization:${organization_id}`, source, feed => [this.#hub.onOrganization(organization_id, () => feed.wake())])
+  }
+
+  /** Lets go of feeds that nobody reads any more. */
+  sweep() {
+    for (const [key, { feed, stop }] of this.#feeds) {
+      if (!feed.empty) continue
+      stop()
+      this.#feeds.delete(key)
+    }
+  }
+
+  #open(key: string, source: FeedSource, subscribe: (feed: Feed) => (() => void)[]): Feed {
+    const existing = this.#feeds.get(key)
+    if (existing) return existing.feed
+    const feed = new Feed(source, this.#on_error)
+    const subscriptions = subscribe(feed)
+    this.#feeds.set(key, { feed, stop: () => subscriptions.forEach(stop => void stop()) })
+    return feed
+  }
+}

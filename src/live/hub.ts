@@ -1,0 +1,46 @@
+import type { Hints } from './listener.ts'
+
+type Wake = () => void
+type LiveEvent = (json: string) => void
+
+/** Who in this process wants to hear of what. Callbacks must be quick and must not throw. */
+export class Hub implements Hints {
+  readonly #work = new Set<Wake>()
+  readonly #runs = new Map<string, Set<Wake>>()
+  readonly #organizations = new Map<number, Set<Wake>>()
+  readonly #live = new Map<string, Set<LiveEvent>>()
+
+  onWork = (wake: Wake) => add(this.#work, wake)
+  onRun = (organization_id: number, run_id: number, wake: Wake) => addTo(this.#runs, `${organization_id}:${run_id}`, wake)
+  onOrganization = (organization_id: number, wake: Wake) => addTo(this.#organizations, organization_id, wake)
+  onLive = (organization_id: number, run_id: number, hear: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, hear)
+
+  work() {
+    for (const wake of this.#work) wake()
+  }
+  run(organization_id: number, run_id: number) {
+    for (const wake of this.#runs.get(`${organization_id}:${run_id}`) ?? []) wake()
+    for (const wake of this.#organizations.get(organization_id) ?? []) wake()
+  }
+  live(organization_id: number, run_id: number, json: string) {
+    for (const hear of this.#live.get(`${organization_id}:${run_id}`) ?? []) hear(json)
+  }
+  everything() {
+    this.work()
+    for (const wakes of [...this.#runs.values(), ...this.#organizations.values()]) for (const wake of wakes) wake()
+  }
+}
+
+function add<T>(set: Set<T>, item: T): () => void {
+  set.add(item)
+  return () => set.delete(item)
+}
+
+function addTo<K, T>(map: Map<K, Set<T>>, key: K, item: T): () => void {
+  const set = map.get(key) ?? new Set<T>()
+  map.set(key, set.add(item))
+  return () => {
+    set.delete(item)
+    if (set.size === 0 && map.get(key) === set) map.delete(key)
+  }
+}

@@ -1,0 +1,80 @@
+import pg from 'pg'
+import { channels } from '../store/notify.ts'
+
+export type Hints = {
+  /** A run may be claimed. */
+  work(): void
+  /** A run, its entries or its organization's events have grown. */
+  run(organization_id: number, run_id: number): void
+  /** Something that passes: `json` is for whoever looks on now. */
+  live(organization_id: number, run_id: number, json: string): void
+  /** Notifications may have been missed: look at everything. */
+  everything(): void
+}
+
+const RETRY_MS = 1_000
+const BACKSTOP_MS = 5_000
+
+/**
+ * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few seconds anyhow,
+ * `everything` is called, so that a lost one delays and never loses.
+ */
+export class Listener implements AsyncDisposable {
+  #client: pg.Client | null = null
+  #closed = false
+  #retry: NodeJS.Timeout | undefined
+  readonly #backstop: NodeJS.Timeout
+  readonly #connection_string: string
+  readonly #hints: Hints
+
+  constructor(connection_string: string, hints: Hints) {
+    this.#connection_string = connection_string
+    this.#hints = hints
+    this.#backstop = setInterval(() => hints.everything(), BACKSTOP_MS)
+  }
+
+  /** Resolves when listening; later breaks are mended by itself. */
+  async start(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.#connection_string, application_name: 'agentrun-listen', keepAlive: true })
+    client.on('notification', message => this.#dispatch(message.channel, message.payload ?? ''))
+    client.on('error', () => this.#lost(client))
+    client.on('end', () => this.#lost(client))
+    this.#client = client
+    try {
+      await client.connect()
+      await client.query(
+        Object.values(channels)
+          .map(name => `listen ${name}`)
+          .join('; '),
+      )
+    } catch (error) {
+      this.#lost(client)
+      throw error
+    }
+    this.#hints.everything()
+  }
+
+  #dispatch(channel: string, payload: string) {
+    if (channel === channels.work) return this.#hints.work()
+    const match = /^(\d+):(\d+)(?::([\s\S]*))?$/.exec(payload)
+    if (!match) return
+    const [organization_id, run_id] = [Number(match[1]), Number(match[2])]
+    if (channel === channels.run) this.#hints.run(organization_id, run_id)
+    else this.#hints.live(organization_id, run_id, match[3] ?? '')
+  }
+
+  /** A connection that broke says so several times; the first time starts the one next attempt. */
+  #lost(broken: pg.Client) {
+    if (this.#closed || this.#client !== broken) return
+    this.#client = null
+    void broken.end().catch(() => {})
+    this.#retry = setTimeout(() => void this.start().catch(() => {}), RETRY_MS)
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    clearInterval(this.#backstop)
+    await this.#client?.end().catch(() => {})
+  }
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { banner } from './banner.ts'
+import { type Log, startService } from './compose.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
+import { migrate } from './store/migrate.ts'
+import { prepareDataFolder } from './system/data-folder.ts'
+import { lockDataFolder } from './system/instance-lock.ts'
+import { sandboxNode } from './system/sandbox-node.ts'
+import { ensureServiceUsers } from './system/users.ts'
+
+const clone_dir = fileURLToPath(new URL('../', import.meta.url))
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** One JSON object a line, to standard error: what people read at a start goes to standard output. */
+const log: Log = (level, message, fields = {}) => {
+  process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`)
+}
+
+const REPEAT_MS = 2_000
+
+async function main() {
+  // `npm start | tee log`: a Ctrl-C ends tee first, and an end in order must not fail because nobody reads of it.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const config = readConfig(process.env)
+  const users = ensureServiceUsers()
+  const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
+  await using stack = new AsyncDisposableStack()
+  stack.use(await lockDataFolder(data.root))
+  const stopped = stopSignal()
+  let postgres: EmbeddedPostgres | null = null
+  if (config.DATABASE_URL === undefined) {
+    postgres = stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, user: users.service, log: line => log('info', line) }))
+  }
+  const database_url = config.DATABASE_URL ?? postgres?.url ?? ''
+  await migrate(database_url)
+  const service = stack.use(
+    await startService({
+      config,
+      database_url,
+      data,
+      users,
+      path: process.env.PATH ?? '',
+      version,
+      log,
+      node_path: sandboxNode(data.root, users.sandbox),
+      web: fileURLToPath(new URL('../web/dist', import.meta.url)),
+    }),
+  )
+  process.stdout.write(
+    banner({
+      ...service,
+      blocked: service.workers_blocked(),
+      link: await service.signInLink(),
+      data_dir: data.root,
+      default_model: config.AGENTRUN_DEFAULT_MODEL ?? null,
+    }),
+  )
+  const reason = await Promise.race([stopped, ...(postgres ? [postgres.died.then(line => new Error(line))] : [])])
+  if (reason instanceof Error) throw reason
+  process.stdout.write('stopping …\n')
+}
+
+/** Resolves at the first signal, or when the launcher is gone. A terminal's Ctrl-C arrives several times: repeats within two seconds are the same one. */
+function stopSignal(): Promise<string> {
+  return new Promise(resolve => {
+    let first = 0
+    const stop = (signal: string) => {
+      if (first === 0) first = performance.now()
+      else if (performance.now() - first > REPEAT_MS) process.exit(1)
+      resolve(signal)
+    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
+    process.on('disconnect', () => resolve('disconnect'))
+  })
+}
+
+main().then(
+  () => process.exit(0),
+  error => {
+    const plain = error instanceof ConfigError || !(error instanceof Error) ? String(error.message ?? error) : error.message
+    process.stderr.write(`cannot start: ${plain}\n`)
+    process.exit(1)
+  },
+)

@@ -1,0 +1,166 @@
+import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage } from 'ai'
+import { storedText } from '../core/stored-text.ts'
+import { type ModelAnswer, ModelError, type ModelMessage, type ToolCall } from './port.ts'
+
+/** Bytes of text, reasoning and tool arguments one answer may have. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Nesting of tool arguments; deeper ones break whoever writes them as JSON again. */
+const MAX_ARGUMENT_DEPTH = 64
+/** Characters of a tool's name and of the id of a call. */
+const MAX_NAME = 200
+
+type Part = Exclude<AssistantModelMessage['content'], string>[number]
+type Words = Extract<Part, { type: 'text' | 'reasoning' }>
+type Metadata = { providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
+type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
+
+export type Delta = { kind: 'text' | 'reasoning'; text: string }
+export type ReadAnswer = Omit<ModelAnswer, 'usage'> & { usage: LanguageModelUsage }
+
+/**
+ * Puts the parts of one model stream together. `add` gives the text to show live, or null, and throws what the stream reports as error.
+ * `finish` gives the answer; it throws ModelError `malformed` when the stream ended before the model did.
+ * Text, reasoning, names and ids of the answer are made storable; tool arguments stay as they came, they are only ever kept as JSON.
+ * Tool calls get ids that `taken` does not hold, so that every id is unique in the conversation.
+ */
+export function answerReader(taken: ReadonlySet<string>): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadAnswer } {
+  const content: Part[] = []
+  const open = new Map<string, Words>()
+  const calls: ToolCall[] = []
+  const ids = new Set(taken)
+  let end: Extract<LanguageModelStreamPart, { type: 'model-call-end' }> | null = null
+  let bytes = 0
+
+  const grow = (text: string) => {
+    bytes += Buffer.byteLength(text)
+    if (bytes > MAX_ANSWER_BYTES) throw new ModelError('malformed', `The answer of the model has more than ${MAX_ANSWER_BYTES} bytes.`)
+  }
+  const append = (type: 'text' | 'reasoning', id: string, text: string, { providerMetadata }: Metadata): Delta | null => {
+    const key = `${type} ${id}`
+    const part: Words = open.get(key) ?? { type, text: '' }
+    if (!open.has(key)) {
+      open.set(key, part)
+      content.push(part)
+    }
+    part.text += text
+    if (providerMetadata) part.providerOptions = providerMetadata
+    return text === '' ? null : { kind: type, text }
+  }
+  const addCall = (part: ToolCallPart) => {
+    if (part.providerExecuted) return
+    const id = freeId(part.toolCallId, ids)
+    ids.add(id)
+    const name = storedText(part.toolName.slice(0, MAX_NAME))
+    const { input, invalid } = argumentsOf(part)
+    calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
+    content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
+  }
+
+  return {
+    add(part) {
+      switch (part.type) {
+        case 'text-start':
+        case 'text-end':
+          return append('text', part.id, '', part)
+        case 'reasoning-start':
+        case 'reasoning-end':
+          return append('reasoning', part.id, '', part)
+        case 'text-delta':
+          grow(part.text)
+          return append('text', part.id, part.text, part)
+        case 'reasoning-delta':
+          grow(part.text)
+          return append('reasoning', part.id, part.text, part)
+        case 'tool-input-delta':
+          grow(part.delta)
+          return null
+        case 'tool-call':
+          addCall(part)
+          return null
+        case 'custom':
+          // The beginning of Claude's stream is reported too; it is no content and no provider wants it back.
+          if (part.kind !== 'anthropic.message_start')
+            content.push({ type: 'custom', kind: part.kind, providerOptions: part.providerMetadata })
+          return null
+        case 'model-call-end':
+          end = part
+          return null
+        case 'error':
+          if (!isUnknownEvent(part.error)) throw part.error
+          return null
+        default:
+          return null
+      }
+    },
+    finish() {
+      const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
+      if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
+      const unsaid = rawFinishReason === undefined && (finishReason === 'other' || finishReason === 'error')
+      if (!usage || finishReason === 'interrupted' || unsaid) {
+        throw new ModelError('malformed', 'The answer of the model ended in the middle.')
+      }
+      // Only now: a surrogate pair may come in two deltas.
+      for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
+      const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
+      const join = (type: 'text' | 'reasoning') => content.map(part => (part.type === type ? part.text : '')).join('')
+      const messages: ModelMessage[] = kept.length > 0 ? [{ role: 'assistant', content: kept }] : []
+      return {
+        text: join('text'),
+        reasoning: join('reasoning') || null,
+        tool_calls: calls,
+        finish_reason: finishOf(finishReason, calls.length > 0),
+        usage,
+        messages: JSON.parse(JSON.stringify(messages)),
+      }
+    },
+  }
+}
+
+function finishOf(reason: string, called: boolean): ModelAnswer['finish_reason'] {
+  if (reason === 'length') return 'length'
+  if (reason === 'content-filter') return 'refusal'
+  if (called) return 'tool_calls'
+  return reason === 'stop' ? 'stop' : 'other'
+}
+
+/** An event of a kind that did not exist when the SDK was made, and that carries no part of the answer, is passed over as its protocol asks. */
+function isUnknownEvent(error: unknown): boolean {
+  if (!(error instanceof Error) || !/TypeValidationError/.test(error.name) || !('value' in error)) return false
+  const { value } = error
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return !['choices', 'candidates', 'delta', 'content_block', 'message', 'error', 'item', 'response'].some(key => key in value)
+}
+
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  const id = storedText(wanted.slice(0, MAX_NAME))
+  const blank = id.trim() === ''
+  if (!taken.has(id) && !blank) return id
+  const stem = blank ? 'call' : storedText(id.slice(0, MAX_NAME - 10))
+  for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`
+}
+
+/** The SDK marks a call as invalid for an unknown tool too; that one is passed on, the agent answers it. */
+function argumentsOf(part: ToolCallPart): Pick<ToolCall, 'input' | 'invalid'> {
+  const input: unknown = part.input
+  const invalid = (why: string) => ({ input: null, invalid: why })
+  if (typeof input === 'string' && part.invalid) {
+    return input.trim() === '' ? { input: {} } : invalid(`The arguments are not valid JSON: ${storedText(input.slice(0, 200))}`)
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    const what = input === null ? 'null' : Array.isArray(input) ? 'an array' : `a ${typeof input}`
+    return invalid(`The arguments must be a JSON object, not ${what}.`)
+  }
+  if (depthOver(input, MAX_ARGUMENT_DEPTH)) return invalid(`The arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`)
+  return { input: input as Record<string, unknown> }
+}
+
+function depthOver(root: object, limit: number): boolean {
+  let level: unknown[] = [root]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true
+    level = level
+      .flatMap(value => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+      .filter(value => typeof value === 'object' && value !== null)
+  }
+  return false
+}

@@ -1,0 +1,122 @@
+import { ModelError, type ModelRequest } from './port.ts'
+import { streamEndSeeker } from './stream-end.ts'
+
+/** Bytes a response may have on the wire; deltas carry up to fifty times the bytes of the text in them. */
+const MAX_STREAM_BYTES = 64 * 1024 * 1024
+/** Bytes of one event line: the parser behind it searches a growing line again with every chunk. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024
+/** An error page longer than this is cut; its beginning says what happened. */
+const MAX_ERROR_BYTES = 256 * 1024
+/** How long a server that has said the end may take to close, in ms: a connection that it closes by itself can be used again. */
+const LINGER_MS = 250
+
+/** Bounds one call: abort, first byte, idle gap, total time, bytes on the wire. The first reason to stop wins and stays. */
+export type CallGuard = Disposable & {
+  readonly signal: AbortSignal
+  /** Why the call was stopped; null while it runs. */
+  failure(): ModelError | null
+  stop(failure: ModelError): void
+  /** Rejects as soon as the call is stopped, whatever the reader of the stream does. */
+  readonly stopped: Promise<never>
+  /** A fetch whose responses are watched. It never follows a redirect: the key must not travel to another host. */
+  readonly fetch: typeof globalThis.fetch
+}
+
+export function guardCall({ timeouts, signal }: Pick<ModelRequest, 'timeouts' | 'signal'>): CallGuard {
+  const controller = new AbortController()
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  stopped.catch(() => {})
+  let failure: ModelError | null = null
+  const stop = (why: ModelError) => {
+    if (failure) return
+    failure = why
+    reject(why)
+    controller.abort(why)
+  }
+  const late = (what: string, ms: number) => setTimeout(() => stop(new ModelError('timeout', `The model ${what} within ${ms} ms.`)), ms)
+  const total = late('did not finish its answer', timeouts.total_ms)
+  let quiet = late('sent nothing', timeouts.first_byte_ms)
+  const heard = () => {
+    clearTimeout(quiet)
+    quiet = late('stopped in the middle of its answer and sent nothing', timeouts.idle_ms)
+  }
+  const over = (close: () => void) => {
+    clearTimeout(quiet)
+    quiet = setTimeout(close, LINGER_MS)
+  }
+  const onAbort = () => stop(new ModelError('aborted', 'The call was stopped.'))
+  if (signal?.aborted) onAbort()
+  signal?.addEventListener('abort', onAbort, { once: true })
+
+  const watchedFetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, { ...init, redirect: 'manual' })
+    if (!response.body) return response
+    const watch = response.ok ? watchAnswer(heard, over, stop) : cutErrorPage(heard)
+    return new Response(response.body.pipeThrough(watch), {
+      status: response.status,
+      statusText: response.statusText,
+      headers: response.headers,
+    })
+  }
+  return {
+    signal: controller.signal,
+    failure: () => failure,
+    stop,
+    stopped,
+    fetch: watchedFetch,
+    [Symbol.dispose]() {
+      clearTimeout(total)
+      clearTimeout(quiet)
+      signal?.removeEventListener('abort', onAbort)
+    },
+  }
+}
+
+/** Passes an answer on up to the end that the stream says itself; `over` gets what closes it then. */
+function watchAnswer(
+  heard: () => void,
+  over: (close: () => void) => void,
+  stop: (failure: ModelError) => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  const isEnd = streamEndSeeker()
+  let ended = false
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let bytes = 0
+  let line = 0
+  const check = (chunk?: Uint8Array) => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      stop(new ModelError('malformed', 'The answer of the model is not valid UTF-8.'))
+    }
+  }
+  return new TransformStream({
+    transform(chunk, controller) {
+      if (ended) return
+      heard()
+      bytes += chunk.length
+      const end = chunk.lastIndexOf(0x0a)
+      line = end < 0 ? line + chunk.length : chunk.length - end
+      if (bytes > MAX_STREAM_BYTES)
+        stop(new ModelError('malformed', `The answer of the model has more than ${MAX_STREAM_BYTES} bytes on the wire.`))
+      else if (line > MAX_LINE_BYTES) stop(new ModelError('malformed', `An event of the model has more than ${MAX_LINE_BYTES} bytes.`))
+      else check(chunk)
+      controller.enqueue(chunk)
+      ended = isEnd(chunk)
+      if (ended) over(() => controller.terminate())
+    },
+    flush: () => check(),
+  })
+}
+
+function cutErrorPage(heard: () => void): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      heard()
+      bytes += chunk.length
+      controller.enqueue(chunk)
+      if (bytes > MAX_ERROR_BYTES) controller.terminate()
+    },
+  })
+}

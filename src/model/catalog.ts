@@ -1,0 +1,42 @@
+import { KNOWN_MODELS } from './known-models.ts'
+import type { Model, ModelCatalog } from './port.ts'
+import { connectModel, type ProviderOptions } from './providers.ts'
+import { createScriptedModel, SCRIPTED_MODEL_ID } from './scripted.ts'
+
+/** `default_model` is `provider/model`; null chooses one. */
+export type ModelCatalogOptions = ProviderOptions & { default_model: string | null }
+
+/** Chosen when nobody configured a default: a current model of the first provider with a key. */
+const DEFAULTS = [
+  ['anthropic', 'anthropic/claude-sonnet-5-5'],
+  ['openai', 'openai/gpt-6.1-sol'],
+  ['google', 'google/gemini-3.8-flash'],
+] as const
+
+/** The service's models, from configuration alone: nothing here reads the environment. A configured default that cannot be used is the caller's to refuse. */
+export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
+  const scripted = createScriptedModel()
+  const chosen = DEFAULTS.find(([provider]) => options[provider])
+  const default_model = options.default_model ?? chosen?.[1] ?? SCRIPTED_MODEL_ID
+  const get = (id: string): Model | null => {
+    if (id === SCRIPTED_MODEL_ID) return scripted
+    const [, provider = '', name = ''] = /^([a-z-]+)\/(\S{1,200})$/.exec(id) ?? []
+    return connectModel(options, id, provider, name)
+  }
+  const known = KNOWN_MODELS.filter(({ provider }) => options[provider]).map(({ id, label, provider }) => ({
+    id,
+    label,
+    provider,
+    scripted: false,
+  }))
+  const own =
+    known.some(({ id }) => id === default_model) || default_model === SCRIPTED_MODEL_ID || !get(default_model) ? [] : [named(default_model)]
+  const open = options.openai_compatible ? [{ ...named('openai-compatible/'), label: 'Any model of the OpenAI-compatible server' }] : []
+  const played = { id: SCRIPTED_MODEL_ID, label: 'Scripted playbook (no language model)', provider: 'scripted', scripted: true }
+  return { default_model, get, list: () => [...own, ...known, ...open, played] }
+}
+
+function named(id: string): ReturnType<ModelCatalog['list']>[number] {
+  const [provider = '', ...name] = id.split('/')
+  return { id, label: name.join('/'), provider, scripted: false }
+}

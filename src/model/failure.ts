@@ -1,0 +1,114 @@
+import { ModelError, type ModelErrorCode } from './port.ts'
+
+const MAX_MESSAGE = 500
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000
+
+/** How providers say that a conversation is too long; most of them have no code for it. */
+const FULL_CONTEXT = new RegExp(
+  [
+    'context.?(length|window|size|limit)',
+    'maximum context',
+    '(prompt|input) is too long',
+    'too many (input )?tokens',
+    'token count .{0,40}exceeds',
+    'exceeds? .{0,60}(context|max(imum)? (number of )?(input )?tokens)',
+  ].join('|'),
+  'i',
+)
+
+/**
+ * Every error of the SDK, the provider or the network as a ModelError. The message is the provider's own text, bounded, in one line,
+ * without `secrets`. No cause is kept: the SDK's errors carry the whole request, prompt included, and would be logged with it.
+ */
+export function toModelError(error: unknown, secrets: string[], now: number): ModelError {
+  if (error instanceof ModelError) return error
+  const facts = factsOf(error)
+  const code = codeOf(facts)
+  const said =
+    facts.unreadable ?? (facts.said || (facts.status === null ? 'The model cannot be reached.' : `The provider answered ${facts.status}.`))
+  return new ModelError(code, tidy(code === 'rejected' && facts.ours ? `The request could not be made: ${said}` : said, secrets), {
+    http_status: facts.status,
+    retry_after_ms: retryAfter(error, now),
+    ...(isUnpaid(facts) ? { retryable: false } : {}),
+  })
+}
+
+type Facts = {
+  status: number | null
+  /** The provider's machine-readable words for the error: type, code, status. */
+  words: string
+  said: string
+  /** One sentence when it is the stream that cannot be understood. */
+  unreadable: string | null
+  /** The SDK refused before anything was sent. */
+  ours: boolean
+}
+
+function codeOf(facts: Facts): ModelErrorCode {
+  const { status, words, said } = facts
+  if (facts.unreadable) return 'malformed'
+  if (facts.ours) return 'rejected'
+  if (/context_length_exceeded|context_window_exceeded/.test(words)) return 'context_exceeded'
+  if ((status === null || status === 400 || status === 413) && FULL_CONTEXT.test(said)) return 'context_exceeded'
+  if (isUnpaid(facts)) return 'rate_limited'
+  if (status === 401 || status === 403 || /authentication|permission|invalid_api_key/i.test(words)) return 'auth'
+  if (/api key not valid/i.test(said)) return 'auth'
+  if (status === 429 || /rate_?limit|resource_exhausted/i.test(words)) return 'rate_limited'
+  if (status === null) return /invalid_request|not_found|invalid_argument|invalid_prompt/i.test(words) ? 'rejected' : 'unavailable'
+  return status >= 500 || status === 408 || status === 409 ? 'unavailable' : 'rejected'
+}
+
+/** An account without money does not get better by waiting. */
+function isUnpaid({ status, words, said }: Facts): boolean {
+  if (status === 402) return true
+  return (status === null || status === 400 || status === 429) && /insufficient_quota|billing|credit balance/i.test(`${words} ${said}`)
+}
+
+function factsOf(error: unknown): Facts {
+  const fields = record(error)
+  const data = record(record(fields.data).error)
+  const name = typeof fields.name === 'string' ? fields.name : ''
+  const said = typeof fields.message === 'string' ? fields.message : ''
+  const status = [fields.statusCode, fields.status, fields.code, data.code].map(Number).find(code => code >= 300 && code < 600) ?? null
+  const words = [fields.type, fields.code, data.type, data.code, data.status].filter(word => typeof word === 'string').join(' ')
+  const provider = status !== null || words !== '' || /APICallError|StreamProviderError/.test(name) || !(error instanceof Error)
+  return { status, words, said, unreadable: unreadable(name, said, fields, status), ours: !provider }
+}
+
+/** The SDK's own texts quote the stream at length, so they are not passed on. */
+function unreadable(name: string, said: string, fields: Record<string, unknown>, status: number | null): string | null {
+  if (/JSONParseError/.test(name)) return 'An event of the model is not valid JSON.'
+  if (/TypeValidationError/.test(name)) return 'An event of the model does not have the form of its protocol.'
+  if (/InvalidResponseDataError|EmptyResponseBodyError|NoOutputGenerated/.test(name)) return said
+  const cut = [said, record(fields.cause).message].some(text => text === 'terminated' || text === 'Failed to process successful response')
+  return cut && status === null ? 'The connection was cut in the middle of the answer.' : null
+}
+
+function tidy(text: string, secrets: string[]): string {
+  let message = text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim()
+  for (const secret of secrets) if (secret.length >= 4) message = message.replaceAll(secret, '[key]')
+  message = message.replace(/\b(?:(?:sk|pk|key)[-_]|AIza)[-_A-Za-z0-9*]{12,}/g, '[key]')
+  return (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message).toWellFormed()
+}
+
+/** Milliseconds from `retry-after-ms`, `Retry-After` (seconds or an HTTP date) or Google's RetryInfo; null when nothing was asked for. */
+function retryAfter(error: unknown, now: number): number | null {
+  const { responseHeaders, data } = record(error)
+  const headers = record(responseHeaders)
+  const value = headers['retry-after']
+  const details = record(record(data).error).details
+  const delay = Array.isArray(details)
+    ? details.map(detail => record(detail).retryDelay).find(found => typeof found === 'string')
+    : undefined
+  const asked = [
+    Number(headers['retry-after-ms'] ?? Number.NaN),
+    Number(value ?? Number.NaN) * 1_000,
+    typeof value === 'string' ? Date.parse(value) - now : Number.NaN,
+    typeof delay === 'string' ? Number.parseFloat(delay) * 1_000 : Number.NaN,
+  ].find(ms => Number.isFinite(ms))
+  return asked === undefined ? null : Math.min(Math.max(Math.ceil(asked), 0), MAX_RETRY_AFTER_MS)
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

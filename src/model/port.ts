@@ -1,0 +1,117 @@
+import type { ModelMessage } from 'ai'
+import { storedText } from '../core/stored-text.ts'
+
+export type { ModelMessage }
+
+/**
+ * One call to a language model. The loop owns everything around it: tools run there, retries are decided there, and the journal keeps the answer.
+ *
+ * Failure contract: `call` resolves with an answer, or rejects with ModelError and nothing else. It never retries, never prints,
+ * and after an abort by `signal` rejects with code `aborted`. `partial_text` of a failed call is never shown as an answer.
+ */
+export interface Model {
+  /** `provider/model`, as in the API. */
+  readonly id: string
+  /** True for models that play a script: said wherever a person sees the run. */
+  readonly scripted: boolean
+  /** Tokens of context, null when unknown. */
+  readonly context_tokens: number | null
+  call(request: ModelRequest): Promise<ModelAnswer>
+}
+
+export type ToolSpec = {
+  name: string
+  description: string
+  /** JSON Schema of the input object. */
+  input_schema: Record<string, unknown>
+}
+
+export type ModelRequest = {
+  instructions: string
+  /** The conversation so far; assistant messages are exactly what earlier answers gave in `messages`. */
+  messages: ModelMessage[]
+  tools: ToolSpec[]
+  max_output_tokens: number
+  timeouts: { first_byte_ms: number; idle_ms: number; total_ms: number }
+  signal?: AbortSignal
+  /** Text as it comes, for the live view only. */
+  on_delta?: (delta: { kind: 'text' | 'reasoning'; text: string }) => void
+}
+
+export type ToolCall = {
+  id: string
+  name: string
+  /** The parsed arguments; null when the model sent something that is not a JSON object, then `invalid` says why. */
+  input: Record<string, unknown> | null
+  invalid?: string
+}
+
+export type ModelUsage = {
+  input_tokens: number
+  output_tokens: number
+  /** Part of input_tokens that the provider served from its cache. */
+  cached_tokens: number
+  /** Decimal string in US dollars, null when the price is unknown. */
+  cost_usd: string | null
+  /** The provider's own usage record. */
+  raw: unknown
+}
+
+/** Text, reasoning, names and ids of calls are storable (no NUL, no half of a surrogate pair); inputs are what the model sent. */
+export type ModelAnswer = {
+  text: string
+  reasoning: string | null
+  tool_calls: ToolCall[]
+  finish_reason: 'stop' | 'tool_calls' | 'length' | 'refusal' | 'other'
+  usage: ModelUsage
+  /** The assistant message(s) to append to the conversation, plain JSON, provider metadata included. */
+  messages: ModelMessage[]
+}
+
+export type ModelErrorCode =
+  | 'aborted'
+  /** 401, 403: the key is missing, wrong or revoked. */
+  | 'auth'
+  /** 429. */
+  | 'rate_limited'
+  /** No connection, 5xx, 529. */
+  | 'unavailable'
+  /** First byte, idle gap or total time exceeded. */
+  | 'timeout'
+  /** The stream cannot be understood: bad JSON, cut off, more bytes than allowed. */
+  | 'malformed'
+  /** The conversation does not fit the context. */
+  | 'context_exceeded'
+  /** Any other refusal of the request: 400, 404 unknown model. */
+  | 'rejected'
+  /** A scripted model found that the world is not as its script expects; the run fails with this message. */
+  | 'script_failed'
+
+export class ModelError extends Error {
+  override name = 'ModelError'
+  readonly code: ModelErrorCode
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean
+  /** What the provider asked for in Retry-After, in milliseconds. */
+  readonly retry_after_ms: number | null
+  readonly http_status: number | null
+  constructor(
+    code: ModelErrorCode,
+    message: string,
+    details: { retryable?: boolean; retry_after_ms?: number | null; http_status?: number | null; cause?: unknown } = {},
+  ) {
+    super(storedText(message), { cause: details.cause })
+    this.code = code
+    this.retryable = details.retryable ?? ['rate_limited', 'unavailable', 'timeout', 'malformed'].includes(code)
+    this.retry_after_ms = details.retry_after_ms ?? null
+    this.http_status = details.http_status ?? null
+  }
+}
+
+/** The models a service offers. Unknown names: null. */
+export interface ModelCatalog {
+  get(id: string): Model | null
+  /** What can be named in a request, for the error text and the model list. A provider whose models are open-ended is listed by its prefix. */
+  list(): { id: string; label: string; provider: string; scripted: boolean }[]
+  readonly default_model: string
+}

@@ -1,0 +1,37 @@
+import { knownModel } from './known-models.ts'
+
+export type CountedTokens = {
+  /** All tokens of the prompt, the cached and cache-written ones included. */
+  input_tokens: number
+  cached_tokens: number
+  cache_write_tokens: number
+  output_tokens: number
+}
+
+/**
+ * What a call at the time `now` (ms) cost in US dollars, as an exact decimal string without trailing zeros; "0" for scripted models.
+ * Null when the price of the model is unknown: an unknown cost is never 0.
+ */
+export function costUsd(id: string, tokens: CountedTokens, now: number): string | null {
+  if (id.startsWith('scripted/')) return '0'
+  const known = knownModel(id)
+  if (!known) return null
+  const { later } = known
+  const price = later && now >= Date.parse(later.from) ? later.price : known.price
+  const { long } = price
+  const rate = long && tokens.input_tokens > long.over_tokens ? long : price
+  const fresh = Math.max(tokens.input_tokens - tokens.cached_tokens - tokens.cache_write_tokens, 0)
+  const picodollars =
+    BigInt(fresh) * microdollars(rate.input) +
+    BigInt(tokens.cached_tokens) * microdollars(rate.cached) +
+    BigInt(tokens.cache_write_tokens) * microdollars(rate.cache_write) +
+    BigInt(tokens.output_tokens) * microdollars(rate.output)
+  const digits = picodollars.toString().padStart(13, '0')
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '')
+}
+
+/** "0.125" dollars are 125,000 microdollars; times tokens, for a price of a million tokens, that is picodollars. */
+function microdollars(dollars: string): bigint {
+  const [whole = '0', fraction = ''] = dollars.split('.')
+  return BigInt(whole + fraction.padEnd(6, '0'))
+}

@@ -1,0 +1,97 @@
+import { findPlaybook, type Playbook } from '../core/playbook.ts'
+import { storedText } from '../core/stored-text.ts'
+import { callsOf, countAnswers, isPrompt, textOf } from './conversation.ts'
+import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
+import { checkResult, type Move, moveOf, toUnits } from './scripted-steps.ts'
+import { shortReply, tourMove } from './scripted-tour.ts'
+
+export const SCRIPTED_MODEL_ID = 'scripted/playbook'
+
+/**
+ * A model that needs no network: it plays the playbook of the latest prompt that has one, or shows the repository.
+ * It keeps nothing between calls; where it stands is read from the conversation, so a rebuilt run goes on at the right step.
+ */
+export function createScriptedModel(): Model {
+  return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, call }
+}
+
+async function call(request: ModelRequest): Promise<ModelAnswer> {
+  if (request.signal?.aborted) throw new ModelError('aborted', 'The call was stopped.')
+  const next = nextMove(request.messages)
+  // A quoted text of YAML can spell characters that no prompt may hold.
+  const move = { ...next, text: storedText(next.text), reasoning: next.reasoning && storedText(next.reasoning) }
+  if (move.reasoning) request.on_delta?.({ kind: 'reasoning', text: move.reasoning })
+  if (move.text) request.on_delta?.({ kind: 'text', text: move.text })
+  const number = countAnswers(request.messages) + 1
+  const calls = move.calls.map((made, index) => ({ id: `script_${number}_${index + 1}`, ...made }))
+  return {
+    text: move.text,
+    reasoning: move.reasoning,
+    tool_calls: calls,
+    finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+    usage: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0', raw: null },
+    messages: [
+      {
+        role: 'assistant',
+        content: [
+          ...(move.reasoning ? [{ type: 'reasoning' as const, text: move.reasoning }] : []),
+          ...(move.text ? [{ type: 'text' as const, text: move.text }] : []),
+          ...calls.map(made => ({ type: 'tool-call' as const, toolCallId: made.id, toolName: made.name, input: made.input })),
+        ],
+      },
+    ],
+  }
+}
+
+function nextMove(messages: ModelMessage[]): Move {
+  const script = findScript(messages)
+  let ending: string | null = null
+  if (script) {
+    const units = toUnits(script.playbook)
+    const since = messages.slice(script.index + 1)
+    const position = countAnswers(since)
+    const unit = units[position]
+    const done = units[position - 1]
+    if (unit && done)
+      checkResult(
+        done,
+        callsOf(
+          since.findLast(message => message.role === 'assistant'),
+          since,
+        ),
+      )
+    if (unit) return moveOf(unit, script.playbook)
+    const last = units.at(-1)
+    if (last) ending = moveOf(last, script.playbook).text
+  }
+  const start = turnStart(messages)
+  const prompt = messages[start]
+  const broken = prompt ? findPlaybook(textOf(prompt)) : null
+  if (broken?.ok === false) {
+    throw new ModelError(
+      'script_failed',
+      `The playbook of the prompt cannot be played: line ${broken.line}, ${broken.key}: ${broken.message}.`,
+    )
+  }
+  const first = countAnswers(messages.slice(0, Math.max(start, 0))) === 0
+  return (script || !first ? null : tourMove(messages.slice(start + 1))) ?? shortReply(ending)
+}
+
+/** The latest prompt with a playbook. A prompt without one that comes later (a steering message) does not stop its script. */
+function findScript(messages: ModelMessage[]): { index: number; playbook: Playbook } | null {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index]
+    const found = message && isPrompt(message) ? findPlaybook(textOf(message)) : null
+    if (found?.ok) return { index, playbook: found.playbook }
+  }
+  return null
+}
+
+/** Index of the prompt that began this turn: the latest one that did not come in between a tool call and its answer; -1 without one. */
+function turnStart(messages: ModelMessage[]): number {
+  return messages.findLastIndex((message, index) => {
+    if (!isPrompt(message)) return false
+    const before = messages.slice(0, index).findLast(earlier => earlier.role === 'assistant')
+    return callsOf(before, messages).length === 0
+  })
+}

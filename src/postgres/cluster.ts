@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { childEnv } from '../system/child-env.ts'
+import type { SystemUser } from '../system/users.ts'
+import type { PostgresBinaries } from './binaries.ts'
+
+/** The superuser and the database of the service in an embedded cluster. */
+export const database_name = 'agentrun'
+
+type ClusterOptions = { cluster: string; binaries: PostgresBinaries; user: SystemUser | null; log_file: string; durable: boolean }
+
+/**
+ * Makes the cluster's folder by initdb when it is missing. initdb works in a folder of its own that is renamed at the end: a start
+ * killed in the middle leaves nothing that looks like a cluster. Throws when an existing one is of another major version.
+ */
+export async function ensureCluster(options: ClusterOptions): Promise<void> {
+  const { cluster, binaries } = options
+  if (existsSync(join(cluster, 'PG_VERSION'))) {
+    const major = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
+    if (major === binaries.major) return
+    throw new Error(
+      `${cluster} was made by PostgreSQL ${major}, this is ${binaries.major}: move the data over with pg_dump, or start the version that made it`,
+    )
+  }
+  for (const name of readdirSync(dirname(cluster))) {
+    if (name.startsWith(`${basename(cluster)}.init-`)) rmSync(join(dirname(cluster), name), { recursive: true, force: true })
+  }
+  const unfinished = `${cluster}.init-${process.pid}`
+  await runInitdb(unfinished, options)
+  renameSync(unfinished, cluster)
+}
+
+/** C.UTF-8 of the builtin provider: case rules for all of Unicode, one order on every machine, no dependency on the system's locales. */
+async function runInitdb(folder: string, { binaries, user, log_file, durable }: ClusterOptions): Promise<void> {
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+  const access = [`--username=${database_name}`, '--auth-local=trust', '--auth-host=reject']
+  const log = openLog(log_file)
+  const child = spawn(binaries.initdb, ['-D', folder, ...access, ...locale, '--no-instructions', ...(durable ? [] : ['--no-sync'])], {
+    ...(user && { uid: user.uid, gid: user.gid }),
+    cwd: '/',
+    env: childEnv({ TZ: 'UTC' }),
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  const code = await new Promise<number | string | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (status, signal) => resolve(status ?? signal))
+  })
+  if (code !== 0) throw new Error(`initdb ended with ${code}: ${lastLogLine(log_file)}`)
+}
+
+/** Opens the log for appending. Not through a link: as root we write where the database user may have put one. */
+export function openLog(log_file: string): number {
+  return openSync(log_file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o640)
+}
+
+/** The last line that PostgreSQL wrote, for one-line errors. */
+export function lastLogLine(log_file: string): string {
+  if (!existsSync(log_file)) return 'its log is gone'
+  return readFileSync(log_file, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,104 @@
+import { existsSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { makeOwnFolder } from '../system/own-folder.ts'
+import { isAlive } from '../system/processes.ts'
+import type { SystemUser } from '../system/users.ts'
+import { placeBinaries } from './binaries.ts'
+import { database_name, ensureCluster } from './cluster.ts'
+import { answers, ensureDatabase } from './connect.ts'
+import { clearDeadServer, findOrphan, stopServer } from './leftover.ts'
+import { type Server, startServer } from './server.ts'
+import { makeSocketFolder, removeTemporarySocketFolder, socketUrl } from './socket-folder.ts'
+
+export type EmbeddedPostgresOptions = {
+  /** Absolute path of a folder that is PostgreSQL's alone, made when missing: `cluster`, `pg-<version>`, `run`, `postgres.log`. */
+  data_dir: string
+  /** Where the socket goes instead of `<data_dir>/run`. */
+  run_dir?: string
+  /** Who runs PostgreSQL, which refuses to run as root; null: ourselves. */
+  user: SystemUser | null
+  /** Takes a line for the operator where something unusual happens: first start, adoption, crash recovery. */
+  log: (line: string) => void
+  /** false turns fsync off, for databases that nobody will miss. */
+  durable?: boolean
+}
+
+export type EmbeddedPostgres = AsyncDisposable & {
+  /** Connection string of the database `agentrun` over the unix socket, as its superuser. */
+  url: string
+  pid: number
+  /** Resolves with a line that says why, when the server ends though nobody asked it to. */
+  died: Promise<string>
+  /** Ends the server; safe to call twice. It cuts open connections, so end pools first. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the PostgreSQL that npm brought, on a unix socket only, and makes cluster and database at the first start. A server
+ * that a killed service left running is adopted. The caller holds the lock of the data folder. Rejects with a one-line message.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { user, log, durable = true } = options
+  makeOwnFolder(options.data_dir, 0o700, user)
+  const data_dir = realpathSync(options.data_dir)
+  const log_file = join(data_dir, 'postgres.log')
+  const cluster = join(data_dir, 'cluster')
+
+  const orphan = findOrphan(cluster)
+  if (orphan) {
+    if (await answers(socketUrl(orphan.socket_folder, database_name, database_name), cluster)) {
+      log(`adopted the PostgreSQL that an earlier service left running (process ${orphan.pid})`)
+      return supervise({ pid: orphan.pid, ended: watch(orphan.pid) }, orphan.socket_folder)
+    }
+    await stopServer(orphan.pid)
+  }
+  const binaries = placeBinaries(data_dir)
+  keepSmall(log_file)
+  if (!existsSync(cluster)) log('first start: making the database')
+  await ensureCluster({ cluster, binaries, user, log_file, durable })
+  const socket_folder = makeSocketFolder(options.run_dir ?? join(data_dir, 'run'), user)
+  if (existsSync(join(cluster, 'postmaster.pid'))) log('PostgreSQL was not shut down: recovering')
+  await clearDeadServer(cluster, socket_folder)
+  const server = await startServer({ binaries, cluster, socket_folder, user, log_file, durable })
+  const postgres = supervise(server, socket_folder)
+  try {
+    await ensureDatabase(postgres.url)
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+  return postgres
+}
+
+function supervise({ pid, ended }: Server, socket_folder: string): EmbeddedPostgres {
+  let stopping: Promise<void> | undefined
+  const stop = async () => {
+    await stopServer(pid)
+    await ended
+    removeTemporarySocketFolder(socket_folder)
+  }
+  const postgres = {
+    url: socketUrl(socket_folder, database_name, database_name),
+    pid,
+    died: new Promise<string>(resolve => {
+      ended.then(reason => stopping ?? resolve(reason))
+    }),
+    stop: () => {
+      stopping ??= stop()
+      return stopping
+    },
+    [Symbol.asyncDispose]: () => postgres.stop(),
+  }
+  return postgres
+}
+
+/** An adopted server is nobody's child here, so only looking tells that it ended. */
+async function watch(pid: number): Promise<string> {
+  while (isAlive(pid)) await delay(50)
+  return 'PostgreSQL, adopted from an earlier service, ended'
+}
+
+function keepSmall(log_file: string): void {
+  if (existsSync(log_file) && statSync(log_file).size > 10_000_000) renameSync(log_file, `${log_file}.1`)
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { childEnv } from '../system/child-env.ts'
+import type { SystemUser } from '../system/users.ts'
+import type { PostgresBinaries } from './binaries.ts'
+import { lastLogLine, openLog } from './cluster.ts'
+import { readPostmasterPid } from './leftover.ts'
+
+type ServerOptions = {
+  binaries: PostgresBinaries
+  cluster: string
+  socket_folder: string
+  user: SystemUser | null
+  log_file: string
+  durable: boolean
+}
+
+/** `ended` resolves, whenever the server ends, with a line that says how. */
+export type Server = { pid: number; ended: Promise<string> }
+
+/**
+ * Starts the server and resolves when it takes connections, however long crash recovery lasts. It is detached, so a Ctrl-C in the
+ * terminal does not reach it before us, and it writes to a file, never to a pipe of ours, because it may outlive us.
+ */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { binaries, cluster, user, log_file } = options
+  const log = openLog(log_file)
+  const child = spawn(binaries.postgres, ['-D', cluster, '-k', options.socket_folder, ...settings(options.durable)], {
+    ...(user && { uid: user.uid, gid: user.gid }),
+    cwd: '/',
+    env: childEnv({ TZ: 'UTC' }),
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  const ended = new Promise<string>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(`PostgreSQL ended with ${code ?? signal}: ${lastLogLine(log_file)}`))
+  })
+  let gone: string | null = null
+  const noticed = ended.then(reason => {
+    gone = reason
+  })
+  for (;;) {
+    const pid = readPostmasterPid(cluster)
+    if (pid && pid.pid === child.pid && pid.status === 'ready') return { pid: pid.pid, ended }
+    await Promise.race([delay(5), noticed])
+    if (gone) throw new Error(gone)
+  }
+}
+
+function settings(durable: boolean): string[] {
+  const values: Record<string, string> = {
+    listen_addresses: '',
+    unix_socket_permissions: '0700',
+    shared_buffers: '64MB',
+    max_connections: '200',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+    // Statements and their values hold prompts and secrets: the log gets neither.
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    fsync: durable ? 'on' : 'off',
+    ...(!durable && { synchronous_commit: 'off', full_page_writes: 'off' }),
+  }
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}

@@ -1,0 +1,95 @@
+import { shellQuote } from '../core/shell-quote.ts'
+import type { ExecResult, Sandbox } from './port.ts'
+
+type FileErrorCode = 'not_found' | 'is_directory' | 'not_a_file' | 'too_large' | 'no_permission' | 'timeout' | 'failed'
+
+/** Why a file inside the sandbox could not be read or written; `message` can be shown to the agent. */
+export class SandboxFileError extends Error {
+  override name = 'SandboxFileError'
+  readonly code: FileErrorCode
+  constructor(code: FileErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export type FileStatus = {
+  type: 'file' | 'directory' | 'other'
+  size: number
+  /** Permission bits. */
+  mode: number
+  /** Seconds since 1970, as the agent left them: not to be trusted. */
+  modified_at: number
+}
+
+type Options = { signal?: AbortSignal; timeout_ms?: number }
+
+const default_timeout_ms = 30_000
+const max_message_bytes = 2_000
+
+// Exit codes of the scripts below that no program uses for itself.
+const refusals: Record<number, { code: FileErrorCode; says: string }> = {
+  240: { code: 'not_found', says: 'does not exist' },
+  241: { code: 'is_directory', says: 'is a directory' },
+  242: { code: 'not_a_file', says: 'is not a regular file' },
+  243: { code: 'no_permission', says: 'cannot be read: permission denied' },
+}
+
+/**
+ * The bytes of the file at `path`, relative to /workspace, links followed as inside. Throws SandboxFileError when it is missing, not a
+ * regular file, not readable, or longer than `max_bytes` (then nothing of it is returned).
+ */
+export async function readFile(sandbox: Sandbox, path: string, options: Options & { max_bytes: number }): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  const script = `f=${shellQuote(path)}
+[[ -e $f ]] || exit 240; [[ -d $f ]] && exit 241; [[ -f $f ]] || exit 242; [[ -r $f ]] || exit 243
+exec head -c ${options.max_bytes + 1} <"$f"`
+  const result = await sandbox.stream(request(script, options), chunk => {
+    chunks.push(chunk)
+  })
+  check(result, path)
+  const bytes = Buffer.concat(chunks)
+  if (bytes.length > options.max_bytes) throw new SandboxFileError('too_large', `${path} is larger than ${options.max_bytes} bytes`)
+  return bytes
+}
+
+/** Writes the file at `path`, with missing folders, over what was there; mode and links of an existing file stay. Throws SandboxFileError. */
+export async function writeFile(sandbox: Sandbox, path: string, bytes: Uint8Array, options: Options = {}): Promise<void> {
+  const script = `f=${shellQuote(path)}
+[[ -d $f ]] && exit 241; [[ -e $f && ! -f $f ]] && exit 242
+[[ -e $f || $f != */* ]] || mkdir -p -- "\${f%/*}/" || exit 1
+exec cat >"$f"`
+  check(await sandbox.exec({ ...request(script, options), shell: 'separate', stdin: bytes }), path)
+}
+
+/** What is at `path`, links followed; null when nothing is. Throws SandboxFileError when that cannot be told. */
+export async function statFile(sandbox: Sandbox, path: string, options: Options = {}): Promise<FileStatus | null> {
+  const script = `f=${shellQuote(path)}; [[ -e $f ]] || exit 240; exec stat -L --printf '%f %s %Y' -- "$f"`
+  const result = await sandbox.exec({ ...request(script, options), shell: 'separate' })
+  if (result.exit_code === 240) return null
+  check(result, path)
+  const [raw_mode = '', size, modified_at] = Buffer.from(result.output).toString().split(' ')
+  const mode = Number.parseInt(raw_mode, 16)
+  const kind = mode & 0o170000
+  return {
+    type: kind === 0o100000 ? 'file' : kind === 0o040000 ? 'directory' : 'other',
+    size: Number(size),
+    mode: mode & 0o7777,
+    modified_at: Number(modified_at),
+  }
+}
+
+function request(command: string, { signal, timeout_ms }: Options) {
+  return { command, timeout_ms: timeout_ms ?? default_timeout_ms, max_output_bytes: max_message_bytes, ...(signal ? { signal } : {}) }
+}
+
+function check(result: ExecResult, path: string): void {
+  if (result.status === 'timeout') throw new SandboxFileError('timeout', `${path}: no end within the time limit`)
+  if (result.status !== 'exited') throw new SandboxFileError('failed', `${path}: ${result.status}`)
+  if (result.exit_code === 0) return
+  const refusal = refusals[result.exit_code ?? -1]
+  if (refusal) throw new SandboxFileError(refusal.code, `${path} ${refusal.says}`)
+  const said = Buffer.from(result.output).toString().trim()
+  const code = /Permission denied|Read-only file system/.test(said) ? 'no_permission' : 'failed'
+  throw new SandboxFileError(code, said ? `${path}: ${said}` : `${path}: failed with exit code ${result.exit_code}`)
+}

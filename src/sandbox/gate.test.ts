@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { createGate } from './gate.ts'
+
+it('lets as many in as it is wide, then one for each that leaves, in order', async () => {
+  const gate = createGate(2)
+  const order: number[] = []
+  const leave = [await gate.enter(), await gate.enter()]
+  const waiting = [3, 4].map(async number => {
+    const leave_again = await gate.enter()
+    order.push(number)
+    leave_again?.()
+  })
+  await Promise.resolve()
+  expect(order).toEqual([])
+  leave[0]?.()
+  await Promise.all(waiting)
+  expect(order).toEqual([3, 4])
+})
+
+it('lets nobody in whose signal has aborted, and keeps the places of the others', async () => {
+  const gate = createGate(1)
+  const leave = await gate.enter()
+  const abort = new AbortController()
+  const taken_back = gate.enter(abort.signal)
+  const next = gate.enter(new AbortController().signal)
+  abort.abort()
+  expect(await taken_back).toBeNull()
+  expect(await gate.enter(abort.signal)).toBeNull()
+  leave?.()
+  expect(await next).toBeTypeOf('function')
+})

@@ -1,0 +1,36 @@
+/** Lets at most `width` callers in at a time, in the order in which they came. */
+export type Gate = {
+  /** Resolves to the function that leaves, or to null when `signal` aborted first. */
+  enter(signal?: AbortSignal): Promise<(() => void) | null>
+}
+
+export function createGate(width: number): Gate {
+  const waiting: (() => void)[] = []
+  let inside = 0
+  const leave = () => {
+    const next = waiting.shift()
+    if (next) next()
+    else inside--
+  }
+  return {
+    enter(signal) {
+      if (signal?.aborted) return Promise.resolve(null)
+      if (inside < width) {
+        inside++
+        return Promise.resolve(leave)
+      }
+      return new Promise(resolve => {
+        const enter = () => {
+          signal?.removeEventListener('abort', abort)
+          resolve(leave)
+        }
+        const abort = () => {
+          waiting.splice(waiting.indexOf(enter), 1)
+          resolve(null)
+        }
+        signal?.addEventListener('abort', abort, { once: true })
+        waiting.push(enter)
+      })
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * A sandbox holds one run's workspace and runs everything the agent asks for: commands and file access alike.
+ * Nothing outside may be reachable from it, and the host never reads the workspace itself.
+ *
+ * Failure contract, the same for every driver:
+ * - `start` rejects with SandboxError and leaves no process behind.
+ * - `exec` never rejects because of what the command did: a failed, killed or silent command is an ExecResult.
+ *   It rejects with SandboxLostError only when the sandbox itself is gone; a lost sandbox is never silently replaced.
+ * - `stop` always resolves, is safe to call twice, and when it has resolved no process of the sandbox is alive.
+ */
+export interface SandboxDriver {
+  readonly name: string
+  /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */
+  selfTest(): Promise<{ ok: true } | { ok: false; reason: string }>
+  start(spec: SandboxSpec): Promise<Sandbox>
+}
+
+export type SandboxSpec = {
+  /** Host folder that becomes /workspace, writable. It exists, is empty or was written by an earlier sandbox of the same run. */
+  workspace: string
+  /** Further host paths shown read-only inside: the run's mirror, and nothing else. */
+  read_only: { host: string; inside: string }[]
+  limits: SandboxLimits
+}
+
+export type SandboxLimits = {
+  /** Processes and threads inside. */
+  max_processes: number
+  /** Bytes a single file may have. */
+  max_file_bytes: number
+  /** Bytes of /tmp and of the home folder, each. */
+  max_tmp_bytes: number
+  /** Bytes of address space a single process may have. */
+  max_process_bytes: number
+}
+
+export type ExecRequest = {
+  /** A bash command line. With `shell: 'persistent'` the working directory, variables and functions outlive it. */
+  command: string
+  /** `persistent`: the run's one shell, commands queue. `separate`: a fresh process beside it, in /workspace, untouched by what the agent did to its shell. */
+  shell: 'persistent' | 'separate'
+  timeout_ms: number
+  /** Bytes of output kept: the first half and the last half; beyond it `truncated` is set and the middle dropped. */
+  max_output_bytes: number
+  /** Given to the command as standard input; `separate` only. Without it stdin is empty. */
+  stdin?: Uint8Array
+  /** Kills the command (SIGKILL to its whole tree); the result says `interrupted`. */
+  signal?: AbortSignal
+  /** Raw output as it comes, standard output and standard error mixed; for the live view. Calls stop at max_output_bytes. */
+  on_output?: (chunk: Uint8Array) => void
+}
+
+export type ExecResult = {
+  status: 'exited' | 'timeout' | 'interrupted' | 'output_limit'
+  /** 0–255; null when the command was killed by us. A command killed by a signal n reports 128 + n, as a shell does. */
+  exit_code: number | null
+  /** Standard output and standard error mixed, in the order written. */
+  output: Uint8Array
+  /** Bytes the command wrote in all, as far as they were read. */
+  output_bytes: number
+  truncated: boolean
+  duration_ms: number
+  /** True when the persistent shell had to be started anew: its directory and variables are lost. */
+  shell_restarted: boolean
+}
+
+export interface Sandbox extends AsyncDisposable {
+  readonly workspace: string
+  exec(request: ExecRequest): Promise<ExecResult>
+  /** Runs a command as `separate` and streams its standard output, unbuffered, to `sink`; standard error is in the result's output. For bundles. */
+  stream(request: Omit<ExecRequest, 'shell' | 'on_output'>, sink: (chunk: Uint8Array) => Promise<void> | void): Promise<ExecResult>
+  /** Kills everything inside. Resolves when nothing is left. */
+  stop(): Promise<void>
+  /** Resolves when the sandbox has ended for whatever reason. */
+  readonly ended: Promise<void>
+}
+
+export class SandboxError extends Error {
+  override name = 'SandboxError'
+}
+export class SandboxLostError extends SandboxError {
+  override name = 'SandboxLostError'
+}

@@ -1,0 +1,43 @@
+import { type PipeReader, readPipe } from './pipe-reader.ts'
+
+/** Words from inside a sandbox, where anybody can write into the pipe: short lines, and not many. */
+export type StatusPipe = Pick<PipeReader, 'drain' | 'ended' | 'discard' | 'close'> & {
+  /** Allows the answers to one more command. */
+  expectMore(): void
+}
+
+/** What one command may say; after more the pipe is closed, as if whoever writes had died. */
+const max_bytes = 4096
+const max_line_length = 100
+
+export function readStatus(path: string, on_line: (line: string) => void): StatusPipe {
+  const split = splitLines(on_line)
+  let bytes = 0
+  const pipe = readPipe(path, chunk => {
+    bytes += chunk.length
+    if (bytes > max_bytes) pipe.close()
+    else split(chunk)
+  })
+  return {
+    ...pipe,
+    expectMore() {
+      bytes = 0
+    },
+  }
+}
+
+/** Calls `on_line` for each line that has ended; what is too long to be one of ours is cut. */
+export function splitLines(on_line: (line: string) => void): (chunk: Uint8Array) => void {
+  let rest = ''
+  return chunk => {
+    const lines = (rest + Buffer.from(chunk).toString('latin1')).split('\n')
+    rest = (lines.pop() ?? '').slice(0, max_line_length)
+    for (const line of lines) on_line(line.slice(0, max_line_length))
+  }
+}
+
+/** The exit code of a line "WORD CODE"; null when it is not such a line. */
+export function exitCode(line: string, word: string): number | null {
+  const [first, code = ''] = line.split(' ')
+  return first === word && /^\d{1,3}$/.test(code) ? Number(code) & 255 : null
+}

@@ -1,0 +1,109 @@
+import type { AgentRun, CreateRunInput } from '../contract/runs.ts'
+import { findPlaybook } from '../core/playbook.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
+import { titleOf } from '../core/title.ts'
+import { append } from '../store/append.ts'
+import { insertEvent } from '../store/events.ts'
+import { insertMessage } from '../store/messages.ts'
+import { notifyRun, notifyWork } from '../store/notify.ts'
+import { getOrganization } from '../store/organizations.ts'
+import { getRepository, listRepositories, type RepositoryRow } from '../store/repositories.ts'
+import { insertRun } from '../store/runs.ts'
+import { userMessage } from '../trace/entry.ts'
+import type { Context } from './context.ts'
+import { requireModel } from './models.ts'
+import { getRun, requireRun } from './runs.ts'
+
+const AGENTS = ['built_in']
+
+/**
+ * Accepts a run: the row, its first entry and the job to work on it commit together (decisions §4).
+ * 400 names the field; 404 for a repository or parent run that is not in this organization.
+ */
+export async function createRun(ctx: Context, input: CreateRunInput): Promise<AgentRun> {
+  const agent_type = requireAgent(input.agent_type ?? 'built_in')
+  const model = requireModel(ctx.models, input.model ?? ctx.models.default_model)
+  if (model.scripted) requireValidPlaybook(input.prompt)
+  const repository = await chooseRepository(ctx, input)
+  const base = await chooseBase(ctx, repository, input.base_ref ?? null)
+  if (input.parent_run_id != null) await requireRun(ctx.db, ctx.organization_id, input.parent_run_id)
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const images = input.images ?? null
+  const budget = input.budget ?? {}
+
+  return ctx.db.transaction(async tx => {
+    const { id } = await insertRun(tx, {
+      organization_id: ctx.organization_id,
+      user_id: ctx.actor.user_id,
+      repository_id: repository?.id ?? null,
+      source_type: 'API',
+      agent_type,
+      model: model.id,
+      prompt: input.prompt,
+      title: input.title ?? titleOf(input.prompt),
+      tags: input.tags ?? [],
+      metadata: input.metadata == null ? null : JSON.stringify(input.metadata),
+      webhooks: input.webhooks == null ? null : JSON.stringify(input.webhooks),
+      base_ref: base.ref,
+      base_sha: base.sha,
+      auto_create_pr: input.auto_create_pr ?? organization?.enable_pr_creation ?? true,
+      parent_run_id: input.parent_run_id ?? null,
+      budget_max_cost_usd: budget.max_cost_usd ?? null,
+      budget_max_steps: budget.max_steps ?? null,
+      budget_max_active_seconds: budget.max_active_seconds ?? null,
+      budget_max_wall_seconds: budget.max_wall_seconds ?? null,
+      deadline_seconds: ctx.turn_wall_seconds,
+    })
+    const place = { organization_id: ctx.organization_id, run_id: id }
+    const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode: 'prompt', images: images?.length ?? 0 }
+    await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
+    await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
+    await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+    await notifyWork(tx)
+    await notifyRun(tx, ctx.organization_id, id)
+    return getRun(ctx, id, tx)
+  })
+}
+
+function requireAgent(name: string): string {
+  if (name === 'built_in' || name === 'codegen') return 'built_in'
+  throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
+}
+
+/** A scripted run with a broken script is refused at once, with line and key, rather than failing later. */
+export function requireValidPlaybook(prompt: string): void {
+  const found = findPlaybook(prompt)
+  if (found && !found.ok)
+    throw invalid(['body', 'prompt'], `playbook, line ${found.line}${found.key ? `, key ${found.key}` : ''}: ${found.message}`)
+}
+
+async function chooseRepository(ctx: Context, input: CreateRunInput): Promise<RepositoryRow | null> {
+  if (input.repoless && input.repo_id != null) throw invalid(['body', 'repoless'], 'cannot be true when repo_id names a repository')
+  if (input.repoless) return null
+  if (input.repo_id != null) {
+    const repository = await getRepository(ctx.db, ctx.organization_id, input.repo_id)
+    if (!repository) throw new ServiceError('not_found', 'Repository not found.')
+    return repository
+  }
+  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1)
+  const first = rows[0]
+  if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const preferred = organization?.default_repository_id
+  if (preferred != null) return (await getRepository(ctx.db, ctx.organization_id, preferred)) ?? first
+  if (total > 1) throw invalid(['body', 'repo_id'], `is required: the organization has ${total} repositories and no default`)
+  return first
+}
+
+async function chooseBase(
+  ctx: Context,
+  repository: RepositoryRow | null,
+  base_ref: string | null,
+): Promise<{ ref: string | null; sha: string | null }> {
+  if (!repository) return { ref: null, sha: null }
+  const base = await ctx.resolveBase(repository, base_ref)
+  if (base.state === 'known') return { ref: base.ref, sha: base.sha }
+  if (base.state === 'unknown_ref')
+    throw invalid(['body', 'base_ref'], `no branch, tag or commit ${JSON.stringify(base_ref)} in ${repository.full_name}`)
+  return { ref: base_ref, sha: null }
+}

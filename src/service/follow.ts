@@ -1,0 +1,64 @@
+import type { Frame } from '../live/feed.ts'
+import type { Database } from '../store/database.ts'
+import { lastEventSeq, listEventsAfter } from '../store/events.ts'
+import { lastRecord } from '../store/journal.ts'
+import { listEntriesAfter } from '../store/log-entries.ts'
+import { getRun } from '../store/runs.ts'
+import { runObjects } from './run-object.ts'
+
+const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
+
+/** A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (decisions §10). */
+export function runSource(db: Database, base_url: string, organization_id: number, run_id: number) {
+  return {
+    async after(seq: number, limit: number): Promise<Frame[]> {
+      const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
+      return rows.map(row => ({ seq: row.seq, text: frame('log', row.body, row.seq) }))
+    },
+    async state(): Promise<string | null> {
+      const row = await getRun(db, organization_id, run_id)
+      const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
+      return run ? frame('run', JSON.stringify(run)) : null
+    },
+    /** The tool that is running, for who begins to look on in the middle of it. */
+    async now(): Promise<string | null> {
+      const last = await lastRecord(db, organization_id, run_id)
+      if (last?.kind !== 'tool_started') return null
+      const { call } = JSON.parse(last.body) as { call: { id: string; name: string; input: unknown } }
+      const data = { call_id: call.id, tool_name: call.name, tool_input: call.input ?? {}, started_at: last.created_at.toISOString() }
+      return frame('tool', JSON.stringify(data))
+    },
+  }
+}
+
+/** What happened to an organization's runs, with the run as it is now in every frame. */
+export function organizationSource(db: Database, base_url: string, organization_id: number) {
+  return {
+    async after(seq: number, limit: number): Promise<Frame[]> {
+      const events = await listEventsAfter(db, organization_id, seq, limit)
+      const rows = await Promise.all([...new Set(events.map(event => event.run_id))].map(id => getRun(db, organization_id, id)))
+      const runs = await runObjects(
+        db,
+        organization_id,
+        rows.filter(row => row !== undefined),
+        base_url,
+      )
+      return events.map(event => {
+        const run = runs.find(item => item.id === event.run_id)
+        const data = JSON.stringify({ seq: event.seq, type: event.type, agent_run_id: event.run_id, run })
+        return { seq: event.seq, text: frame('run', data, event.seq) }
+      })
+    },
+    state: async () => null,
+    now: async () => null,
+  }
+}
+
+/** Where a reader of an organization's events begins who wants to hear of new ones only. */
+export const eventsSoFar = (db: Database, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)
+
+/** The frame of something that passes: `live` JSON is `{event, data}` as the worker sent it. */
+export function liveFrame(json: string): string | null {
+  const match = /^\{"event":"(tool|output|text)","data":([\s\S]*)\}$/.exec(json)
+  return match?.[1] === undefined || match[2] === undefined ? null : frame(match[1], match[2])
+}

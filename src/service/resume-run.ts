@@ -1,0 +1,65 @@
+import type { AgentRun, ResumeRunInput } from '../contract/runs.ts'
+import { isTerminal } from '../core/run-status.ts'
+import { ServiceError } from '../core/service-error.ts'
+import { append } from '../store/append.ts'
+import { insertEvent } from '../store/events.ts'
+import { insertMessage, type MessageMode } from '../store/messages.ts'
+import { notifyRun, notifyWork } from '../store/notify.ts'
+import { requeueRun, wakeRun } from '../store/run-moves.ts'
+import { type RunRow, updateRun } from '../store/runs.ts'
+import { userMessage } from '../trace/entry.ts'
+import type { Context } from './context.ts'
+import { requireValidPlaybook } from './create-run.ts'
+import { requireModel } from './models.ts'
+import { getRun, requireLockedRun } from './runs.ts'
+
+/**
+ * A follow-up, in every state but `cancelling` (409): a finished run gets a new turn on the same workspace, a paused one goes on,
+ * a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
+ */
+export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<AgentRun> {
+  const model = input.model == null ? undefined : requireModel(ctx.models, input.model)
+  return ctx.db.transaction(async tx => {
+    const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
+    if (run.status === 'cancelling')
+      throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
+    if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
+    if (model || input.budget) await updateRun(tx, ctx.organization_id, run.id, { model: model?.id, budget: input.budget ?? undefined })
+
+    const mode = deliveryOf(run, input.mode ?? 'steer')
+    const finished = isTerminal(run.status)
+    const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
+    const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
+    if (finished)
+      await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.turn_wall_seconds })
+    const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
+    if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')
+    await insertMessage(tx, {
+      organization_id: ctx.organization_id,
+      run_id: run.id,
+      seq: appended.total_logs,
+      turn,
+      mode,
+      text: input.prompt,
+      images: input.images ?? null,
+      user_id: ctx.actor.user_id,
+    })
+    if (run.status === 'paused')
+      await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.turn_wall_seconds })
+    if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id)
+    await insertEvent(tx, ctx.organization_id, run.id, finished || run.status === 'paused' ? 'agent_run.status' : 'agent_run.updated', {
+      message_seq: appended.total_logs,
+    })
+    await notifyWork(tx)
+    await notifyRun(tx, ctx.organization_id, run.id)
+    return getRun(ctx, run.id, tx)
+  })
+}
+
+/** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. */
+function deliveryOf(run: RunRow, asked: 'steer' | 'enqueue' | 'interrupt'): MessageMode {
+  if (isTerminal(run.status)) return 'prompt'
+  if (run.status === 'waiting') return 'answer'
+  if (run.status === 'paused') return 'steer'
+  return asked
+}

@@ -1,0 +1,98 @@
+import type { AgentRun } from '../contract/runs.ts'
+import { parseJsonExactly } from '../core/json-text.ts'
+import { isTerminal } from '../core/run-status.ts'
+import { traceUrl } from '../core/trace-url.ts'
+import type { Db } from '../store/database.ts'
+import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts'
+import type { RunRow } from '../store/runs.ts'
+
+const iso = (time: Date | null) => time?.toISOString() ?? null
+const plainDecimal = (value: string) => (value.includes('.') ? value.replace(/\.?0+$/, '') : value)
+
+/** The run object of decisions §3 from its rows. */
+export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url: string): AgentRun {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    status: row.status,
+    created_at: row.created_at.toISOString(),
+    web_url: traceUrl(base_url, row.id),
+    result: row.result,
+    summary: row.title,
+    source_type: row.source_type,
+    github_pull_requests: pull_requests.map(pr => ({
+      id: pr.id,
+      title: pr.title,
+      url: pr.url,
+      created_at: pr.created_at.toISOString(),
+      head_branch_name: pr.head_branch,
+      number: pr.number,
+      state: pr.state,
+      base_branch_name: pr.base_branch,
+      head_sha: pr.head_sha,
+      files_changed: pr.files_changed,
+      additions: pr.additions,
+      deletions: pr.deletions,
+    })),
+    metadata: row.metadata === null ? null : (parseJsonExactly(row.metadata) as Record<string, unknown>),
+    status_reason: row.status_reason,
+    terminal: isTerminal(row.status),
+    phase: row.phase,
+    waiting_on: row.waiting_on,
+    queue_position: row.queue_position,
+    last_progress_at: row.last_progress_at.toISOString(),
+    deadline_at: iso(row.deadline_at),
+    started_at: iso(row.started_at),
+    updated_at: row.updated_at.toISOString(),
+    finished_at: iso(row.finished_at),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    agent_type: row.agent_type,
+    model: row.model,
+    prompt: row.prompt,
+    title: row.title,
+    tags: row.tags,
+    archived: row.archived,
+    repo_id: row.repository_id,
+    base_ref: row.base_ref,
+    base_sha: row.base_sha,
+    // A run that changed nothing has a name for its branch and no branch.
+    branch: isTerminal(row.status) && row.head_sha === null ? null : row.branch,
+    user_id: row.user_id,
+    turn: row.turn,
+    parent_run_id: row.parent_run_id,
+    forked_at_seq: row.forked_at_seq,
+    total_logs: row.total_logs,
+    usage: {
+      input_tokens: row.input_tokens,
+      output_tokens: row.output_tokens,
+      cached_tokens: row.cached_tokens,
+      cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
+      active_seconds: row.active_ms / 1000,
+    },
+    budget: {
+      max_cost_usd: row.budget_max_cost_usd === null ? null : plainDecimal(row.budget_max_cost_usd),
+      max_steps: row.budget_max_steps,
+      max_active_seconds: row.budget_max_active_seconds,
+      max_wall_seconds: row.budget_max_wall_seconds,
+    },
+  }
+}
+
+/** Run objects of several rows, with one look-up for their pull requests. */
+export async function runObjects(db: Db, organization_id: number, rows: RunRow[], base_url: string): Promise<AgentRun[]> {
+  const all =
+    rows.length === 0
+      ? []
+      : await listPullRequests(
+          db,
+          organization_id,
+          rows.map(row => row.id),
+        )
+  return rows.map(row =>
+    runObject(
+      row,
+      all.filter(pr => pr.run_id === row.id),
+      base_url,
+    ),
+  )
+}

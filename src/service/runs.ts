@@ -1,0 +1,52 @@
+import type { AgentRun, ListRunsQuery, UpdateRunInput } from '../contract/runs.ts'
+import { pageNumbers, pageWindow } from '../core/paging.ts'
+import { ServiceError } from '../core/service-error.ts'
+import type { Db } from '../store/database.ts'
+import { insertEvent } from '../store/events.ts'
+import { notifyRun } from '../store/notify.ts'
+import { getRun as getRunRow, listRuns as listRunRows, lockRun, type RunRow, updateRun as updateRunRow } from '../store/runs.ts'
+import type { Context } from './context.ts'
+import { requireModel } from './models.ts'
+import { runObjects } from './run-object.ts'
+
+/** The same answer for a run that never was and for one of another organization (decisions §6). */
+export const runNotFound = () => new ServiceError('not_found', 'Agent run not found.')
+
+export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<RunRow> {
+  const row = await getRunRow(db, organization_id, run_id)
+  if (!row) throw runNotFound()
+  return row
+}
+
+export async function requireLockedRun(db: Db, organization_id: number, run_id: number): Promise<RunRow> {
+  const row = await lockRun(db, organization_id, run_id)
+  if (!row) throw runNotFound()
+  return row
+}
+
+/** The run object. 404 when it is not in this organization. */
+export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Promise<AgentRun> {
+  const row = await requireRun(db, ctx.organization_id, run_id)
+  const [run] = await runObjects(db, ctx.organization_id, [row], ctx.base_url)
+  if (!run) throw runNotFound()
+  return run
+}
+
+/** One page, newest first. */
+export async function listRuns(ctx: Context, query: ListRunsQuery) {
+  const window = pageWindow(query)
+  const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, query, window.skip, window.limit)
+  return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
+}
+
+/** Changes title, tags, archive, and model and budget of the next turn. 400 for an unknown model. */
+export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
+  const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
+  await ctx.db.transaction(async tx => {
+    await requireLockedRun(tx, ctx.organization_id, run_id)
+    await updateRunRow(tx, ctx.organization_id, run_id, { ...input, model, budget: input.budget })
+    await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { changed: Object.keys(input), user_id: ctx.actor.user_id })
+    await notifyRun(tx, ctx.organization_id, run_id)
+  })
+  return getRun(ctx, run_id)
+}

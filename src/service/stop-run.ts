@@ -1,0 +1,28 @@
+import type { AgentRun } from '../contract/runs.ts'
+import { isTerminal, sourcesOf } from '../core/run-status.ts'
+import { insertEvent } from '../store/events.ts'
+import { notifyRun } from '../store/notify.ts'
+import { moveRun, recordStop } from '../store/run-moves.ts'
+import type { Context } from './context.ts'
+import { getRun, requireLockedRun } from './runs.ts'
+
+/**
+ * Asks a run to stop. A run that nobody works on is cancelled at once; a working one is `cancelling` until its worker has let go,
+ * or until the sweep finds that the worker is dead. On a run that is stopping or has ended: unchanged (decisions §2).
+ */
+export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
+  return ctx.db.transaction(async tx => {
+    const run = await requireLockedRun(tx, ctx.organization_id, run_id)
+    if (run.status === 'cancelling' || isTerminal(run.status)) return getRun(ctx, run_id, tx)
+    const leased = run.status === 'starting' || run.status === 'running'
+    await recordStop(tx, ctx.organization_id, run_id, ctx.actor.user_id)
+    await moveRun(tx, ctx.organization_id, run_id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
+    await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })
+    if (!leased) {
+      await moveRun(tx, ctx.organization_id, run_id, null, { from: ['cancelling'], to: 'cancelled' })
+      await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.status', { status: 'cancelled' })
+    }
+    await notifyRun(tx, ctx.organization_id, run_id)
+    return getRun(ctx, run_id, tx)
+  })
+}

@@ -1,0 +1,58 @@
+import type { Db } from './database.ts'
+
+export type ChangeRow = {
+  base_sha: string
+  head_sha: string
+  files_changed: number
+  additions: number
+  deletions: number
+  files: string
+  patch: string
+  patch_truncated: boolean
+}
+
+export async function getChange(db: Db, organization_id: number, run_id: number): Promise<ChangeRow | undefined> {
+  const { rows } = await db.query<ChangeRow>({
+    name: 'get_change',
+    text: 'select base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated from changes where organization_id = $1 and run_id = $2',
+    values: [organization_id, run_id],
+  })
+  return rows[0]
+}
+
+/** The whole change of a run so far, and its head on the run itself, under the fence. */
+export async function saveChange(db: Db, organization_id: number, run_id: number, epoch: number, change: ChangeRow): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'save_change',
+    text: `with run as (update runs set head_sha = $5 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null returning id, organization_id)
+      insert into changes (run_id, organization_id, base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated)
+      select run.id, run.organization_id, $4, $5, $6, $7, $8, $9, $10, $11 from run
+      on conflict (run_id) do update set base_sha = excluded.base_sha, head_sha = excluded.head_sha, files_changed = excluded.files_changed,
+        additions = excluded.additions, deletions = excluded.deletions, files = excluded.files, patch = excluded.patch,
+        patch_truncated = excluded.patch_truncated, updated_at = now()`,
+    values: [
+      organization_id,
+      run_id,
+      epoch,
+      change.base_sha,
+      change.head_sha,
+      change.files_changed,
+      change.additions,
+      change.deletions,
+      change.files,
+      change.patch,
+      change.patch_truncated,
+    ],
+  })
+  return rowCount === 1
+}
+
+/** The remote has this commit now, under the fence. */
+export async function recordPush(db: Db, organization_id: number, run_id: number, epoch: number, sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_push',
+    text: 'update runs set pushed_sha = $4 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null',
+    values: [organization_id, run_id, epoch, sha],
+  })
+  return rowCount === 1
+}

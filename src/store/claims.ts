@@ -1,0 +1,63 @@
+import type { RunStatus } from '../contract/runs.ts'
+import type { Db } from './database.ts'
+import type { RunRow } from './runs.ts'
+
+/** The longest-waiting run that may be claimed, now owned by `owner` for `lease_seconds`; undefined when there is none. Database clock. */
+export async function claimRun(db: Db, owner: string, lease_seconds: number): Promise<RunRow | undefined> {
+  const { rows } = await db.query<RunRow>({
+    name: 'claim_run',
+    text: `update runs set status = case status when 'waiting' then 'running' else 'starting' end,
+        phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
+          when exists (select 1 from journal j where j.run_id = runs.id and j.turn = runs.turn) then 'recover' else 'checkout' end,
+        waiting_on = null,
+        owner = $1, epoch = epoch + 1, lease_until = now() + make_interval(secs => $2), runnable_at = null,
+        started_at = coalesce(started_at, now()), updated_at = now(), last_progress_at = now()
+      where id = (select id from runs where runnable_at <= now() order by runnable_at, id for update skip locked limit 1)
+      returning *, null as queue_position`,
+    values: [owner, lease_seconds],
+  })
+  return rows[0]
+}
+
+export type HeartbeatAnswer = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean }
+
+/** Extends the lease, but not that of a run that must stop, and counts the time worked. Undefined: the run is not ours any more. */
+export async function heartbeat(
+  db: Db,
+  claim: { organization_id: number; run_id: number; epoch: number },
+  lease_seconds: number,
+  worked_ms: number,
+): Promise<HeartbeatAnswer | undefined> {
+  const { rows } = await db.query<HeartbeatAnswer>({
+    name: 'heartbeat',
+    text: `update runs set lease_until = case when status = 'cancelling' then lease_until else now() + make_interval(secs => $4) end, active_ms = active_ms + $5
+      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null
+      returning status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed`,
+    values: [claim.organization_id, claim.run_id, claim.epoch, lease_seconds, Math.round(worked_ms)],
+  })
+  return rows[0]
+}
+
+export type LostRun = { id: number; organization_id: number; status: RunStatus; turn: number; epoch: number }
+
+/** Runs whose owner let the lease end. The epoch is raised at once, so that nothing of that owner is taken any more. */
+export async function takeExpired(db: Db, limit: number): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'take_expired',
+    text: `update runs set epoch = epoch + 1, owner = null, lease_until = now() + interval '10 seconds'
+      where id in (select id from runs where lease_until < now() order by lease_until for update skip locked limit $1)
+      returning id, organization_id, status, turn, epoch`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** Runs that nobody works on and whose time is over: queued or waiting past their deadline. */
+export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'list_overdue',
+    text: `select id, organization_id, status, turn, epoch from runs where deadline_at < now() and status in ('queued', 'waiting') order by deadline_at limit $1`,
+    values: [limit],
+  })
+  return rows
+}

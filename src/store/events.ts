@@ -1,0 +1,39 @@
+import { type Db, only } from './database.ts'
+
+export type EventType = 'agent_run.created' | 'agent_run.status' | 'agent_run.updated' | 'agent_run.pull_request'
+export type EventRow = { seq: number; run_id: number; type: EventType; body: string }
+
+/** Writes down, in the transaction of the change itself, that something happened to a run; gap-free per organization. */
+export async function insertEvent(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  type: EventType,
+  body: Record<string, unknown>,
+): Promise<number> {
+  const { rows } = await db.query<{ seq: number }>({
+    name: 'insert_event',
+    text: `with o as (update organizations set event_seq = event_seq + 1 where id = $1 returning id, event_seq)
+      insert into events (organization_id, seq, run_id, type, body) select o.id, o.event_seq, $2, $3, $4 from o returning seq`,
+    values: [organization_id, run_id, type, JSON.stringify(body)],
+  })
+  return only(rows).seq
+}
+
+export async function listEventsAfter(db: Db, organization_id: number, after_seq: number, limit: number): Promise<EventRow[]> {
+  const { rows } = await db.query<EventRow>({
+    name: 'list_events_after',
+    text: 'select seq, run_id, type, body from events where organization_id = $1 and seq > $2 order by seq limit $3',
+    values: [organization_id, after_seq, limit],
+  })
+  return rows
+}
+
+export async function lastEventSeq(db: Db, organization_id: number): Promise<number> {
+  const { rows } = await db.query<{ event_seq: number }>({
+    name: 'last_event_seq',
+    text: 'select event_seq from organizations where id = $1',
+    values: [organization_id],
+  })
+  return only(rows).event_seq
+}

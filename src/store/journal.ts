@@ -1,0 +1,28 @@
+import type { Db } from './database.ts'
+
+export type JournalRow = { n: number; turn: number; epoch: number; kind: string; key: string | null; body: string }
+
+/** The whole journal of a run in order: enough to rebuild the conversation and to know what was begun and not ended. */
+export async function listJournal(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
+  const { rows } = await db.query<JournalRow>({
+    name: 'list_journal',
+    text: 'select n, turn, epoch, kind, key, body from journal where organization_id = $1 and run_id = $2 order by n',
+    values: [organization_id, run_id],
+  })
+  return rows
+}
+
+/** What was written down last of a run that is at work; undefined when nobody works on it. */
+export async function lastRecord(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<{ kind: string; body: string; created_at: Date } | undefined> {
+  const { rows } = await db.query<{ kind: string; body: string; created_at: Date }>({
+    name: 'last_record',
+    text: `select j.kind, j.body, j.created_at from runs r join journal j on j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count
+      where r.organization_id = $1 and r.id = $2 and r.status = 'running'`,
+    values: [organization_id, run_id],
+  })
+  return rows[0]
+}

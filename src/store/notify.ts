@@ -1,0 +1,28 @@
+import type { Db } from './database.ts'
+
+/** Channels of NOTIFY. A notification is a hint: whoever misses it finds the same by asking the tables. */
+export const channels = {
+  /** A run may be claimed. */
+  work: 'agentrun_work',
+  /** `{organization_id}:{run_id}`: the run, its entries or its events have grown. */
+  run: 'agentrun_run',
+  /** `{organization_id}:{run_id}:{json}`: something that passes and is not kept, for whoever looks on. */
+  live: 'agentrun_live',
+} as const
+
+export async function notifyWork(db: Db): Promise<void> {
+  await db.query({ name: 'notify_work', text: `select pg_notify('${channels.work}', '')`, values: [] })
+}
+
+export async function notifyRun(db: Db, organization_id: number, run_id: number): Promise<void> {
+  await db.query({ name: 'notify_run', text: `select pg_notify('${channels.run}', $1)`, values: [`${organization_id}:${run_id}`] })
+}
+
+/** @param json at most 7,500 bytes: PostgreSQL refuses payloads of 8,000. */
+export async function notifyLive(db: Db, organization_id: number, run_id: number, json: string): Promise<void> {
+  await db.query({
+    name: 'notify_live',
+    text: `select pg_notify('${channels.live}', $1)`,
+    values: [`${organization_id}:${run_id}:${json}`],
+  })
+}

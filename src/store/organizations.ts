@@ -1,0 +1,75 @@
+import { type Db, only } from './database.ts'
+
+export type OrganizationRow = {
+  id: number
+  name: string
+  enable_pr_creation: boolean
+  enable_rules_detection: boolean
+  default_repository_id: number | null
+}
+const columns = 'o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id'
+
+export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
+  const { rows } = await db.query<OrganizationRow>({
+    name: 'get_organization',
+    text: `select ${columns} from organizations o where o.id = $1`,
+    values: [organization_id],
+  })
+  return rows[0]
+}
+
+/** Organizations that a user is a member of, oldest first. */
+export async function listOrganizations(
+  db: Db,
+  user_id: number,
+  skip: number,
+  limit: number,
+): Promise<{ rows: OrganizationRow[]; total: number }> {
+  const page = await db.query<OrganizationRow>({
+    name: 'list_organizations',
+    text: `select ${columns} from organizations o join memberships m on m.organization_id = o.id where m.user_id = $1 order by o.id limit $2 offset $3`,
+    values: [user_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_organizations',
+    text: 'select count(*) as total from memberships where user_id = $1',
+    values: [user_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+export async function firstOrganizationOf(db: Db, user_id: number): Promise<{ id: number } | undefined> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'first_organization_of',
+    text: 'select organization_id as id from memberships where user_id = $1 order by organization_id limit 1',
+    values: [user_id],
+  })
+  return rows[0]
+}
+
+/** The oldest organization with its oldest admin: what the first start made. */
+export async function firstOrganization(db: Db): Promise<{ organization_id: number; user_id: number } | undefined> {
+  const { rows } = await db.query<{ organization_id: number; user_id: number }>({
+    name: 'first_organization',
+    text: `select organization_id, user_id from memberships where role = 'ADMIN' order by organization_id, user_id limit 1`,
+    values: [],
+  })
+  return rows[0]
+}
+
+export async function insertOrganization(db: Db, name: string): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_organization',
+    text: 'insert into organizations (name) values ($1) returning id',
+    values: [name],
+  })
+  return only(rows)
+}
+
+export async function setDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
+  await db.query({
+    name: 'set_default_repository',
+    text: `update organizations set default_repository_id = $2 where id = $1 and exists (select 1 from repositories where id = $2 and organization_id = $1)`,
+    values: [organization_id, repository_id],
+  })
+}

@@ -1,0 +1,230 @@
+import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingOn } from '../contract/runs.ts'
+import { type Db, only } from './database.ts'
+
+export type RunRow = {
+  id: number
+  organization_id: number
+  user_id: number
+  repository_id: number | null
+  status: RunStatus
+  status_reason: StatusReason | null
+  phase: RunPhase | null
+  waiting_on: WaitingOn | null
+  epoch: number
+  owner: string | null
+  source_type: SourceType
+  agent_type: string
+  model: string
+  prompt: string
+  title: string
+  tags: string[]
+  metadata: string | null
+  archived: boolean
+  base_ref: string | null
+  base_sha: string | null
+  branch: string | null
+  /** What the run has committed, and what of it the remote has. */
+  head_sha: string | null
+  pushed_sha: string | null
+  auto_create_pr: boolean
+  parent_run_id: number | null
+  forked_at_seq: number | null
+  workspace: string | null
+  workspace_host: string | null
+  result: string
+  error_code: string | null
+  error_message: string | null
+  turn: number
+  total_logs: number
+  pending_messages: number
+  steps: number
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+  cost_usd: string
+  cost_known: boolean
+  active_ms: number
+  budget_max_cost_usd: string | null
+  budget_max_steps: number | null
+  budget_max_active_seconds: number | null
+  budget_max_wall_seconds: number | null
+  created_at: Date
+  updated_at: Date
+  turn_started_at: Date
+  started_at: Date | null
+  finished_at: Date | null
+  last_progress_at: Date
+  deadline_at: Date | null
+  queue_position: number | null
+}
+
+// Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
+const columns = `r.*, case when r.status = 'queued' then (select count(*) from (select 1 from runs q
+  where q.runnable_at is not null and q.status = 'queued' and (q.runnable_at, q.id) <= (r.runnable_at, r.id) limit 1000) ahead) end as queue_position`
+
+export type NewRun = {
+  organization_id: number
+  user_id: number
+  repository_id: number | null
+  source_type: SourceType
+  agent_type: string
+  model: string
+  prompt: string
+  title: string
+  tags: string[]
+  metadata: string | null
+  webhooks: string | null
+  base_ref: string | null
+  base_sha: string | null
+  auto_create_pr: boolean
+  parent_run_id: number | null
+  budget_max_cost_usd: string | null
+  budget_max_steps: number | null
+  budget_max_active_seconds: number | null
+  budget_max_wall_seconds: number | null
+  deadline_seconds: number
+}
+
+/** A queued run that a worker may claim at once. */
+export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_run',
+    text: `insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
+        webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
+        budget_max_wall_seconds, deadline_at)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20))
+      returning id`,
+    values: [
+      run.organization_id,
+      run.user_id,
+      run.repository_id,
+      run.source_type,
+      run.agent_type,
+      run.model,
+      run.prompt,
+      run.title,
+      run.tags,
+      run.metadata,
+      run.webhooks,
+      run.base_ref,
+      run.base_sha,
+      run.auto_create_pr,
+      run.parent_run_id,
+      run.budget_max_cost_usd,
+      run.budget_max_steps,
+      run.budget_max_active_seconds,
+      run.budget_max_wall_seconds,
+      run.deadline_seconds,
+    ],
+  })
+  return only(rows)
+}
+
+export async function getRun(db: Db, organization_id: number, id: number): Promise<RunRow | undefined> {
+  const { rows } = await db.query<RunRow>({
+    name: 'get_run',
+    text: `select ${columns} from runs r where r.organization_id = $1 and r.id = $2`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+/** The same, and nobody else moves the run until the transaction ends. */
+export async function lockRun(db: Db, organization_id: number, id: number): Promise<RunRow | undefined> {
+  const { rows } = await db.query<RunRow>({
+    name: 'lock_run',
+    text: `select ${columns} from runs r where r.organization_id = $1 and r.id = $2 for update of r`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+export type RunFilter = {
+  user_id?: number | undefined
+  source_type?: string | undefined
+  status?: string | undefined
+  repo_id?: number | undefined
+  tag?: string | undefined
+  q?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+  archived?: boolean | undefined
+  parent_run_id?: number | undefined
+}
+
+/** Newest first. Absent filters do not narrow, but archived runs stay out unless asked for. */
+export async function listRuns(
+  db: Db,
+  organization_id: number,
+  filter: RunFilter,
+  skip: number,
+  limit: number,
+): Promise<{ rows: RunRow[]; total: number }> {
+  const values: unknown[] = [organization_id]
+  const conditions = ['r.organization_id = $1']
+  const add = (sql: (parameter: string) => string, value: unknown) => {
+    if (value === undefined) return
+    values.push(value)
+    conditions.push(sql(`$${values.length}`))
+  }
+  add(p => `r.archived = ${p}`, filter.archived ?? false)
+  add(p => `r.user_id = ${p}`, filter.user_id)
+  add(p => `r.source_type = ${p}`, filter.source_type)
+  add(p => `r.status = ${p}`, filter.status)
+  add(p => `r.repository_id = ${p}`, filter.repo_id)
+  add(p => `${p} = any(r.tags)`, filter.tag)
+  add(p => `(strpos(lower(r.title), ${p}) > 0 or strpos(lower(r.prompt), ${p}) > 0)`, filter.q?.toLowerCase())
+  // To the millisecond, as the API shows it: a run is not after its own `created_at`.
+  add(p => `date_trunc('milliseconds', r.created_at) > ${p}`, filter.created_after)
+  add(p => `date_trunc('milliseconds', r.created_at) < ${p}`, filter.created_before)
+  add(p => `r.parent_run_id = ${p}`, filter.parent_run_id)
+  const where = conditions.join(' and ')
+  const page = await db.query<RunRow>({
+    text: `select ${columns} from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({ text: `select count(*) as total from runs r where ${where}`, values })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+export type RunChange = {
+  title?: string | undefined
+  tags?: string[] | undefined
+  archived?: boolean | undefined
+  model?: string | undefined
+  budget?:
+    | { max_cost_usd?: string | null; max_steps?: number | null; max_active_seconds?: number | null; max_wall_seconds?: number | null }
+    | undefined
+}
+
+/** Changes what a person may configure; a key that is absent stays as it is, a budget of null is lifted. */
+export async function updateRun(db: Db, organization_id: number, id: number, change: RunChange): Promise<boolean> {
+  const budget = change.budget ?? {}
+  const { rowCount } = await db.query({
+    name: 'update_run',
+    text: `update runs set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived), model = coalesce($6, model),
+        budget_max_cost_usd = case when $7 then $8::numeric else budget_max_cost_usd end,
+        budget_max_steps = case when $9 then $10::int else budget_max_steps end,
+        budget_max_active_seconds = case when $11 then $12::int else budget_max_active_seconds end,
+        budget_max_wall_seconds = case when $13 then $14::int else budget_max_wall_seconds end,
+        updated_at = now()
+      where organization_id = $1 and id = $2`,
+    values: [
+      organization_id,
+      id,
+      change.title ?? null,
+      change.tags ?? null,
+      change.archived ?? null,
+      change.model ?? null,
+      budget.max_cost_usd !== undefined,
+      budget.max_cost_usd ?? null,
+      budget.max_steps !== undefined,
+      budget.max_steps ?? null,
+      budget.max_active_seconds !== undefined,
+      budget.max_active_seconds ?? null,
+      budget.max_wall_seconds !== undefined,
+      budget.max_wall_seconds ?? null,
+    ],
+  })
+  return rowCount === 1
+}

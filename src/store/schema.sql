@@ -1,0 +1,281 @@
+-- The schema after all migrations, as PostgreSQL's catalog tells it: for readers, and for test/drift.test.ts.
+-- Written by `node scripts/write-schema.ts`. Never run: migrations are.
+
+create table browser_sessions (
+  digest bytea not null,
+  user_id bigint not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint browser_sessions_pkey PRIMARY KEY (digest),
+  constraint browser_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
+create table changes (
+  run_id bigint not null,
+  organization_id bigint not null,
+  base_sha text not null,
+  head_sha text not null,
+  files_changed integer not null,
+  additions integer not null,
+  deletions integer not null,
+  files text not null,
+  patch text not null,
+  patch_truncated boolean not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint changes_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint changes_pkey PRIMARY KEY (run_id)
+);
+
+create table events (
+  organization_id bigint not null,
+  seq bigint not null,
+  run_id bigint not null,
+  type text not null,
+  body text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint events_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint events_pkey PRIMARY KEY (organization_id, seq)
+);
+
+create table journal (
+  run_id bigint not null,
+  n integer not null,
+  organization_id bigint not null,
+  turn integer not null,
+  epoch integer not null,
+  kind text not null,
+  key text,
+  body text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text]))),
+  constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint journal_pkey PRIMARY KEY (run_id, n)
+);
+
+create table log_entries (
+  run_id bigint not null,
+  seq integer not null,
+  organization_id bigint not null,
+  turn integer not null,
+  message_type text not null,
+  tool_name text,
+  created_at timestamp with time zone not null default now(),
+  body text not null,
+  constraint log_entries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint log_entries_pkey PRIMARY KEY (run_id, seq)
+);
+
+create table memberships (
+  organization_id bigint not null,
+  user_id bigint not null,
+  role text not null,
+  constraint memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint memberships_pkey PRIMARY KEY (organization_id, user_id),
+  constraint memberships_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'MANAGER'::text, 'MEMBER'::text, 'READER'::text]))),
+  constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
+create table messages (
+  id bigint not null generated always as identity,
+  run_id bigint not null,
+  organization_id bigint not null,
+  seq integer not null,
+  turn integer,
+  mode text not null,
+  text text not null,
+  images text,
+  user_id bigint,
+  created_at timestamp with time zone not null default now(),
+  delivered_at timestamp with time zone,
+  constraint messages_mode_check CHECK ((mode = ANY (ARRAY['prompt'::text, 'steer'::text, 'enqueue'::text, 'interrupt'::text, 'answer'::text]))),
+  constraint messages_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint messages_pkey PRIMARY KEY (id),
+  constraint messages_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX messages_waiting ON public.messages USING btree (run_id, id) WHERE (delivered_at IS NULL);
+
+create table migrations (
+  name text not null,
+  digest text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table organizations (
+  id bigint not null generated always as identity,
+  name text not null,
+  enable_pr_creation boolean not null default true,
+  enable_rules_detection boolean not null default true,
+  default_repository_id bigint,
+  event_seq bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
+  constraint organizations_pkey PRIMARY KEY (id)
+);
+
+create table pull_requests (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  repository_id bigint not null,
+  run_id bigint not null,
+  number integer not null,
+  state text not null,
+  title text not null,
+  body text not null,
+  url text not null,
+  head_branch text not null,
+  base_branch text not null,
+  base_sha text not null,
+  head_sha text not null,
+  files_changed integer not null,
+  additions integer not null,
+  deletions integer not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint pull_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint pull_requests_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint pull_requests_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint pull_requests_pkey PRIMARY KEY (id),
+  constraint pull_requests_repository_id_head_branch_key UNIQUE (repository_id, head_branch),
+  constraint pull_requests_repository_id_number_key UNIQUE (repository_id, number),
+  constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text, 'draft'::text])))
+);
+CREATE INDEX pull_requests_of_run ON public.pull_requests USING btree (run_id);
+
+create table repositories (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  name text not null,
+  full_name text not null,
+  url text not null,
+  kind text not null,
+  description text,
+  language text,
+  visibility text,
+  default_branch text,
+  sample boolean not null default false,
+  archived boolean not null default false,
+  setup_status text not null default 'NOT_SETUP'::text,
+  pull_request_count integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
+  constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint repositories_organization_id_url_key UNIQUE (organization_id, url),
+  constraint repositories_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX repositories_key ON public.repositories USING btree (organization_id, id);
+
+create table runs (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  user_id bigint not null,
+  repository_id bigint,
+  status text not null,
+  status_reason text,
+  phase text,
+  waiting_on text,
+  runnable_at timestamp with time zone default now(),
+  epoch integer not null default 0,
+  owner text,
+  lease_until timestamp with time zone,
+  stop_requested_at timestamp with time zone,
+  stop_requested_by bigint,
+  interrupt_requested boolean not null default false,
+  source_type text not null,
+  agent_type text not null,
+  model text not null,
+  prompt text not null,
+  title text not null,
+  tags text[] not null default '{}'::text[],
+  metadata text,
+  webhooks text,
+  archived boolean not null default false,
+  base_ref text,
+  base_sha text,
+  branch text,
+  head_sha text,
+  auto_create_pr boolean not null default true,
+  parent_run_id bigint,
+  forked_at_seq integer,
+  workspace text,
+  workspace_host text,
+  result text not null default ''::text,
+  error_code text,
+  error_message text,
+  turn integer not null default 1,
+  total_logs integer not null default 0,
+  journal_count integer not null default 0,
+  pending_messages integer not null default 0,
+  steps integer not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  cost_usd numeric not null default 0,
+  cost_known boolean not null default true,
+  active_ms bigint not null default 0,
+  budget_max_cost_usd numeric,
+  budget_max_steps integer,
+  budget_max_active_seconds integer,
+  budget_max_wall_seconds integer,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  turn_started_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  last_progress_at timestamp with time zone not null default now(),
+  deadline_at timestamp with time zone,
+  pushed_sha text,
+  constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
+  constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
+  constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),
+  constraint runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint runs_organization_id_parent_run_id_fkey FOREIGN KEY (organization_id, parent_run_id) REFERENCES runs(organization_id, id),
+  constraint runs_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint runs_pkey PRIMARY KEY (id),
+  constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'starting'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint runs_stop_requested_by_fkey FOREIGN KEY (stop_requested_by) REFERENCES users(id),
+  constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+) with (fillfactor=70);
+CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
+CREATE INDEX runs_leased ON public.runs USING btree (lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX runs_runnable ON public.runs USING btree (runnable_at, id) WHERE (runnable_at IS NOT NULL);
+CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
+
+create table sign_in_links (
+  digest bytea not null,
+  user_id bigint not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint sign_in_links_pkey PRIMARY KEY (digest),
+  constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
+create table tokens (
+  id bigint not null generated always as identity,
+  user_id bigint not null,
+  kind text not null,
+  name text not null,
+  digest bytea not null,
+  wire_profile text not null default 'standard'::text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint tokens_digest_key UNIQUE (digest),
+  constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['personal'::text, 'browser'::text]))),
+  constraint tokens_pkey PRIMARY KEY (id),
+  constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint tokens_wire_profile_check CHECK ((wire_profile = ANY (ARRAY['standard'::text, 'codegen'::text])))
+);
+CREATE INDEX tokens_expired ON public.tokens USING btree (expires_at) WHERE (kind = 'browser'::text);
+
+create table users (
+  id bigint not null generated always as identity,
+  email text,
+  full_name text,
+  github_user_id text not null default ''::text,
+  github_username text not null default ''::text,
+  avatar_url text,
+  created_at timestamp with time zone not null default now(),
+  constraint users_pkey PRIMARY KEY (id)
+);

@@ -1,0 +1,57 @@
+import type { Db } from './database.ts'
+
+/** Where the files of a run are, under the fence. */
+export async function recordWorkspace(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  workspace: string,
+  host: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_workspace',
+    text: 'update runs set workspace = $4, workspace_host = $5 where organization_id = $1 and id = $2 and epoch = $3',
+    values: [organization_id, run_id, epoch, workspace, host],
+  })
+  return rowCount === 1
+}
+
+/** What the start of a turn found out: the commit it builds on and the branch it will write. */
+export async function recordCheckout(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  checkout: { base_ref: string | null; base_sha: string | null; branch: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_checkout',
+    text: 'update runs set base_ref = $4, base_sha = $5, branch = $6, updated_at = now() where organization_id = $1 and id = $2 and epoch = $3',
+    values: [organization_id, run_id, epoch, checkout.base_ref, checkout.base_sha, checkout.branch],
+  })
+  return rowCount === 1
+}
+
+/** Workspaces on this host that no turn needs any more: their run ended more than `hours` ago. */
+export async function listStaleWorkspaces(
+  db: Db,
+  host: string,
+  hours: number,
+): Promise<{ id: number; organization_id: number; workspace: string }[]> {
+  const { rows } = await db.query<{ id: number; organization_id: number; workspace: string }>({
+    name: 'list_stale_workspaces',
+    text: `select id, organization_id, workspace from runs where workspace is not null and workspace_host = $1 and finished_at < now() - make_interval(hours => $2) limit 100`,
+    values: [host, hours],
+  })
+  return rows
+}
+
+/** Forgets a removed workspace, unless a new turn has taken it meanwhile. */
+export async function forgetWorkspace(db: Db, organization_id: number, run_id: number, workspace: string): Promise<void> {
+  await db.query({
+    name: 'forget_workspace',
+    text: 'update runs set workspace = null, workspace_host = null where organization_id = $1 and id = $2 and workspace = $3 and finished_at is not null',
+    values: [organization_id, run_id, workspace],
+  })
+}

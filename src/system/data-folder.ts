@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { firstClosedFolder } from './folder-access.ts'
+import { makeOwnFolder } from './own-folder.ts'
+import type { ServiceUsers, SystemUser } from './users.ts'
+
+/** Absolute real paths of the data folder and its parts. */
+export type DataFolder = {
+  root: string
+  /** The embedded database, 0700, of the service user. */
+  postgres: string
+  /** Bare mirrors, 0750, of the service user; its group is the sandbox user's, who may read them. */
+  mirrors: string
+  /** Bundles that came out of sandboxes, 0700, of the service user. */
+  bundles: string
+  /** One folder a run, each of the sandbox user; 0711, so that knowing a name is needed to enter. */
+  workspaces: string
+  /** 0700, ours. */
+  logs: string
+}
+
+/**
+ * Picks the data folder and makes it and its parts with the right owners and modes. `path` null: `<clone_dir>/data`, or
+ * `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the clone; data made earlier is found again.
+ * Throws an Error whose message is one line that says what to do.
+ */
+export function prepareDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): DataFolder {
+  const { users } = options
+  const wanted = options.path === null ? defaultFolder(options.clone_dir, users) : resolve(options.path)
+  try {
+    makeRoot(wanted, users)
+    const root = realpathSync(wanted)
+    const part = (name: string, mode: number, owner: SystemUser | null) => {
+      makeOwnFolder(join(root, name), mode, owner)
+      return join(root, name)
+    }
+    return {
+      root,
+      postgres: part('postgres', 0o700, users.service),
+      mirrors: part('mirrors', 0o750, users.service),
+      bundles: part('bundles', 0o700, users.service),
+      workspaces: part('workspaces', 0o711, null),
+      logs: part('logs', 0o700, null),
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new Error(`cannot use ${wanted} as data folder (${code}): set AGENTRUN_DATA_DIR to a folder that this user may write`, {
+      cause: error,
+    })
+  }
+}
+
+/** Data that an earlier start made wins, so that a changed mode of some folder above never looks like lost data. */
+function defaultFolder(clone_dir: string, users: ServiceUsers): string {
+  const in_clone = join(realpathSync(clone_dir), 'data')
+  if (!users.service || existsSync(join(in_clone, 'postgres'))) return in_clone
+  const elsewhere = `/var/lib/agentrun-${createHash('sha256').update(in_clone).digest('hex').slice(0, 12)}`
+  return existsSync(elsewhere) || firstClosedFolder(clone_dir, users) !== null ? elsewhere : in_clone
+}
+
+/** Makes the top folder and refuses one whose owner and mode are not ours to change. */
+function makeRoot(root: string, users: ServiceUsers): void {
+  const names = existsSync(root) ? readdirSync(root).filter(name => name !== 'lost+found') : []
+  if (names.length > 0 && !names.includes('postgres')) {
+    throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)
+  }
+  const expected = users.service?.uid ?? process.getuid?.()
+  const owner = names.length > 0 ? lstatSync(join(root, 'postgres')).uid : expected
+  if (owner !== expected) {
+    throw new Error(
+      `data folder ${root} belongs to the user with id ${owner}: start as that user, or set AGENTRUN_DATA_DIR to another folder`,
+    )
+  }
+  makeOwnFolder(existsSync(root) ? realpathSync(root) : root, users.service ? 0o711 : 0o700, users.service)
+  const closed = firstClosedFolder(root, users)
+  if (closed) {
+    throw new Error(
+      `the user ${users.service?.name} cannot reach data folder ${root}: run chmod o+x ${closed}, or set AGENTRUN_DATA_DIR to another folder`,
+    )
+  }
+}

@@ -1,0 +1,22 @@
+import { realpathSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { ServiceUsers, SystemUser } from './users.ts'
+
+/**
+ * The outermost folder on the way to an existing path (itself included) that the service's or the sandbox's user may not pass
+ * through; null when both reach it, or when we are not root and everything runs as ourselves.
+ */
+export function firstClosedFolder(path: string, users: ServiceUsers): string | null {
+  const who = [users.service, users.sandbox].filter(user => user !== null)
+  const way = [realpathSync(path)]
+  for (let folder = dirname(way[0] ?? '/'); folder !== way[0]; folder = dirname(folder)) way.unshift(folder)
+  return way.find(folder => who.some(user => !mayPass(folder, user))) ?? null
+}
+
+/** By owner, group and mode alone: access lists are not looked at. */
+function mayPass(folder: string, user: SystemUser): boolean {
+  const { uid, gid, mode } = statSync(folder)
+  if (uid === user.uid) return (mode & 0o100) !== 0
+  if (gid === user.gid) return (mode & 0o010) !== 0
+  return (mode & 0o001) !== 0
+}

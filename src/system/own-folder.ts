@@ -1,0 +1,24 @@
+import { chmodSync, closeSync, constants, fchmodSync, fchownSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { SystemUser } from './users.ts'
+
+/**
+ * Makes a folder with exactly this mode and owner (null: ourselves), or corrects one that exists. Missing parents get 0755,
+ * whatever the umask: `mkdir` with `recursive` and `mode` would give the mode to them too and shut other users out.
+ */
+export function makeOwnFolder(path: string, mode: number, owner: SystemUser | null): void {
+  let first_made = mkdirSync(dirname(path), { recursive: true })
+  for (let parent = dirname(path); first_made; parent = dirname(parent)) {
+    chmodSync(parent, 0o755)
+    if (parent === first_made) first_made = undefined
+  }
+  mkdirSync(path, { recursive: true })
+  // By descriptor and not through a link: whoever owns the parent must not be able to have another folder given away.
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    if (owner) fchownSync(folder, owner.uid, owner.gid)
+    fchmodSync(folder, mode)
+  } finally {
+    closeSync(folder)
+  }
+}

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** True while the process runs. A zombie is not alive, though `kill(pid, 0)` says so: in containers init may reap late or never. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Where a process stands and what it runs; null when it is gone, a zombie, or not ours to see. */
+export function processPlace(pid: number): { cwd: string; exe: string } | null {
+  try {
+    return { cwd: readlinkSync(`/proc/${pid}/cwd`), exe: readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '') }
+  } catch {
+    return null
+  }
+}
+
+/** Ids of all processes of the machine that we can see. */
+export function processIds(): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
+}
+
+/** Sends a signal; a process that is already gone is fine. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Polls until `done()`; false when that took longer than `timeout_ms`. For other processes only, which have no event to wait for. */
+export async function waitUntil(done: () => boolean | Promise<boolean>, timeout_ms: number, poll_ms = 10): Promise<boolean> {
+  const deadline = performance.now() + timeout_ms
+  while (!(await done())) {
+    if (performance.now() > deadline) return false
+    await delay(poll_ms)
+  }
+  return true
+}

@@ -1,0 +1,45 @@
+import type { ToolResult } from '../agent/tool.ts'
+import type { ToolCall } from '../model/port.ts'
+import type { NewEntry } from '../store/append.ts'
+import { entry, errorEntry } from './entry.ts'
+
+type Plan = { plan: { id: number; text: string; state: string }[] }
+
+/**
+ * The entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's last entry.
+ * An ERROR besides for time-out, kill, unknown tool and bad arguments (decisions §5).
+ */
+export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null): NewEntry[] {
+  if (call.name === 'finish' && result.status === 'ok') return []
+  if (call.name === 'plan' && result.status === 'ok') {
+    const observation = result.observation as Plan
+    return [
+      entry({ message_type: 'PLAN_EVALUATION', thought: thought ?? planText(observation), observation, duration_ms: result.duration_ms }),
+    ]
+  }
+  const action = entry({
+    message_type: 'ACTION',
+    thought,
+    tool_name: call.name,
+    tool_input: call.input ?? { invalid: call.invalid ?? 'not a JSON object' },
+    tool_output: result.output,
+    observation: result.observation ?? null,
+    duration_ms: result.duration_ms,
+    truncated: result.truncated,
+  })
+  if (!result.error) return [action]
+  return [action, errorEntry({ ...result.error, retryable: false, phase: 'tool' }, call.name)]
+}
+
+const marks: Record<string, string> = { done: 'x', in_progress: '>', pending: ' ' }
+const planText = ({ plan }: Plan) => plan.map(item => `[${marks[item.state] ?? ' '}] ${item.text}`).join('\n')
+
+/** Something the service itself did for the run, shown like a tool: clone, instructions, push. */
+export function serviceAction(
+  name: string,
+  input: Record<string, unknown>,
+  output: Record<string, unknown>,
+  duration_ms: number,
+): NewEntry {
+  return entry({ message_type: 'ACTION', tool_name: name, tool_input: input, tool_output: output, duration_ms })
+}

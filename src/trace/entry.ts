@@ -1,0 +1,63 @@
+import type { LogEntry, MessageType } from '../contract/logs.ts'
+import type { NewEntry } from '../store/append.ts'
+
+/** What an entry may say; what is left out is null on the wire (spec §Agent run log entry). */
+export type EntryContent = {
+  message_type: MessageType
+  thought?: string | null
+  tool_name?: string | null
+  tool_input?: Record<string, unknown> | null
+  tool_output?: Record<string, unknown> | null
+  observation?: Record<string, unknown> | string | null
+  duration_ms?: number | null
+  truncated?: boolean
+}
+
+type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn'>
+
+/**
+ * The stored form of an entry: JSON text without its opening brace, so that the database can put place and time before it.
+ * NUL stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole page, becomes U+FFFD.
+ */
+export function entry(content: EntryContent): NewEntry {
+  const body: Body = {
+    message_type: content.message_type,
+    thought: content.thought ?? null,
+    tool_name: content.tool_name ?? null,
+    tool_input: content.tool_input ?? null,
+    tool_output: content.tool_output ?? null,
+    observation: content.observation ?? null,
+    duration_ms: content.duration_ms === undefined || content.duration_ms === null ? null : Math.round(content.duration_ms),
+    truncated: content.truncated ?? false,
+    artifact_url: null,
+  }
+  return { message_type: body.message_type, tool_name: body.tool_name, json: wellFormed(JSON.stringify(body)).slice(1) }
+}
+
+/** String.toWellFormed for every key and value at once: JSON.stringify writes a half pair, and nothing else, as an escape of D800 to DFFF. */
+function wellFormed(json: string): string {
+  return json.includes('\\ud') ? json.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : json
+}
+
+export const userMessage = (message: {
+  text: string
+  user_id: number | null
+  source_type: string
+  mode: string
+  images: number
+}): NewEntry =>
+  entry({
+    message_type: 'USER_MESSAGE',
+    observation: {
+      text: message.text,
+      user_id: message.user_id,
+      source_type: message.source_type,
+      mode: message.mode,
+      ...(message.images > 0 && { images: message.images }),
+    },
+  })
+
+export type ErrorDetails = { code: string; message: string; retryable: boolean; phase: string } & Record<string, unknown>
+
+export const errorEntry = (details: ErrorDetails, tool_name: string | null = null): NewEntry =>
+  entry({ message_type: 'ERROR', tool_name, observation: details })

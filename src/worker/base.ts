@@ -1,0 +1,73 @@
+import { branchName } from '../git/branch-name.ts'
+import { GitError } from '../git/git-error.ts'
+import { mirrorState } from '../git/mirror-refs.ts'
+import { refreshMirror } from '../git/mirrors.ts'
+import { resolveRef } from '../git/revisions.ts'
+import { getRepository, type RepositoryRow, setDefaultBranch } from '../store/repositories.ts'
+import type { RunRow } from '../store/runs.ts'
+import { recordCheckout } from '../store/workspaces.ts'
+import type { Claim } from './claim.ts'
+import type { WorkerDeps } from './settings.ts'
+
+/** What the turn builds on. */
+export type Base = { repository: RepositoryRow; ref: string; sha: string; branch: string }
+
+/** The run cannot start, and why: a status reason with words for a person. */
+export class StartError extends Error {
+  override name = 'StartError'
+  readonly reason: 'git_unavailable' | 'setup_failed'
+  readonly code: string
+  constructor(reason: 'git_unavailable' | 'setup_failed', code: string, message: string) {
+    super(message)
+    this.reason = reason
+    this.code = code
+  }
+}
+
+/** A remote's mirror may be this old when a turn starts; a local repository costs so little to look at that it always is looked at. */
+const REMOTE_FRESH_MS = 10_000
+const FETCH_MS = 10 * 60_000
+
+/**
+ * Brings the mirror up to date when it has not been for a moment, and settles commit and branch of the run's first turn.
+ * A remote that is away does not matter while the mirror has what the run needs. Throws StartError otherwise.
+ */
+export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, signal: AbortSignal): Promise<Base | null> {
+  if (run.repository_id === null) return null
+  const repository = await getRepository(deps.db, run.organization_id, run.repository_id)
+  if (!repository) throw new StartError('setup_failed', 'repository_removed', 'The repository of this run is no longer registered.')
+  if (run.branch !== null && run.base_sha !== null && run.base_ref !== null)
+    return { repository, ref: run.base_ref, sha: run.base_sha, branch: run.branch }
+
+  const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
+  const found = await resolveRef(deps.git, repository.id, run.base_ref)
+  if (found === null) {
+    if (unreachable) throw new StartError('git_unavailable', unreachable.code, unreachable.message)
+    throw new StartError(
+      'setup_failed',
+      'unknown_base_ref',
+      `There is no branch, tag or commit ${JSON.stringify(run.base_ref)} in ${repository.full_name}.`,
+    )
+  }
+  if ('empty' in found)
+    throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
+  const branch = branchName(run.id, run.title)
+  await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
+  if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
+  return { repository, ref: found.ref, sha: found.sha, branch }
+}
+
+/** The create request has already set a refresh going: what it found, or is about to find, is new enough. */
+async function bringUpToDate(deps: WorkerDeps, repository: RepositoryRow, asked_at: Date, signal: AbortSignal): Promise<GitError | null> {
+  const state = await mirrorState(deps.git, repository.id)
+  const refreshed_at = state === null ? 0 : Date.parse(state.refreshed_at)
+  const oldest = repository.kind === 'local' ? asked_at.getTime() : Math.min(asked_at.getTime(), Date.now() - REMOTE_FRESH_MS)
+  if (refreshed_at >= oldest) return null
+  try {
+    await refreshMirror(deps.git, repository, { timeout_ms: FETCH_MS, signal })
+    return null
+  } catch (error) {
+    if (error instanceof GitError) return error
+    throw error
+  }
+}

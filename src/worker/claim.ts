@@ -1,0 +1,123 @@
+import { type AppendAnswer, append, type NewEntry, type NewRecord, type UsageDelta } from '../store/append.ts'
+import type { Database, Db } from '../store/database.ts'
+import { insertEvent } from '../store/events.ts'
+import { notifyLive, notifyRun } from '../store/notify.ts'
+import { type Move, moveRun } from '../store/run-moves.ts'
+
+/** The run is owned by somebody else by now: whatever we were about to write is not written, and we end. */
+export class FencedError extends Error {
+  override name = 'FencedError'
+}
+
+const DEBOUNCE_MS = 20
+const LIVE_MS = 60
+/** Shorter than LIVE_MS: a tool is told before its output is. */
+const TOOL_MS = 30
+const LIVE_BYTES = 6_000
+
+/** One claimed run as its owner writes to it: every write carries the epoch, and a stale one throws FencedError. */
+export class Claim {
+  readonly db: Database
+  readonly organization_id: number
+  readonly run_id: number
+  readonly epoch: number
+  #notice: NodeJS.Timeout | null = null
+  #live: { event: string; call_id?: string; kind?: string; text: string }[] = []
+  #liveTimer: NodeJS.Timeout | null = null
+  #toolTimer: NodeJS.Timeout | null = null
+
+  constructor(db: Database, run: { organization_id: number; id: number; epoch: number }) {
+    this.db = db
+    this.organization_id = run.organization_id
+    this.run_id = run.id
+    this.epoch = run.epoch
+  }
+
+  /** Appends to trace and journal; readers hear of it a moment later. */
+  async append(add: { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta }, db: Db = this.db): Promise<AppendAnswer> {
+    const answer = await append(db, this.organization_id, this.run_id, this.epoch, add)
+    if (!answer) throw new FencedError('the run belongs to another owner')
+    if ((add.entries?.length ?? 0) > 0 || add.usage) this.notify()
+    return answer
+  }
+
+  /** Entries, records and a change of status together or not at all. False: the run has left `from` meanwhile, and nothing was written. */
+  async move(
+    move: Move,
+    add: { entries?: NewEntry[]; records?: NewRecord[] } = {},
+    also: (tx: Db) => Promise<void> = async () => {},
+  ): Promise<boolean> {
+    return this.db
+      .transaction(async tx => {
+        await this.append(add, tx)
+        const moved = await moveRun(tx, this.organization_id, this.run_id, this.epoch, move)
+        if (!moved) throw new MovedAway()
+        await insertEvent(tx, this.organization_id, this.run_id, 'agent_run.status', {
+          status: move.to,
+          status_reason: move.status_reason ?? null,
+        })
+        await also(tx)
+        await notifyRun(tx, this.organization_id, this.run_id)
+        return true
+      })
+      .catch(error => {
+        if (error instanceof MovedAway) return false
+        throw error
+      })
+  }
+
+  /** A hint to readers, outside the append and at most every 20 ms: inside, it would cost most of the write rate. */
+  notify() {
+    this.#notice ??= setTimeout(() => {
+      this.#notice = null
+      notifyRun(this.db, this.organization_id, this.run_id).catch(() => {})
+    }, DEBOUNCE_MS)
+  }
+
+  /** A tool that starts, told to whoever looks on unless it has ended in a moment: then its entry says it all. */
+  toolStarted(call: { id: string; name: string; input: unknown }) {
+    const started = { call_id: call.id, tool_name: call.name, tool_input: call.input, started_at: new Date().toISOString() }
+    const data = JSON.stringify(started)
+    this.#toolTimer = setTimeout(
+      () => this.#send('tool', data.length < LIVE_BYTES ? data : JSON.stringify({ ...started, tool_input: {} })),
+      TOOL_MS,
+    )
+  }
+
+  toolEnded() {
+    if (this.#toolTimer) clearTimeout(this.#toolTimer)
+    this.#toolTimer = null
+  }
+
+  /** Text that passes: gathered for a moment, and when there is more than fits only its end is shown. */
+  liveText(part: { event: 'output' | 'text'; call_id?: string; kind?: string; text: string }) {
+    const last = this.#live.at(-1)
+    if (last && last.event === part.event && last.call_id === part.call_id && last.kind === part.kind)
+      last.text = (last.text + part.text).slice(-LIVE_BYTES)
+    else this.#live.push({ ...part, text: part.text.slice(-LIVE_BYTES) })
+    this.#liveTimer ??= setTimeout(() => {
+      this.#liveTimer = null
+      for (const { event, ...data } of this.#live.splice(0)) this.#send(event, fitting(data))
+    }, LIVE_MS)
+  }
+
+  #send(event: string, data: string) {
+    notifyLive(this.db, this.organization_id, this.run_id, `{"event":"${event}","data":${data}}`).catch(() => {})
+  }
+
+  close() {
+    if (this.#notice) clearTimeout(this.#notice)
+    if (this.#liveTimer) clearTimeout(this.#liveTimer)
+    this.toolEnded()
+  }
+}
+
+class MovedAway extends Error {}
+
+/** JSON escapes may make the text several times as long: cut until it fits into one notification. */
+function fitting(data: { text: string }): string {
+  for (let text = data.text; ; text = text.slice(Math.ceil(text.length / 2))) {
+    const json = JSON.stringify({ ...data, text })
+    if (Buffer.byteLength(json) <= LIVE_BYTES + 1_000) return json
+  }
+}

@@ -1,0 +1,70 @@
+import { rebuildConversation } from '../agent/conversation.ts'
+import type { StatusReason } from '../contract/runs.ts'
+import { insertEvent } from '../store/events.ts'
+import { postponeMessages } from '../store/messages.ts'
+import { notifyRun, notifyWork } from '../store/notify.ts'
+import { handOverRun, requeueRun } from '../store/run-moves.ts'
+import type { RunRow } from '../store/runs.ts'
+import { entry, errorEntry } from '../trace/entry.ts'
+import type { Claim } from './claim.ts'
+import type { EndReason } from './control.ts'
+import { closeOpenCalls, readJournal } from './loop-journal.ts'
+import type { WorkerDeps } from './settings.ts'
+
+/** How a turn ended: as the loop says, or as something outside says. */
+export type End = EndReason | { kind: 'completed'; text: string; thought: string | null } | { kind: 'waiting' }
+
+/** Failures that may be gone when the run is resumed. */
+const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
+
+/** Writes the end of a turn: last entry and status together. A stop that came meanwhile wins over every other end. */
+export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
+  if (end.kind === 'lost') return
+  if (end.kind === 'shutdown') return handOver(deps, claim)
+  if (end.kind !== 'completed' && end.kind !== 'waiting') await closeTurn(claim, run.turn)
+  if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end))) return
+  await claim.move({ from: ['starting', 'running'], to: 'cancelling' })
+  await claim.move({ from: ['cancelling'], to: 'cancelled' })
+}
+
+async function writeEnd(
+  deps: WorkerDeps,
+  claim: Claim,
+  run: RunRow,
+  end: Exclude<End, { kind: 'stop' | 'lost' | 'shutdown' }>,
+): Promise<boolean> {
+  const from = ['starting', 'running'] as const
+  if (end.kind === 'waiting') return claim.move({ from: ['running'], to: 'waiting', waiting_on: 'user_input' })
+  if (end.kind === 'paused')
+    return claim.move({ from: [...from], to: 'paused', status_reason: end.reason, error: { code: end.reason, message: end.message } })
+  if (end.kind === 'failed') {
+    const { reason, code, message, phase } = end
+    const entries = [errorEntry({ code, message, retryable: MAY_PASS.includes(reason), phase })]
+    return claim.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
+  }
+  const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
+  return claim.move({ from: ['running'], to: 'completed', result: end.text }, { entries }, async tx => {
+    // What was said too late for this turn begins the next one.
+    if (!(await postponeMessages(tx, run.organization_id, run.id))) return
+    await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.turn_wall_seconds })
+    await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: 'queued' })
+    await notifyWork(tx)
+  })
+}
+
+/** What the agent had begun and nobody has ended gets its entry before the turn does (decisions §5). */
+export async function closeTurn(claim: Claim, turn: number): Promise<void> {
+  const { open_calls } = rebuildConversation(await readJournal(claim), turn)
+  await closeOpenCalls(claim, open_calls)
+}
+
+/** The service shuts down: the run goes back to the queue, and whoever claims it next goes on from the journal. */
+async function handOver(deps: WorkerDeps, claim: Claim): Promise<void> {
+  const handed = await deps.db.transaction(async tx => {
+    if (!(await handOverRun(tx, claim.organization_id, claim.run_id, claim.epoch))) return false
+    await insertEvent(tx, claim.organization_id, claim.run_id, 'agent_run.status', { status: 'queued' })
+    await notifyRun(tx, claim.organization_id, claim.run_id)
+    return true
+  })
+  if (!handed) await claim.move({ from: ['cancelling'], to: 'cancelled' })
+}

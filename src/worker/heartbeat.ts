@@ -1,0 +1,59 @@
+import type { Hub } from '../live/hub.ts'
+import { heartbeat } from '../store/claims.ts'
+import type { Claim } from './claim.ts'
+import type { Control } from './control.ts'
+
+export const LEASE_SECONDS = 10
+const BEAT_MS = 2_000
+
+/**
+ * Keeps the lease alive beside whatever the run does, and hears at once of a stop, an interruption and the deadline.
+ * When no beat gets through for as long as the lease lasts, the run is not ours any more and ends itself.
+ */
+export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { worked_ms(): number; stop(): Promise<void> } {
+  const started = performance.now()
+  let counted = started
+  let last_success = started
+  let beating: Promise<void> | null = null
+
+  const beat = async () => {
+    const now = performance.now()
+    try {
+      const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, now - counted)
+      if (!answer) return control.end({ kind: 'lost' })
+      counted = last_success = now
+      if (answer.status === 'cancelling') control.end({ kind: 'stop' })
+      else if (answer.deadline_passed)
+        control.end({
+          kind: 'failed',
+          reason: 'timeout',
+          code: 'deadline_exceeded',
+          message: 'The run reached its deadline.',
+          phase: 'agent',
+        })
+      else if (answer.interrupt_requested) control.interruptStep()
+    } catch {
+      // A database that is away for a moment is no reason to end; one that is away longer than the lease is.
+      if (performance.now() - last_success > LEASE_SECONDS * 1_000) control.end({ kind: 'lost' })
+    }
+  }
+  const beatOnce = () => {
+    beating ??= beat().finally(() => {
+      beating = null
+    })
+    return beating
+  }
+  const timer = setInterval(() => void beatOnce(), BEAT_MS)
+  const leave = hub.onLive(claim.organization_id, claim.run_id, json => {
+    if (json.startsWith('{"event":"control"')) void beatOnce()
+  })
+  return {
+    worked_ms: () => performance.now() - started,
+    async stop() {
+      clearInterval(timer)
+      leave()
+      await beating
+      await beat()
+    },
+  }
+}

@@ -1,0 +1,202 @@
+import { rebuildConversation } from '../agent/conversation.ts'
+import { type LoopOutcome, runLoop } from '../agent/loop.ts'
+import { retryPolicy } from '../agent/model-call.ts'
+import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
+import { tools } from '../agent/tools/table.ts'
+import type { ToolCall } from '../model/port.ts'
+import { type Sandbox, SandboxError, SandboxLostError } from '../sandbox/port.ts'
+import type { RunRow } from '../store/runs.ts'
+import { type Base, prepareBase, StartError } from './base.ts'
+import { Claim, FencedError } from './claim.ts'
+import type { Control, EndReason } from './control.ts'
+import { type End, endTurn } from './end-turn.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import { readInstructions } from './instructions.ts'
+import { closeOpenCalls, createLoopJournal, readJournal } from './loop-journal.ts'
+import { publish } from './publish.ts'
+import type { WorkerDeps } from './settings.ts'
+import { watchLimits } from './turn-limits.ts'
+import { openWorkspace } from './workspace.ts'
+
+const MAX_OUTPUT_TOKENS = 32_000
+
+/** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
+export async function workOnRun(deps: WorkerDeps, run: RunRow, control: Control): Promise<void> {
+  const claim = new Claim(deps.db, run)
+  const beat = startHeartbeat(claim, deps.hub, control)
+  const opened: Opened = { ended: false }
+  let end: End
+  try {
+    end = await workToEnd(deps, claim, run, control, beat, opened)
+  } catch (error) {
+    end = endOf(error, control)
+    if (end.kind === 'failed' && end.code === 'internal')
+      deps.log('error', 'run failed inside', { run_id: run.id, error: error instanceof Error ? error.stack : String(error) })
+  }
+  opened.ended = true
+  // The sandbox goes first: when the end can be read, no process of the run is left.
+  await opened.sandbox?.then(sandbox => sandbox.stop()).catch(() => {})
+  await beat.stop()
+  await writeEnd(deps, claim, run, end)
+  claim.close()
+}
+
+/** An end that cannot be written is a failure of ours, said at once; what is left then (the database is away) the sweep ends. */
+async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
+  const failure: End = {
+    kind: 'failed',
+    reason: 'agent_error',
+    code: 'internal',
+    message: 'The end of the turn could not be written.',
+    phase: 'agent',
+  }
+  for (const attempt of [end, failure]) {
+    try {
+      return await endTurn(deps, claim, run, attempt)
+    } catch (error) {
+      if (error instanceof FencedError) return
+      deps.log('error', 'the end of a turn could not be written', { run_id: run.id, end: attempt.kind, error: String(error) })
+    }
+  }
+}
+
+/** The run's sandbox once somebody asked for it; none is opened after the turn has ended. */
+type Opened = { sandbox?: Promise<Sandbox>; ended: boolean }
+
+async function workToEnd(
+  deps: WorkerDeps,
+  claim: Claim,
+  run: RunRow,
+  control: Control,
+  beat: { worked_ms(): number },
+  opened: Opened,
+): Promise<End> {
+  const model = deps.models.get(run.model)
+  if (!model)
+    return {
+      kind: 'failed',
+      reason: 'model_auth',
+      code: 'model_not_configured',
+      message: `The model ${run.model} is not configured any more.`,
+      phase: 'model',
+    }
+  const base = await prepareBase(deps, claim, run, control.signal)
+  if (control.signal.aborted) return endOfControl(control)
+
+  // The first model call needs the conversation only: the workspace is made while the model thinks, and the first tool waits for it.
+  const openOnce = () => {
+    opened.sandbox ??= openWorkspace(deps, claim, run, base, control.signal).catch(error => {
+      control.end(endOf(error, control))
+      throw error
+    })
+    opened.sandbox.catch(() => {})
+    return opened.sandbox
+  }
+  const [instructions, records, started] = await Promise.all([
+    readInstructions(deps, claim, base, run.turn === 1 && run.total_logs <= 2),
+    readJournal(claim),
+    run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' }),
+  ])
+  if (!started) return endOfControl(control)
+  const conversation = rebuildConversation(records, run.turn)
+  conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
+
+  const limits = watchLimits(run, deps.ceilings, beat.worked_ms, control)
+  const journal = createLoopJournal(claim, limits.count)
+  const outcome = await runLoop({
+    model,
+    instructions: planAgentInstructions({
+      repository: base?.repository.full_name ?? null,
+      branch: base?.branch ?? null,
+      base_ref: base?.ref ?? null,
+      instructions,
+    }),
+    tools,
+    conversation,
+    journal,
+    retry: retryPolicy,
+    timeouts: deps.model_timeouts,
+    max_output_tokens: MAX_OUTPUT_TOKENS,
+    sandbox: openOnce,
+    on_model_call: () => void setImmediate(() => opened.ended || openOnce()),
+    signal: control.signal,
+    stepSignal: () => control.stepSignal(),
+    checkLimits: limits.check,
+    on_delta: delta => claim.liveText({ event: 'text', ...delta }),
+    on_tool: call => claim.toolStarted(call),
+    on_output: liveOutput(claim),
+  }).finally(limits.stop)
+  return endOfLoop(deps, claim, run, base, openOnce, control, outcome)
+}
+
+async function endOfLoop(
+  deps: WorkerDeps,
+  claim: Claim,
+  run: RunRow,
+  base: Base | null,
+  open: () => Promise<Sandbox>,
+  control: Control,
+  outcome: LoopOutcome,
+): Promise<End> {
+  if (outcome.kind === 'stopped') return endOfControl(control)
+  if (outcome.kind === 'failed') return outcome
+  if (outcome.kind === 'ask') return { kind: 'waiting' }
+  if (outcome.kind === 'limit')
+    return outcome.limit.kind === 'budget'
+      ? { kind: 'paused', reason: 'budget', message: outcome.limit.message }
+      : { kind: 'failed', reason: outcome.limit.reason, code: outcome.limit.reason, message: outcome.limit.message, phase: 'agent' }
+  const sandbox = await open()
+  const answer = { text: outcome.text.trim(), thought: outcome.thought }
+  if (base === null) return { kind: 'completed', ...answer }
+  if (!(await claim.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
+  const published = await publish(deps, claim, run, base, sandbox, answer.text, control.signal)
+  if (control.signal.aborted) return endOfControl(control)
+  if (published.kind === 'failed') return { ...published, phase: 'push' }
+  if (published.kind === 'refused')
+    return {
+      kind: 'completed',
+      ...answer,
+      text: `${answer.text}\n\nThe remote refused the branch ${base.branch}, so there is no pull request: ${published.message}`,
+    }
+  return { kind: 'completed', ...answer }
+}
+
+function endOfControl(control: Control): EndReason {
+  return control.reason ?? { kind: 'stop' }
+}
+
+function endOf(error: unknown, control: Control): EndReason {
+  if (error instanceof FencedError) return { kind: 'lost' }
+  if (control.signal.aborted) return endOfControl(control)
+  if (error instanceof StartError) return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: 'clone' }
+  if (error instanceof SandboxLostError)
+    return {
+      kind: 'paused',
+      reason: 'sandbox_lost',
+      message: `The sandbox ended under the run: ${error.message}. Its files are kept: resume the run to go on.`,
+    }
+  if (error instanceof SandboxError)
+    return {
+      kind: 'failed',
+      reason: 'setup_failed',
+      code: 'sandbox_failed',
+      message: `The sandbox failed: ${error.message}`,
+      phase: 'sandbox',
+    }
+  return {
+    kind: 'failed',
+    reason: 'agent_error',
+    code: 'internal',
+    message: 'Something went wrong on our side; the service log has the details.',
+    phase: 'agent',
+  }
+}
+
+/** One decoder a call, so that a character cut between two chunks is not broken. */
+function liveOutput(claim: Claim): (call: ToolCall, chunk: Uint8Array) => void {
+  let current: { id: string; decoder: InstanceType<typeof TextDecoder> } | null = null
+  return (call, chunk) => {
+    if (current?.id !== call.id) current = { id: call.id, decoder: new TextDecoder('utf-8', { fatal: false }) }
+    claim.liveText({ event: 'output', call_id: call.id, text: current.decoder.decode(chunk, { stream: true }) })
+  }
+}

@@ -1,0 +1,26 @@
+import type { Ceilings } from '../core/run-limits.ts'
+import type { GitHost } from '../git/git-host.ts'
+import type { Hub } from '../live/hub.ts'
+import type { ModelCatalog, ModelRequest } from '../model/port.ts'
+import type { SandboxDriver } from '../sandbox/port.ts'
+import type { Database } from '../store/database.ts'
+import type { ServiceUsers } from '../system/users.ts'
+
+/** What the worker works with. Made once, by main. */
+export type WorkerDeps = {
+  db: Database
+  hub: Hub
+  driver: SandboxDriver
+  git: GitHost
+  models: ModelCatalog
+  users: ServiceUsers
+  folders: { workspaces: string; bundles: string }
+  /** Names this machine: workspaces are only looked for where they were made. */
+  host: string
+  base_url: string
+  ceilings: Ceilings
+  turn_wall_seconds: number
+  model_timeouts: ModelRequest['timeouts']
+  author: { name: string; email: string; trailer: string }
+  log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
+}

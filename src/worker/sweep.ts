@@ -1,0 +1,70 @@
+import { removeWorkspace } from '../sandbox/workspaces.ts'
+import { deleteExpiredTokens } from '../store/accounts.ts'
+import { append } from '../store/append.ts'
+import { type LostRun, listOverdue, takeExpired } from '../store/claims.ts'
+import { insertEvent } from '../store/events.ts'
+import { notifyRun } from '../store/notify.ts'
+import { type Move, moveRun } from '../store/run-moves.ts'
+import { forgetWorkspace, listStaleWorkspaces } from '../store/workspaces.ts'
+import { errorEntry } from '../trace/entry.ts'
+import { Claim } from './claim.ts'
+import { closeTurn } from './end-turn.ts'
+import type { WorkerDeps } from './settings.ts'
+
+const BATCH = 50
+/** How long the files of a finished run are kept for a resume. */
+const WORKSPACE_HOURS = 24
+
+/** Ends what nobody else will: runs whose owner died, and runs whose time is over while nobody works on them. */
+export async function sweepRuns(deps: WorkerDeps): Promise<void> {
+  const expired = await takeExpired(deps.db, BATCH)
+  const ended = await Promise.allSettled([
+    ...expired.map(run => endLost(deps, run)),
+    ...(await listOverdue(deps.db, BATCH)).map(run => end(deps, run, overdue(run))),
+  ])
+  const failed = ended.find(result => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
+async function endLost(deps: WorkerDeps, run: LostRun): Promise<void> {
+  const claim = new Claim(deps.db, run)
+  await closeTurn(claim, run.turn)
+  claim.close()
+  await end(deps, run, run.status === 'cancelling' ? { from: ['cancelling'], to: 'cancelled' } : lost(run))
+}
+
+const lost = (run: LostRun): Move => ({
+  from: [run.status],
+  to: 'failed',
+  status_reason: 'lost',
+  error: { code: 'lost', message: 'The worker that had this run died. Its files and its conversation are kept: resume the run to go on.' },
+})
+const overdue = (run: LostRun): Move => ({
+  from: [run.status],
+  to: 'failed',
+  status_reason: 'timeout',
+  error: {
+    code: 'deadline_exceeded',
+    message: run.status === 'queued' ? 'No worker took the run before its deadline.' : 'Nobody answered before the deadline.',
+  },
+})
+
+async function end(deps: WorkerDeps, run: LostRun, move: Move): Promise<void> {
+  await deps.db.transaction(async tx => {
+    if (move.error)
+      await append(tx, run.organization_id, run.id, null, { entries: [errorEntry({ ...move.error, retryable: true, phase: run.status })] })
+    if (!(await moveRun(tx, run.organization_id, run.id, null, move))) throw new Error('the run moved meanwhile')
+    await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: move.to, status_reason: move.status_reason ?? null })
+    await notifyRun(tx, run.organization_id, run.id)
+  })
+}
+
+/** Removes what is not needed any more: old workspaces of this machine, tokens of closed pages. */
+export async function sweepLeftovers(deps: WorkerDeps): Promise<void> {
+  await deleteExpiredTokens(deps.db)
+  for (const run of await listStaleWorkspaces(deps.db, deps.host, WORKSPACE_HOURS)) {
+    await removeWorkspace(run.workspace, deps.users.sandbox)
+    await forgetWorkspace(deps.db, run.organization_id, run.id, run.workspace)
+  }
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRun } from '../runs/await-run.ts'
+import { type App, startApp } from '../start-app.ts'
+import { tokenCalls } from './every-endpoint.ts'
+import { sendRaw } from './raw-request.ts'
+
+const ORIGIN = 'https://dashboard.example'
+
+let app: App
+let open: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  open = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_CORS_ORIGINS: `${ORIGIN}, http://localhost:3000`,
+    AGENTRUN_ALLOWED_HOSTS: 'runs.example',
+  })
+})
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  await open[Symbol.asyncDispose]()
+})
+
+const corsHeaders = (headers: Headers) => [...headers.keys()].filter(name => name.startsWith('access-control-'))
+const preflight = (to: App, origin: string) =>
+  fetch(`${to.base_url}/v1/organizations/1/agent/run`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' },
+  })
+
+describe('security headers', () => {
+  const always = {
+    'cache-control': 'no-store',
+    'content-security-policy':
+      "default-src 'self'; img-src 'self' data:; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    vary: 'Authorization, Origin',
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  }
+
+  test('stand on every answer: successes, errors, streams, public pages, unknown paths', async () => {
+    const { id } = await createRun(app, { prompt: 'x' })
+    const good = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id })
+    const public_pages = ['/healthz', '/readyz', '/openapi.json', '/nothing', '/v1/%zz', '/session']
+    for (const { method, path, body } of [...good, ...public_pages.map(path => ({ method: 'GET', path, body: undefined }))]) {
+      const headers = { authorization: `Bearer ${app.token}`, ...(body && { 'content-type': 'application/json' }) }
+      const answer = await fetch(app.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      expect({ path, ...Object.fromEntries(answer.headers) }).toMatchObject(always)
+      expect(answer.headers.get('server')).toBeNull()
+      expect(answer.headers.get('x-powered-by')).toBeNull()
+      await answer.body?.cancel()
+    }
+  })
+
+  test('every request has an id of its own, whatever the client calls it', async () => {
+    const ask = async () =>
+      (await app.call('GET', '/v1/users/me', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' })).headers.get('x-request-id')
+    const ids = await Promise.all(Array.from({ length: 20 }, ask))
+    expect(new Set(ids).size).toBe(20)
+    expect(ids).not.toContain('mine')
+  })
+})
+
+describe('another origin', () => {
+  test('gets no permission from a service whose operator named none, not even our own address', async () => {
+    for (const origin of [ORIGIN, 'null', app.base_url, '*']) {
+      const answer = await app.call('GET', '/v1/users/me', undefined, { origin })
+      expect([answer.status, corsHeaders(answer.headers)]).toEqual([200, []])
+      const asked = await preflight(app, origin)
+      expect([asked.status, corsHeaders(asked.headers)]).toEqual([405, []])
+    }
+  })
+
+  test('gets it when it was named, never with credentials, on errors and streams too', async () => {
+    for (const origin of [ORIGIN, 'http://localhost:3000']) {
+      const asked = await preflight(open, origin)
+      expect(asked.status).toBe(200)
+      expect(Object.fromEntries(asked.headers)).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+        'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+      })
+      expect(asked.headers.has('access-control-allow-credentials')).toBe(false)
+      await asked.json()
+      for (const [path, status] of [
+        ['/v1/users/me', 200],
+        ['/v1/organizations/0/repos', 403],
+        [`/v1/organizations/${open.org_id}/events`, 200],
+      ] as const) {
+        const answer = await fetch(open.base_url + path, { headers: { origin, authorization: `Bearer ${open.token}` } })
+        expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, origin])
+        expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+        expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
+        await answer.body?.cancel()
+      }
+    }
+  })
+
+  test('that only looks like a named one gets none', async () => {
+    for (const origin of [
+      `${ORIGIN}.evil.example`,
+      'http://dashboard.example',
+      `${ORIGIN}:8443`,
+      `${ORIGIN}/`,
+      'https://x.dashboard.example',
+      'null',
+      ORIGIN.toUpperCase(),
+    ]) {
+      expect({ origin, headers: corsHeaders((await preflight(open, origin)).headers) }).toEqual({ origin, headers: [] })
+    }
+  })
+})
+
+describe('the Host header', () => {
+  const ask = async (to: App, host: string) =>
+    (await sendRaw(to, `GET /v1/users/me HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${to.token}\r\nconnection: close\r\n\r\n`))[0]
+
+  test('must name us: a page that has bound its own name to our address is refused', async () => {
+    for (const host of [
+      'evil.example',
+      'evil.example:4600',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      '0.0.0.0',
+      'runs.example',
+      'localhost.',
+      '[::2]',
+      'a@localhost',
+    ]) {
+      const answer = await ask(app, host)
+      expect({ host, status: answer?.status }).toEqual({ host, status: 403 })
+      expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'forbidden', status: 403 })
+    }
+    for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', '127.0.0.1:4600', '[::1]', '[::1]:4600'])
+      expect({ host, status: (await ask(app, host))?.status }).toEqual({ host, status: 200 })
+  })
+
+  test('may be one that the operator named', async () => {
+    expect((await ask(open, 'Runs.Example:443'))?.status).toBe(200)
+    expect((await ask(open, 'localhost'))?.status).toBe(200)
+    expect((await ask(open, 'x.runs.example'))?.status).toBe(403)
+  })
+
+  test('is looked at before anything else, public paths included', async () => {
+    const [answer] = await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
+    expect(answer?.status).toBe(403)
+  })
+})

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LogEntry } from '../../src/contract/logs.ts'
+import { AgentRun } from '../../src/contract/runs.ts'
+import { insertRepository } from '../../src/store/repositories.ts'
+import { allLogs } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addOrganization, addTenant, type Organization } from './second-organization.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_INIT_WIRE_PROFILE: 'standard' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const path = (org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run`
+const create = (body: unknown) => app.call('POST', path(), body)
+const createAs = (who: Organization, body: unknown) => app.call('POST', path(who.org_id), body, { authorization: `Bearer ${who.token}` })
+
+describe('200', () => {
+  test('only a prompt is needed; the answer is the queued run', async () => {
+    const { status, headers, body } = await create({ prompt: '  Fix the bug\nin total()  ' })
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(AgentRun.strict().parse(body)).toMatchObject({
+      ...{ status: 'queued', terminal: false, prompt: 'Fix the bug\nin total()', title: 'Fix the bug', source_type: 'API', turn: 1 },
+      ...{ model: 'scripted/playbook', agent_type: 'built_in', repo_id: app.repo_id, base_ref: 'main', total_logs: 1, metadata: null },
+      ...{ tags: [], archived: false, parent_run_id: null, result: '', started_at: null, finished_at: null },
+    })
+    expect(body.base_sha).toMatch(/^[0-9a-f]{40}$/)
+    expect(body.queue_position).toBeGreaterThan(0)
+    expect((await app.call('GET', `${path()}/${body.id}`)).body).toEqual(body)
+  })
+
+  test('the prompt is entry 1 of the trace before the answer', async () => {
+    const { body } = await create({ prompt: 'Hello', images: ['data:image/png;base64,iVBORw0KGgo='] })
+    const [first, ...rest] = await allLogs(app, body.id)
+    expect(rest).toEqual([])
+    expect(LogEntry.strict().parse(first)).toMatchObject({
+      ...{
+        agent_run_id: body.id,
+        seq: 1,
+        turn: 1,
+        message_type: 'USER_MESSAGE',
+        thought: null,
+        tool_name: null,
+        tool_input: null,
+        tool_output: null,
+      },
+      observation: { text: 'Hello', user_id: app.user_id, source_type: 'API', mode: 'prompt', images: 1 },
+    })
+  })
+
+  test('everything that may be given is kept', async () => {
+    const parent = await create({ prompt: 'parent' })
+    const given = { title: ' My title ', tags: ['a', ' b ', 'a'], base_ref: 'main', model: 'scripted/playbook', agent_type: 'built_in' }
+    const budget = { max_cost_usd: '1.50', max_steps: 7, max_active_seconds: 60, max_wall_seconds: 600 }
+    const { status, body } = await create({
+      prompt: 'x',
+      ...given,
+      budget,
+      parent_run_id: parent.body.id,
+      repo_id: app.repo_id,
+      auto_create_pr: false,
+    })
+    expect(status).toBe(200)
+    expect(AgentRun.parse(body)).toMatchObject({ title: 'My title', tags: ['a', 'b'], base_ref: 'main', parent_run_id: parent.body.id })
+    expect(body.budget).toEqual({ ...budget, max_cost_usd: '1.5' })
+    expect(await rows(app, 'select auto_create_pr from runs where id = $1', [body.id])).toEqual([{ auto_create_pr: false }])
+  })
+
+  test('null stands for absent where existing clients send it', async () => {
+    const nothing = { repo_id: null, images: null, metadata: null, model: null, agent_type: null, base_ref: null, title: null, tags: null }
+    const { status, body } = await create({
+      prompt: 'x',
+      ...nothing,
+      budget: null,
+      auto_create_pr: null,
+      parent_run_id: null,
+      webhooks: null,
+    })
+    expect({ status, body }).toMatchObject({ status: 200, body: { repo_id: app.repo_id, metadata: null } })
+  })
+
+  test('metadata comes back as it was sent, key for key and digit for digit', async () => {
+    const metadata = '{"z":1,"a":{"nested":[null,true,"\\u0001 \\\\ud800 😀"]},"__proto__":{"x":1},"id":1234567890123456789,"huge":1e999}'
+    const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' }
+    const response = await fetch(app.base_url + path(), { method: 'POST', headers, body: `{"prompt":"x","metadata":${metadata}}` })
+    const text = await response.text()
+    expect(response.status).toBe(200)
+    expect(text).toContain(`"metadata":${metadata}`)
+    const { id } = JSON.parse(text)
+    for (const place of [`${path()}/${id}`, `${path()}/${id}/logs`, `${path()}s?limit=1`]) {
+      const again = await fetch(app.base_url + place, { headers })
+      expect(await again.text()).toContain(`"metadata":${metadata}`)
+    }
+  })
+
+  test('codegen is another name of the built-in agent', async () =>
+    expect((await create({ prompt: 'x', agent_type: 'codegen' })).body.agent_type).toBe('built_in'))
+
+  test('keys that nobody knows are ignored, and so are keys that only the service writes', async () => {
+    const forged = {
+      id: 1,
+      organization_id: 999,
+      status: 'completed',
+      created_at: '2000-01-01T00:00:00.000Z',
+      result: 'forged',
+      user_id: 999,
+      turn: 9,
+    }
+    const { status, body } = await create({
+      prompt: 'x',
+      ...forged,
+      total_logs: 77,
+      usage: { cost_usd: '9' },
+      source_type: 'SLACK',
+      context: {},
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ organization_id: app.org_id, status: 'queued', result: '', user_id: app.user_id, turn: 1, total_logs: 1 })
+    expect(body).toMatchObject({ source_type: 'API', usage: { cost_usd: '0' } })
+    expect(body.id).not.toBe(1)
+    expect(body.created_at > '2026').toBe(true)
+  })
+
+  test('text survives byte for byte: controls, right-to-left marks, emoji, line separators', async () => {
+    const prompt = 'a\u0001\u001b[31m\u2028\u202e\ufffe😀👩‍👩‍👧 é e\u0301 <img src=x onerror=alert(1)>'
+    const { body } = await create({ prompt, title: prompt.slice(0, 30), tags: ['é😀'] })
+    expect(body).toMatchObject({ prompt, title: prompt.slice(0, 30), tags: ['é😀'] })
+    expect((await allLogs(app, body.id))[0].observation.text).toBe(prompt)
+  })
+
+  test('a prompt of 200,000 characters is taken, emoji counted as one each', async () => {
+    const { status, body } = await create({ prompt: `  ${'😀'.repeat(200_000)}\n` })
+    expect(status).toBe(200)
+    expect(body.prompt).toBe('😀'.repeat(200_000))
+  })
+})
+
+describe('where it starts', () => {
+  test('at a branch, a tag or a commit that the repository has, by its SHA from then on', async () => {
+    const { base_sha } = (await create({ prompt: 'x' })).body
+    for (const base_ref of ['main', 'refs/heads/main', base_sha]) {
+      const { status, body } = await create({ prompt: 'x', base_ref })
+      expect({ base_ref, status, base_sha: body.base_sha }).toEqual({ base_ref, status: 200, base_sha })
+    }
+  })
+})
+
+describe('which repository', () => {
+  test('the only one, else the default, else 400 that names repo_id; none at all is 404', async () => {
+    const who = await addOrganization(app, 'Repositories')
+    const register = (name: string) =>
+      insertRepository(app.db, {
+        organization_id: who.org_id,
+        name,
+        full_name: name,
+        url: `/nowhere/${name}`,
+        kind: 'local',
+        description: null,
+        sample: false,
+      })
+    const none = expectProblem(await createAs(who, { prompt: 'x' }), 404)
+    expect(none.detail).toBe('No repos found in the organization. Please add some repos and try again.')
+    const first = await register('first')
+    expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(first.id)
+    const second = await register('second')
+    expectProblem(await createAs(who, { prompt: 'x' }), 400, 'body.repo_id')
+    expect((await createAs(who, { prompt: 'x', repo_id: second.id })).body.repo_id).toBe(second.id)
+    await rows(app, 'update organizations set default_repository_id = $2 where id = $1', [who.org_id, second.id])
+    expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(second.id)
+  })
+
+  test('none when asked for, with repo_id null or absent; a repository beside that is a mistake', async () => {
+    expect((await create({ prompt: 'x', repo_id: null, repoless: true })).body).toMatchObject({
+      repo_id: null,
+      base_ref: null,
+      base_sha: null,
+    })
+    expect((await create({ prompt: 'x', repoless: true })).body.repo_id).toBeNull()
+    expectProblem(await create({ prompt: 'x', repo_id: app.repo_id, repoless: true }), 400, 'body.repoless')
+  })
+
+  test('one whose remote is away is taken, and its commit is found out later', async () => {
+    const who = await addTenant(app, 'Away')
+    const { status, body } = await createAs(who, { prompt: 'x', base_ref: 'topic' })
+    expect({ status, body }).toMatchObject({ status: 200, body: { base_ref: 'topic', base_sha: null, repo_id: who.repo_id } })
+  })
+})

@@ -1,0 +1,18 @@
+import { expect } from 'vitest'
+import { Problem } from '../../src/contract/problem.ts'
+import type { Answer } from '../start-app.ts'
+
+/** An error as decisions §6 shape it: `status`, the same id in header and body, nothing cached; `fields` are the places it names, for example `body.prompt`. */
+export function expectProblem(answer: Answer, status: number, ...fields: string[]): Problem {
+  expect({ status: answer.status, body: answer.body }).toMatchObject({ status })
+  expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  const problem = Problem.strict().parse(answer.body)
+  expect(problem).toMatchObject({ status, status_code: status, message: problem.detail })
+  expect(answer.headers.get('x-request-id')).toBe(problem.request_id)
+  expect(problem.detail).not.toBe('')
+  const named = problem.errors.map(error => error.loc.join('.'))
+  for (const field of fields) expect(named).toContain(field)
+  for (const error of problem.errors) expect(error.msg).not.toBe('')
+  return problem
+}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Endpoint, endpoints } from '../../src/contract/endpoints.ts'
+import { type App, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const table = Object.values(endpoints) as Endpoint[]
+const paths = [...new Set(table.map(endpoint => endpoint.path))]
+const real = (path: string) => path.replace('{org_id}', `${app.org_id}`).replace('{agent_run_id}', '1')
+
+describe('405', () => {
+  test.each(paths)('%s is served by the methods of the contract alone, and says which', async path => {
+    const served = table.filter(endpoint => endpoint.path === path).map(endpoint => endpoint.method as string)
+    const before = await contents(app)
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(name => !served.includes(name))) {
+      const answer = await fetch(app.base_url + real(path), { method, headers: { authorization: `Bearer ${app.token}` } })
+      expect({ method, status: answer.status }).toEqual({ method, status: 405 })
+      expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(served.toSorted())
+      const text = await answer.text()
+      if (method === 'HEAD') expect(text).toBe('')
+      else expectProblem({ status: answer.status, headers: answer.headers, body: JSON.parse(text) }, 405)
+    }
+    expect(await contents(app)).toEqual(before)
+  })
+})
+
+describe('404', () => {
+  test.each([
+    ...[
+      '/metrics',
+      '/debug',
+      '/.env',
+      '/.git/config',
+      '/admin',
+      '/v1',
+      '/v1/',
+      '/v2/organizations',
+      '/V1/organizations',
+      '/api',
+      '/documentation',
+      '/sessions',
+    ],
+    ...[
+      '/v1/organizations/',
+      '//v1/organizations',
+      '/v1/organizations/1',
+
+      '/v1/organizations/1/agent/run/1/logs/',
+      '/v1//organizations',
+    ],
+    ...[
+      '/assets/../package.json',
+      '/assets/%2e%2e/%2e%2e/package.json',
+      '/assets/..%2f..%2fpackage.json',
+      '/..%2f..%2fetc%2fpasswd',
+      '/v1;a=b/organizations',
+    ],
+  ])('%s', async path => {
+    const answer = await app.call('GET', path)
+    expectProblem(answer, 404)
+    expectProblem(await app.call('POST', path, { a: 1 }), 404)
+  })
+
+  test('of a POST whose body nobody would read', async () => {
+    const answer = await fetch(`${app.base_url}/nothing`, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } })
+    expect(answer.status).toBe(404)
+  })
+})
+
+test('the document holds the operations of the contract and no others, and is served to everybody', async () => {
+  const response = await fetch(`${app.base_url}/openapi.json`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toContain('application/json')
+  const document = (await response.json()) as { openapi: string; servers: unknown; paths: Record<string, Record<string, unknown>> }
+  expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: app.base_url }] })
+  const said = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  expect(said.sort()).toEqual(table.map(({ method, path }) => `${method} ${path}`).sort())
+})

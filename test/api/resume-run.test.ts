@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AgentRun } from '../../src/contract/runs.ts'
+import { takeMessages } from '../../src/store/messages.ts'
+import { allLogs, createRun } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+import { putRun } from './put-run.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const path = (org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run/resume`
+const resume = (body: unknown) => app.call('POST', path(), body)
+const newRun = async (status: Parameters<typeof putRun>[2]) => {
+  const { id } = await createRun(app, { prompt: 'first' })
+  await putRun(app, id, status)
+  return id as number
+}
+const messages = (id: number) => rows(app, 'select seq, turn, mode, text from messages where run_id = $1 and seq > 1 order by id', [id])
+const lastEntry = async (id: number) => (await allLogs(app, id)).at(-1)
+const runnable = async (id: number) =>
+  (await rows<{ runnable: boolean }>(app, 'select runnable_at is not null as runnable from runs where id = $1', [id]))[0]?.runnable
+
+describe('200', () => {
+  test.each(['completed', 'failed', 'cancelled'] as const)(
+    'a run that is %s gets a new turn, with nothing left of the end before',
+    async status => {
+      const id = await newRun(status)
+      const answer = await resume({ agent_run_id: id, prompt: ' go on ' })
+      expect(answer.status).toBe(200)
+      expect(AgentRun.strict().parse(answer.body)).toMatchObject({
+        ...{
+          id,
+          status: 'queued',
+          terminal: false,
+          turn: 2,
+          result: '',
+          error: null,
+          status_reason: null,
+          finished_at: null,
+          total_logs: 2,
+        },
+        ...{ prompt: 'first', waiting_on: null, phase: null },
+      })
+      expect(answer.body.deadline_at).not.toBeNull()
+      expect(await messages(id)).toEqual([{ seq: 2, turn: 2, mode: 'prompt', text: 'go on' }])
+      expect(await runnable(id)).toBe(true)
+    },
+  )
+
+  test('a paused run goes on in the same turn, with the budget that was topped up', async () => {
+    const id = await newRun('paused')
+    const { body } = await resume({ agent_run_id: id, prompt: 'go on', budget: { max_steps: 500 } })
+    expect(body).toMatchObject({ status: 'queued', turn: 1, status_reason: null, budget: { max_steps: 500, max_cost_usd: null } })
+    expect(await messages(id)).toEqual([{ seq: 2, turn: 1, mode: 'steer', text: 'go on' }])
+  })
+
+  test('a waiting run is answered: it can be worked on at once', async () => {
+    const id = await newRun('waiting')
+    expect(await runnable(id)).toBe(false)
+    const { body } = await resume({ agent_run_id: id, prompt: 'blue' })
+    expect(body).toMatchObject({ status: 'waiting', waiting_on: 'user_input', turn: 1 })
+    expect(await messages(id)).toEqual([{ seq: 2, turn: 1, mode: 'answer', text: 'blue' }])
+    expect(await runnable(id)).toBe(true)
+  })
+
+  test.each(['queued', 'starting', 'running'] as const)('a run that is %s hears it as the mode says, by itself as steer', async status => {
+    const id = await newRun(status)
+    for (const mode of [undefined, 'steer', 'enqueue', 'interrupt']) {
+      const answer = await resume({ agent_run_id: id, prompt: `as ${mode}`, mode })
+      expect(answer).toMatchObject({ status: 200, body: { status, turn: 1 } })
+    }
+    expect(await messages(id)).toEqual([
+      { seq: 2, turn: 1, mode: 'steer', text: 'as undefined' },
+      { seq: 3, turn: 1, mode: 'steer', text: 'as steer' },
+      { seq: 4, turn: 2, mode: 'enqueue', text: 'as enqueue' },
+      { seq: 5, turn: 1, mode: 'interrupt', text: 'as interrupt' },
+    ])
+    expect((await allLogs(app, id)).map(entry => entry.observation.mode)).toEqual(['prompt', 'steer', 'steer', 'enqueue', 'interrupt'])
+  })
+
+  test('what was enqueued is kept for the next turn, what was steered is delivered in this one, each once', async () => {
+    const id = await newRun('running')
+    await resume({ agent_run_id: id, prompt: 'later', mode: 'enqueue' })
+    await resume({ agent_run_id: id, prompt: 'now' })
+    const [run] = await rows<{ epoch: number; pending_messages: number }>(app, 'select epoch, pending_messages from runs where id = $1', [
+      id,
+    ])
+    expect(run?.pending_messages).toBe(2)
+    expect((await takeMessages(app.db, app.org_id, id, run?.epoch ?? 0)).map(message => message.text)).toEqual(['first', 'now'])
+    expect(await takeMessages(app.db, app.org_id, id, run?.epoch ?? 0)).toEqual([])
+    await putRun(app, id, 'completed')
+    await resume({ agent_run_id: id, prompt: 'and this' })
+    await putRun(app, id, 'running')
+    const [next] = await rows<{ epoch: number; pending_messages: number }>(app, 'select epoch, pending_messages from runs where id = $1', [
+      id,
+    ])
+    expect(next?.pending_messages).toBe(2)
+    expect((await takeMessages(app.db, app.org_id, id, next?.epoch ?? 0)).map(message => message.text)).toEqual(['later', 'and this'])
+  })
+
+  test('the message is in the trace before the answer, as a USER_MESSAGE', async () => {
+    const id = await newRun('completed')
+    await resume({ agent_run_id: id, prompt: 'more', images: ['data:image/png;base64,AAAA', 'data:image/gif;base64,AAAA'] })
+    expect(await lastEntry(id)).toMatchObject({
+      ...{ seq: 2, turn: 2, message_type: 'USER_MESSAGE', thought: null, tool_name: null },
+      observation: { text: 'more', user_id: app.user_id, source_type: 'API', mode: 'prompt', images: 2 },
+    })
+  })
+
+  test('twenty at once on a finished run: one new turn, every message kept, no place in the trace given twice', async () => {
+    const id = await newRun('completed')
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => resume({ agent_run_id: id, prompt: `message ${i}` })))
+    expect(answers.map(answer => answer.status)).toEqual(answers.map(() => 200))
+    const logs = await allLogs(app, id)
+    expect(logs.map(entry => entry.seq)).toEqual(Array.from({ length: 21 }, (_, i) => i + 1))
+    expect(new Set(logs.map(entry => entry.observation.text)).size).toBe(21)
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({ turn: 2, total_logs: 21 })
+  })
+
+  test('keys of existing clients are taken: model, images null, webhooks null', async () => {
+    const id = await newRun('completed')
+    const answer = await resume({
+      agent_run_id: id,
+      prompt: 'x',
+      model: 'scripted/playbook',
+      images: null,
+      webhooks: null,
+      status: 'completed',
+    })
+    expect(answer).toMatchObject({ status: 200, body: { status: 'queued' } })
+  })
+})
+
+describe('400', () => {
+  test('names every field that is wrong, and nothing is written', async () => {
+    const id = await newRun('completed')
+    const before = await contents(app)
+    expectProblem(await resume({ prompt: '' }), 400, 'body.agent_run_id', 'body.prompt')
+    expectProblem(await resume({ agent_run_id: `${id}`, prompt: 'x', mode: 'shout' }), 400, 'body.agent_run_id', 'body.mode')
+    expectProblem(await resume({ agent_run_id: id, prompt: 'a\0' }), 400, 'body.prompt')
+    expectProblem(await resume({ agent_run_id: id, prompt: 'x', model: 'no/model' }), 400, 'body.model')
+    expectProblem(await resume({ agent_run_id: id, prompt: 'x', budget: { max_steps: 0 } }), 400, 'body.budget.max_steps')
+    expectProblem(await resume({ agent_run_id: id, prompt: '```playbook\n- nothing: here\n```' }), 400, 'body.prompt')
+    expectProblem(await resume({ agent_run_id: id, prompt: 'x', images: ['nothing'] }), 400, 'body.images.0')
+    expect(await contents(app)).toEqual(before)
+  })
+})
+
+describe('404', () => {
+  test("another organization's run in the body, in the words of one that never was, and it is left as it is", async () => {
+    const before = await contents(app)
+    const foreign = expectProblem(await resume({ agent_run_id: other.run_id, prompt: 'x' }), 404)
+    const unknown = expectProblem(await resume({ agent_run_id: 424_242, prompt: 'x' }), 404)
+    expect({ ...foreign, request_id: '' }).toEqual({ ...unknown, request_id: '' })
+    expect(await contents(app)).toEqual(before)
+  })
+})
+
+describe('409', () => {
+  test('a run that is being stopped, and nothing is written', async () => {
+    const id = await newRun('cancelling')
+    const before = await contents(app)
+    expect(expectProblem(await resume({ agent_run_id: id, prompt: 'x' }), 409).code).toBe('invalid_transition')
+    expect(await contents(app)).toEqual(before)
+  })
+})

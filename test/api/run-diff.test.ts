@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RunDiff } from '../../src/contract/runs.ts'
+import { saveChange } from '../../src/store/changes.ts'
+import { createRun } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { expectProblem } from './expect-problem.ts'
+import { putRun } from './put-run.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const diff = (id: number, query = '', org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/agent/run/${id}/diff${query}`)
+const patch =
+  'diff --git "a/\\303\\244.txt" "b/\\303\\244.txt"\nnew file mode 100644\n--- /dev/null\n+++ b/ä\n@@ -0,0 +1 @@\n+é😀\u001b[31m\r\n\\ No newline at end of file\n'
+const files = [
+  { path: 'ä.txt', old_path: null, status: 'added', additions: 1, deletions: 0, binary: false },
+  { path: 'b.png', old_path: 'a.png', status: 'renamed', additions: null, deletions: null, binary: true },
+]
+
+async function changedRun(): Promise<number> {
+  const { id } = await createRun(app, { prompt: 'x' })
+  await putRun(app, id, 'running')
+  const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
+  const numbers = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40), files_changed: 2, additions: 1, deletions: 0 }
+  await saveChange(app.db, app.org_id, id, run?.epoch ?? 0, { ...numbers, files: JSON.stringify(files), patch, patch_truncated: false })
+  return id
+}
+
+describe('200', () => {
+  test('json: the whole change with every file', async () => {
+    const id = await changedRun()
+    for (const query of ['', '?format=json']) {
+      const { status, headers, body } = await diff(id, query)
+      expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+      expect(RunDiff.strict().parse(body)).toEqual({
+        ...{ agent_run_id: id, base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40), files_changed: 2, additions: 1, deletions: 0 },
+        ...{ files, patch, patch_truncated: false },
+      })
+    }
+  })
+
+  test('patch: what git can apply, as it is', async () => {
+    const { status, headers, body } = await diff(await changedRun(), '?format=patch')
+    expect([status, headers.get('content-type'), headers.get('x-content-type-options')]).toEqual([
+      200,
+      'text/x-patch; charset=utf-8',
+      'nosniff',
+    ])
+    expect(body).toBe(patch)
+  })
+
+  test('nothing was committed: an empty change, not an error', async () => {
+    const run = await createRun(app, { prompt: 'x' })
+    expect(RunDiff.strict().parse((await diff(run.id)).body)).toEqual({
+      ...{ agent_run_id: run.id, base_sha: run.base_sha, head_sha: null, files_changed: 0, additions: 0, deletions: 0 },
+      ...{ files: [], patch: '', patch_truncated: false },
+    })
+    expect((await diff(run.id, '?format=patch')).body).toBe('')
+  })
+})
+
+describe('400', () => {
+  test('a format that nobody knows', async () => {
+    const id = await changedRun()
+    for (const query of ['?format=html', '?format=', '?format=json&format=patch', '?format[]=json'])
+      expectProblem(await diff(id, query), 400, 'query.format')
+  })
+})
+
+describe('403 and 404', () => {
+  test("another organization's change is out of reach by its own path and by ours", async () => {
+    expectProblem(await diff(other.run_id, '', other.org_id), 403)
+    expectProblem(await diff(other.run_id), 404)
+    expectProblem(await diff(424_242, '?format=patch'), 404)
+  })
+})

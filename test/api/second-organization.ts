@@ -1,0 +1,64 @@
+import { digest } from '../../src/core/token.ts'
+import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
+import { append } from '../../src/store/append.ts'
+import type { Database } from '../../src/store/database.ts'
+import { insertEvent } from '../../src/store/events.ts'
+import { insertOrganization } from '../../src/store/organizations.ts'
+import { insertRepository } from '../../src/store/repositories.ts'
+import { insertRun } from '../../src/store/runs.ts'
+import { userMessage } from '../../src/trace/entry.ts'
+
+export type Organization = { org_id: number; user_id: number; token: string }
+export type Tenant = Organization & { repo_id: number; run_id: number }
+
+/** Another organization in the same service, with one user and a token of theirs. */
+export async function addOrganization({ db }: { db: Database }, name: string): Promise<Organization> {
+  const token = `token-of-the-organization-${name}`
+  const { id: org_id } = await insertOrganization(db, name)
+  const { id: user_id } = await insertUser(db, { full_name: `Admin of ${name}` })
+  await insertMembership(db, org_id, user_id, 'ADMIN')
+  await insertToken(db, { user_id, kind: 'personal', name, digest: digest(token), wire_profile: 'standard', expires_in_seconds: null })
+  return { org_id, user_id, token }
+}
+
+/** The same with a repository that is not there any more and a queued run whose trace has one entry. */
+export async function addTenant(app: { db: Database }, name = 'Other'): Promise<Tenant> {
+  const { db } = app
+  const { org_id, user_id, token } = await addOrganization(app, name)
+  const repository = {
+    organization_id: org_id,
+    name: 'r',
+    full_name: `${name}/r`,
+    url: `/nowhere/${name}.git`,
+    kind: 'local',
+    description: null,
+    sample: false,
+  } as const
+  const { id: repo_id } = await insertRepository(db, repository)
+  const { id: run_id } = await insertRun(db, {
+    organization_id: org_id,
+    user_id,
+    repository_id: repo_id,
+    source_type: 'API',
+    agent_type: 'built_in',
+    model: 'scripted/playbook',
+    prompt: `secret of ${name}`,
+    title: `secret of ${name}`,
+    tags: [],
+    metadata: null,
+    webhooks: null,
+    base_ref: null,
+    base_sha: null,
+    auto_create_pr: true,
+    parent_run_id: null,
+    budget_max_cost_usd: null,
+    budget_max_steps: null,
+    budget_max_active_seconds: null,
+    budget_max_wall_seconds: null,
+    deadline_seconds: 3_600,
+  })
+  const message = { text: `secret of ${name}`, user_id, source_type: 'API', mode: 'prompt', images: 0 }
+  await append(db, org_id, run_id, null, { entries: [userMessage(message)] })
+  await insertEvent(db, org_id, run_id, 'agent_run.created', { status: 'queued' })
+  return { org_id, user_id, token, repo_id, run_id }
+}

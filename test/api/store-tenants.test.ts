@@ -1,0 +1,199 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findRole } from '../../src/store/accounts.ts'
+import { append } from '../../src/store/append.ts'
+import { getChange, recordPush, saveChange } from '../../src/store/changes.ts'
+import { heartbeat } from '../../src/store/claims.ts'
+import type { Db } from '../../src/store/database.ts'
+import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
+import { lastRecord, listJournal } from '../../src/store/journal.ts'
+import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
+import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
+import { setDefaultRepository } from '../../src/store/organizations.ts'
+import { listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
+import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
+import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
+import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
+import { forgetWorkspace, recordCheckout, recordWorkspace } from '../../src/store/workspaces.ts'
+import { entry } from '../../src/trace/entry.ts'
+import { createRun } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { putRun } from './put-run.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+/** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
+let mine: { run: number; repo: number; epoch: number }
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+  const { id } = await createRun(app, { prompt: 'x' })
+  await append(app.db, app.org_id, id, null, {
+    entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
+    records: [{ kind: 'message', key: null, body: '{}' }],
+  })
+  await putRun(app, id, 'running')
+  const [row] = await rows<{ epoch: number }>(app, `update runs set workspace = '/w', finished_at = now() where id = $1 returning epoch`, [
+    id,
+  ])
+  mine = { run: id, repo: app.repo_id, epoch: row?.epoch ?? 0 }
+  await saveChange(app.db, app.org_id, id, mine.epoch, change)
+  await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const change = {
+  base_sha: 'a',
+  head_sha: 'b',
+  files_changed: 1,
+  additions: 1,
+  deletions: 1,
+  files: '[]',
+  patch: 'p',
+  patch_truncated: false,
+}
+const { patch_truncated: _cut, files: _files, patch: _patch, ...numbers } = change
+const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }
+const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'parent_run_id'> = {
+  ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null, base_ref: null },
+  ...{ base_sha: null, auto_create_pr: true, budget_max_cost_usd: null, budget_max_steps: null, budget_max_active_seconds: null },
+  ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
+}
+const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
+
+/** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
+const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
+  append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
+  findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
+  findRole: (db, org) => findRole(db, org, app.user_id),
+  forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
+  getChange: (db, org) => getChange(db, org, mine.run),
+  getRepository: (db, org) => getRepository(db, org, mine.repo),
+  getRun: (db, org) => getRun(db, org, mine.run),
+  handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
+  heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000),
+  insertEvent: (db, org) => insertEvent(db, org, mine.run, 'agent_run.updated', {}),
+  insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
+  insertRun: async (db, org) => {
+    const foreign = { ...run, organization_id: org, user_id: other.user_id, repository_id: null, parent_run_id: null }
+    await expect(insertRun(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow(/foreign key/)
+    await expect(insertRun(db, { ...foreign, parent_run_id: mine.run })).rejects.toThrow(/foreign key/)
+  },
+  listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
+  listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
+  lastRecord: (db, org) => lastRecord(db, org, mine.run),
+  listJournal: (db, org) => listJournal(db, org, mine.run),
+  listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
+  lockRun: (db, org) => lockRun(db, org, mine.run),
+  moveRun: (db, org) => moveRun(db, org, mine.run, mine.epoch, { from: ['running'], to: 'failed', status_reason: 'lost' }),
+  postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
+  recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
+  recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
+  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, '/x', 'x'),
+  recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'b'),
+  requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
+  saveChange: (db, org) => saveChange(db, org, mine.run, mine.epoch, { ...change, patch: 'theirs' }),
+  savePullRequest: async (db, org) => {
+    const foreign = { ...pull_request, organization_id: org, head_branch: 'x', run_id: other.run_id, repository_id: other.repo_id }
+    await expect(savePullRequest(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow('no row')
+    await expect(savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).rejects.toThrow('no row')
+    await expect(savePullRequest(db, { ...foreign, run_id: mine.run })).rejects.toThrow(/foreign key/)
+  },
+  setDefaultBranch: (db, org) => setDefaultBranch(db, org, mine.repo, 'theirs'),
+  setDefaultRepository: (db, org) => setDefaultRepository(db, org, mine.repo),
+  takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
+  updateRun: (db, org) =>
+    updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
+  wakeRun: (db, org) => wakeRun(db, org, mine.run),
+}
+
+/** These ask for an organization's own things only: with another organization they answer that one's. */
+const own_lists: Record<string, (db: Db, org: number) => Promise<unknown>> = {
+  listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
+  listRuns: async (db, org) => (await listRuns(db, org, {}, 0, 100)).rows.filter(row => row.organization_id !== org),
+}
+
+/** No organization is named by these: what they are for instead. */
+const without: Record<string, string> = {
+  ...{ claimRun: 'the queue of all', takeExpired: 'the sweep of all', listOverdue: 'the sweep of all', listStaleWorkspaces: 'this host' },
+  ...{
+    findToken: 'who is it',
+    isKnownToken: 'the first start',
+    insertToken: 'a user',
+    deleteExpiredTokens: 'the sweep of all',
+    getUser: 'the caller',
+  },
+  ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
+  ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: "a user's" },
+  ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start', ping: 'is it there' },
+  ...{ migrate: 'the schema', notifyWork: 'a hint to all workers', only: 'no statement' },
+}
+
+/** The organization is the whole key here, or what is written is new: there is nothing of another one to reach. */
+const whole_key: Record<string, string> = {
+  ...{
+    getOrganization: 'by its id',
+    lastEventSeq: 'by its id',
+    insertMembership: 'a new row',
+    insertRepository: 'a new row, or the same URL of the same one',
+  },
+  ...{ listRepositories: 'by its id', notifyRun: 'a hint: both numbers are compared by who hears it', notifyLive: 'the same' },
+}
+
+test('every function of the store is in exactly one of the tables here', async () => {
+  const folder = new URL('../../src/store/', import.meta.url)
+  const exported: string[] = []
+  for (const file of readdirSync(folder).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))) {
+    const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
+    exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function' && !/^[A-Z]/.test(name)))
+  }
+  const said = [reaches, own_lists, without, whole_key].flatMap(table => Object.keys(table))
+  expect(said.sort()).toEqual(exported.sort())
+})
+
+test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothing of another organization', async name => {
+  const before = await contents(app)
+  const reach = { ...reaches, ...own_lists }[name]
+  const answer = await reach?.(app.db, other.org_id).catch((error: Error) => error.message)
+  if (typeof answer === 'string') expect(answer).toMatch(/foreign key/)
+  else expect([undefined, false, [], { rows: [], total: 0 }]).toContainEqual(answer)
+  expect(await contents(app)).toEqual(before)
+})
+
+test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
+  const readers = [
+    'findRole',
+    'getChange',
+    'getRepository',
+    'getRun',
+    'listEntries',
+    'listEntriesAfter',
+    'lastRecord',
+    'listJournal',
+    'listPullRequests',
+    'lockRun',
+  ]
+  for (const name of readers) {
+    const answer = await reaches[name]?.(app.db, app.org_id)
+    expect({ name, found: Array.isArray(answer) ? answer.length > 0 : answer !== undefined }).toEqual({ name, found: true })
+  }
+  const writers = [
+    'insertMessage',
+    'takeMessages',
+    'append',
+    'updateRun',
+    'heartbeat',
+    'saveChange',
+    'recordWorkspace',
+    'recordPush',
+    'recordStop',
+    'setDefaultBranch',
+  ]
+  for (const name of [...writers, 'moveRun', 'requeueRun']) {
+    const before = await contents(app)
+    await reaches[name]?.(app.db, app.org_id)
+    expect({ name, changed: JSON.stringify(await contents(app)) !== JSON.stringify(before) }).toEqual({ name, changed: true })
+  }
+})

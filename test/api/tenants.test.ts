@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRun } from '../runs/await-run.ts'
+import { type App, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { type Call, tokenCalls } from './every-endpoint.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addOrganization, addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+let ours: { org_id: number; run_id: number; repo_id: number }
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+  ours = { org_id: app.org_id, repo_id: app.repo_id, run_id: (await createRun(app, { prompt: 'our secret' })).id }
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const unknown = { org_id: 424_242, run_id: 424_242, repo_id: 424_242 }
+const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
+const inOrganization = (call: Call) => call.path.includes('/organizations/')
+
+test("an organization's path is closed to everyone else by every endpoint, in the words for one that never was, and nothing is written", async () => {
+  const words = new Set<string>()
+  const strangers = [other.token, (await addOrganization(app, 'Third')).token]
+  const before = await contents(app)
+  for (const ids of [ours, { ...ours, org_id: unknown.org_id }, { ...unknown, org_id: ours.org_id }])
+    for (const call of tokenCalls(ids).filter(inOrganization))
+      for (const token of strangers) {
+        const problem = expectProblem(await send(call, token), 403)
+        words.add(JSON.stringify({ ...problem, request_id: '', instance: '' }))
+      }
+  expect(words.size).toBe(1)
+  expect([...words][0]).toContain('You do not have access to this organization.')
+  expect(await contents(app)).toEqual(before)
+})
+
+test('a run or repository of another organization, in path or body of our own organization, is like one that never was, and nothing is written', async () => {
+  const before = await contents(app)
+  const foreign = tokenCalls({ ...other, org_id: app.org_id }).filter(
+    call => inOrganization(call) && (call.path.includes(`/run/${other.run_id}`) || call.body),
+  )
+  const never = new Map(tokenCalls({ ...unknown, org_id: app.org_id }).map(call => [call.name, call]))
+  expect(foreign.length).toBeGreaterThan(8)
+  for (const call of foreign) {
+    const problem = expectProblem(await send(call), 404)
+    const twin = expectProblem(await send(never.get(call.name) as Call), 404)
+    expect({ ...problem, request_id: '', instance: '' }).toEqual({ ...twin, request_id: '', instance: '' })
+  }
+  expect(await contents(app)).toEqual(before)
+})
+
+test('no answer to one organization holds a word of the other', async () => {
+  for (const call of tokenCalls(ours).filter(call => call.method === 'GET' && !call.name.startsWith('stream'))) {
+    expect(JSON.stringify((await send(call)).body)).not.toContain('secret of Other')
+    const theirs = tokenCalls(other).find(item => item.name === call.name) as Call
+    const { status, body } = await send(theirs, other.token)
+    expect(status).toBe(200)
+    expect(JSON.stringify(body)).not.toContain('our secret')
+  }
+})
+
+describe('someone without any organization', () => {
+  test('sees none, and enters none', async () => {
+    const nobody = await addOrganization(app, 'Left')
+    await app.db.query({ text: 'delete from memberships where user_id = $1', values: [nobody.user_id] })
+    const headers = { authorization: `Bearer ${nobody.token}` }
+    expect((await app.call('GET', '/v1/organizations', undefined, headers)).body).toMatchObject({ items: [], total: 0, pages: 0 })
+    expect((await app.call('GET', '/v1/users/me', undefined, headers)).body).toMatchObject({
+      id: nobody.user_id,
+      role: null,
+      is_admin: false,
+    })
+    expectProblem(await app.call('GET', `/v1/organizations/${nobody.org_id}/repos`, undefined, headers), 403)
+  })
+})

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { dumpSchema, SCHEMA_FILE } from '../scripts/schema-dump.ts'
+import { DOCUMENT_FILE, documentText } from '../scripts/write-openapi.ts'
+import { readConfig } from '../src/config.ts'
+import { endpoints } from '../src/contract/endpoints.ts'
+import { openApiDocument } from '../src/contract/openapi.ts'
+import { toolInputs } from '../src/contract/tools.ts'
+import { createTestDatabase } from './database.ts'
+
+type Json = { [key: string]: unknown }
+type Parameter = { name: string; in: string; required: boolean; schema: Json }
+type Operation = Json & { operationId: string; parameters: Parameter[] }
+
+const document = JSON.parse(JSON.stringify(openApiDocument('http://service.test'))) as Json & {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Json> }
+}
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+test('docs/openapi.json is the document that the contract table makes: after a change run `node scripts/write-openapi.ts`', () => {
+  expect(readFileSync(DOCUMENT_FILE, 'utf8')).toBe(documentText())
+})
+
+test('the document does not depend on the address of the service but for the one line that says it', () => {
+  const { servers, ...rest } = document
+  expect(servers).toEqual([{ url: 'http://service.test' }])
+  expect(rest).toEqual(JSON.parse(documentText(), (key, value) => (key === 'servers' ? undefined : value)))
+})
+
+test('src/store/schema.sql is the schema that the migrations make: after a change run `node scripts/write-schema.ts`', async () => {
+  await using database = await createTestDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  try {
+    expect(await dumpSchema(client)).toBe(readFileSync(SCHEMA_FILE, 'utf8'))
+  } finally {
+    await client.end()
+  }
+})
+
+test('the dump sees a column, a constraint, an index and a trigger that a migration would add', async () => {
+  await using database = await createTestDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  try {
+    const dumps = [await dumpSchema(client)]
+    for (const change of [
+      'alter table messages add column extra int',
+      'alter table messages alter column extra set default 7',
+      'alter table messages add check (extra > 0)',
+      'create index messages_extra on messages (extra)',
+      'alter table messages set (fillfactor = 60)',
+      "create function nothing() returns trigger language plpgsql as 'begin return new; end'",
+      'create trigger messages_nothing before insert on messages execute function nothing()',
+    ]) {
+      await client.query(change)
+      dumps.push(await dumpSchema(client))
+    }
+    expect(new Set(dumps).size).toBe(dumps.length)
+  } finally {
+    await client.end()
+  }
+})
+
+test('every operation of the table is in the document once, under an id of its own', () => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.sort()).toEqual(Object.keys(endpoints).sort())
+})
+
+test('every path parameter is declared, required and never null', () => {
+  for (const { path, method, operation } of operations) {
+    const declared = operation.parameters.filter(parameter => parameter.in === 'path')
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1])
+    expect({ path, method, names: declared.map(parameter => parameter.name).sort() }).toEqual({ path, method, names: named.sort() })
+    for (const { required, schema } of declared) {
+      expect(required).toBe(true)
+      expect(schema.type).toBe('integer')
+    }
+  }
+})
+
+test('no parameter is declared twice in one operation', () => {
+  for (const { operation } of operations) {
+    const names = operation.parameters.map(parameter => `${parameter.in} ${parameter.name}`)
+    expect(new Set(names).size).toBe(names.length)
+  }
+})
+
+test('every schema reference leads to a schema of the document, and every schema is used or is a tool', () => {
+  const used = new Set<string>()
+  JSON.stringify(document, (key, value) => {
+    if (key === '$ref') used.add(String(value).replace('#/components/schemas/', ''))
+    return value
+  })
+  const known = Object.keys(document.components.schemas)
+  expect([...used].filter(name => !known.includes(name))).toEqual([])
+  expect(known.filter(name => !used.has(name) && !name.startsWith('Tool_'))).toEqual([])
+})
+
+test('defaults and bounds of the logs page stand in the document as the specification gives them', () => {
+  const logs = operations.find(({ operation }) => operation.operationId === 'getAgentRunLogs')?.operation
+  expect(logs).toMatchObject({ 'x-stability': 'alpha' })
+  const schemaOf = (name: string) => logs?.parameters.find(parameter => parameter.name === name)?.schema
+  expect(schemaOf('skip')).toMatchObject({ type: 'integer', minimum: 0, default: 0 })
+  expect(schemaOf('limit')).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 100 })
+})
+
+test('the input of every tool is published with a description', () => {
+  for (const name of Object.keys(toolInputs)) {
+    const schema = document.components.schemas[`Tool_${name}`]
+    expect(schema).toMatchObject({ type: 'object', description: expect.stringMatching(/\w{3}/) })
+    expect(Object.keys(schema?.properties as Json)).not.toEqual([])
+  }
+})
+
+test('docs/operations.md has every variable of the configuration, with its default, and no other', () => {
+  const source = readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8')
+  const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(match => match[1] ?? '')
+  const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \| ([^|]+?) \|/gm)]
+  const documented = rows.flatMap(([, names = '', value = '']) => [...names.matchAll(/\w+/g)].map(([name]) => ({ name, value })))
+  expect(documented.map(row => row.name).sort()).toEqual(known.sort())
+
+  const defaults = Object.entries(readConfig({}))
+  expect(defaults.length).toBeGreaterThan(20)
+  for (const [name, value] of defaults) {
+    const shown = documented.find(row => row.name === name)?.value
+    expect({ name, shown }).toEqual({ name, shown: Array.isArray(value) ? 'none' : `\`${defaultText(value)}\`` })
+  }
+})
+
+function defaultText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  if (typeof value !== 'object' || value === null) return String(value)
+  const { requests, seconds } = value as { requests: number; seconds: number }
+  return `${requests}/${seconds}`
+}

@@ -1,0 +1,195 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { type App, startApp } from '../start-app.ts'
+import { networkTo } from './network.ts'
+import { playbook, startChromium, untilStatus, visit } from './visit.ts'
+
+let app: App
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startApp({ AGENTRUN_WORKER_CONCURRENCY: '1' }), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+afterEach(async () => {
+  // There is one worker: what a failed test left running would hold up the others.
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
+  for (const { id, terminal } of body.items) {
+    if (terminal) continue
+    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+    await awaitEnd(app, id)
+  }
+})
+
+const endless = `run: "echo first line; printf '\\\\033[31mred\\\\033[0m\\\\n'; tail -f /dev/null"`
+
+test('a queued run is seen to start, its tool shows its output as it comes, and Stop ends it', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const first = await createRun(app, { prompt: playbook('Takes the only worker', endless) })
+  await awaitRun(app, first.id, ({ status }) => status === 'running')
+  const run = await createRun(app, { prompt: playbook('Never ends', endless) })
+  const stream = page.waitForResponse(response => response.url().endsWith(`/agent/run/${run.id}/events`))
+  await someone.open(`/agent/trace/${run.id}`)
+  await page.getByText('· number 1 in the queue').waitFor()
+  await stream
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: first.id })
+  const tool = page.getByTestId('live-tool')
+  await tool.locator('pre').getByText('first line').waitFor()
+  await tool.locator('.ansi-red-fg', { hasText: 'red' }).waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await untilStatus(page, 'cancelled')
+  await tool.waitFor({ state: 'detached' })
+  expect(await page.getByRole('button', { name: 'Stop' }).getAttribute('aria-description')).toBe('The run has ended: cancelled')
+  await page.getByRole('feed').getByText('interrupted', { exact: true }).waitFor()
+})
+
+test('a question of the agent is shown where it can be answered, and the answer goes on with the run', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Ask first', 'ask: "Which colour?"', 'answer: "Thank you."') })
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'waiting')
+  await page.getByTestId('question').getByText('Which colour?').waitFor()
+  await page.getByRole('textbox', { name: 'Your answer' }).fill('Blue')
+  await page.getByRole('textbox', { name: 'Your answer' }).press('Control+Enter')
+  await untilStatus(page, 'completed')
+  await page.getByRole('feed').getByText('Blue').waitFor()
+  await page.getByTestId('question').waitFor({ state: 'detached' })
+})
+
+test('a follow-up of a finished run is a new turn, seen live', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('First turn', 'write: { path: one.txt, content: "1\\n" }', 'answer: "One."') })
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'completed')
+  await page
+    .getByRole('textbox', { name: /Follow up/ })
+    .fill(playbook('Second turn', 'run: test -e one.txt', 'write: { path: two.txt, content: "2\\n" }', 'answer: "Two."'))
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('feed').getByText('Two.', { exact: true }).waitFor()
+  await untilStatus(page, 'completed')
+  await page.getByRole('region', { name: 'Answer' }).getByText('turn 2').waitFor()
+  await page.getByRole('tab', { name: /Changes/ }).click()
+  await page.getByRole('region', { name: 'two.txt' }).waitFor()
+  await page.getByRole('region', { name: 'one.txt' }).waitFor()
+})
+
+test('a message to a run at work is delivered as it was asked to be', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('At work', endless) })
+  await someone.open(`/agent/trace/${run.id}`)
+  await awaitRun(app, run.id, ({ phase }) => phase === 'agent')
+  await page.getByLabel('Delivered').selectOption('enqueue')
+  await page.getByRole('textbox', { name: 'Tell the agent something' }).fill(playbook('Afterwards', 'answer: "Later."'))
+  await page.getByRole('button', { name: 'Send' }).click()
+  const message = page.locator('[data-type=USER_MESSAGE]').last()
+  await message.getByText('Afterwards').waitFor()
+  await message.getByText('enqueue').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await untilStatus(page, 'cancelled')
+})
+
+test('the end is followed until someone scrolls up; then nothing moves, and what came in is counted', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const before = Array.from({ length: 25 }, (_, i) => `run: echo before ${i}`)
+  const after = Array.from({ length: 5 }, (_, i) => `run: echo after ${i}`)
+  const prompt = playbook('Many steps', ...before, 'ask: "Go on?"', ...after, 'answer: "All done."')
+  const run = await createRun(app, { prompt })
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'waiting')
+  const feed = page.getByRole('feed')
+  await feed.getByText('Go on?').waitFor()
+  await feed.evaluate((box: { scrollTop: number }) => {
+    box.scrollTop -= 1500
+  })
+  const end = page.getByRole('button', { name: 'To the end' })
+  await end.waitFor()
+  const entry = feed.locator('article').nth(4)
+  const id = await entry.getAttribute('id')
+  // A trial click waits until the entry has come to rest.
+  await entry.click({ trial: true })
+  const place = await entry.boundingBox()
+  const { total_logs } = await awaitRun(app, run.id, ({ status }) => status === 'waiting')
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'Yes' })
+  const ended = await awaitEnd(app, run.id)
+  await page.getByRole('button', { name: `${ended.total_logs - total_logs} new` }).waitFor()
+  expect(await page.locator(`#${id}`).boundingBox()).toEqual(place)
+  await page.getByRole('button', { name: / new$/ }).click()
+  await feed.getByText('All done.').waitFor()
+  await end.waitFor({ state: 'detached' })
+})
+
+test('title, tags, archive, model and budget are configured on the page', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('To configure', 'answer: "Done."') })
+  await someone.open(`/agent/trace/${run.id}?view=config`)
+  await untilStatus(page, 'completed')
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.locator('header').getByLabel('Title').fill('Renamed in its place')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Renamed in its place' }).waitFor()
+  const config = page.getByRole('tabpanel')
+  await config.getByLabel('Title').fill('A better title')
+  await config.getByLabel('Tags').fill('urgent')
+  await config.getByLabel('Tags').press('Enter')
+  await config.getByText(/^Archived/).click()
+  await config.getByLabel('Steps').fill('7')
+  await config.getByLabel('Minutes of work').fill('10')
+  await config.getByRole('button', { name: 'Save' }).click()
+  await config.getByText('Saved').waitFor()
+  await page.getByRole('heading', { name: 'A better title' }).waitFor()
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}`)
+  expect(body).toMatchObject({
+    title: 'A better title',
+    tags: ['urgent'],
+    archived: true,
+    budget: { max_steps: 7, max_active_seconds: 600 },
+  })
+  await page.getByRole('button', { name: 'Put back into the list' }).click()
+  await page.getByRole('button', { name: 'Archive' }).waitFor()
+})
+
+test('an unknown model is refused at its field', async () => {
+  await using someone = await visit(browser, app, { accept: /400 \(Bad Request\)/ })
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Model', 'answer: "Done."') })
+  await someone.open(`/agent/trace/${run.id}?view=config`)
+  await page.getByLabel('Model of the next turn').selectOption({ label: 'Another model…' })
+  await page.getByLabel('Name of the model').fill('nobody/nothing')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page
+    .getByText(/unknown model/)
+    .first()
+    .waitFor()
+})
+
+test('a page that loses its connection says so, and catches up without a gap', async () => {
+  await using network = await networkTo(app.base_url)
+  await using someone = await visit(browser, app, { base_url: network.base_url, accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/ })
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Seen in part', 'answer: "One."') })
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'completed')
+  network.cut()
+  await page.getByText('Reconnecting…').waitFor()
+  const prompt = playbook('Unseen', 'run: echo unseen', 'answer: "Two."')
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt })
+  const { total_logs } = await awaitRun(app, run.id, ({ status, turn }) => status === 'completed' && turn === 2)
+  network.mend()
+  await page.locator(`#e${total_logs}`).getByText('Two.').waitFor()
+  await page.getByText('Reconnecting…').waitFor({ state: 'detached' })
+  const seen = await page
+    .getByRole('feed')
+    .locator('article')
+    .evaluateAll((articles: { id: string }[]) => articles.map(({ id }) => id))
+  expect(seen).toEqual(Array.from({ length: total_logs }, (_, i) => `e${i + 1}`).slice(-seen.length))
+})

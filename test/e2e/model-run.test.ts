@@ -1,0 +1,117 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chatChunk } from '../model/fake-openai.ts'
+import type { FakeReply } from '../model/fake-server.ts'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { startChromium, untilStatus, visit } from './visit.ts'
+
+/** Somebody looks on. */
+const watched = Promise.withResolvers<void>()
+/** Lets the model go on writing. */
+const released = Promise.withResolvers<void>()
+
+async function* slowly() {
+  await watched.promise
+  yield chatChunk({ role: 'assistant', content: '' })
+  yield chatChunk({ reasoning_content: 'What is asked? ' })
+  yield chatChunk({ content: 'I am **writing** this' })
+  await released.promise
+  yield chatChunk({ content: ' answer to its end.' })
+  yield chatChunk({}, 'stop')
+  yield 'data: [DONE]\n\n'
+}
+
+const session: Record<string, FakeReply[]> = {
+  'Use every tool': [
+    calls(shell('ls'), { name: 'read', arguments: { path: 'count.js' } }),
+    calls({
+      name: 'plan',
+      arguments: {
+        items: [
+          { text: 'Write two', state: 'in_progress' },
+          { text: 'Check', state: 'pending' },
+        ],
+      },
+    }),
+    calls(
+      { name: 'edit', arguments: { path: 'count.js', old: 'one = 1', new: 'two = 2' } },
+      { name: 'write', arguments: { path: 'new file.txt', content: 'grün\nblau\n' } },
+      { name: 'search', arguments: { pattern: 'two' } },
+      { name: 'dance', arguments: {} },
+      { name: 'read', arguments: { path: 'no-such-file' } },
+    ),
+    { text: 'count.js now counts **two**.\n\n- a list\n- of things' },
+  ],
+  'Write slowly': [{ raw: slowly() }],
+}
+
+let app: CodingApp
+let browser: Browser
+beforeAll(async () => {
+  const asked = new Map<string, number>()
+  ;[app, browser] = await Promise.all([
+    startCodingApp(request => {
+      const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
+      const n = asked.get(prompt) ?? 0
+      asked.set(prompt, n + 1)
+      return replies[n] ?? { text: 'There is nothing more.' }
+    }),
+    startChromium(),
+  ])
+})
+afterAll(async () => {
+  watched.resolve()
+  released.resolve()
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+test('every tool has its card, and the run its tokens', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: 'Use every tool' })
+  const { usage } = await awaitEnd(app, run.id)
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'completed')
+  const header = page.locator('main header')
+  await header.getByText('openai-compatible/fake').waitFor()
+  expect(await header.getByText('scripted').count()).toBe(0)
+  await header.getByTitle(`Tokens: ${usage.input_tokens} in, of them ${usage.cached_tokens} cached, ${usage.output_tokens} out`).waitFor()
+
+  const feed = page.getByRole('feed')
+  const card = (label: string) => feed.locator('article').filter({ has: page.getByRole('button', { name: label }) })
+  // Entries above the screen are not in the document: j walks down from the first.
+  await someone.open(`/agent/trace/${run.id}#e1`)
+  await card('shell ls').locator('pre').getByText('count.js').waitFor()
+  await card('Plan').getByRole('listitem').filter({ hasText: 'Write two' }).getByLabel('in progress').waitFor()
+  await someone.open(`/agent/trace/${run.id}?type=ACTION`)
+  await card('edit count.js').locator('pre').getByText('two = 2').waitFor()
+  await card('write new file.txt').locator('pre').getByText('blau').waitFor()
+  await card('search two 1 match').waitFor()
+  await card('dance failed').waitFor()
+  const read = card('read count.js')
+  expect(await read.locator('pre').count()).toBe(0)
+  await read.getByRole('button', { name: 'read count.js' }).click()
+  await read.locator('pre').getByText('export const one = 1').waitFor()
+  await card('read no-such-file failed').waitFor()
+  await page.getByRole('region', { name: 'Answer' }).getByRole('list').getByText('of things').waitFor()
+})
+
+test('what a model writes is seen while it is written, and then as the answer', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: 'Write slowly' })
+  const stream = page.waitForResponse(response => response.url().endsWith('/events') && response.url().includes('/agent/run/'))
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'running')
+  await stream
+  watched.resolve()
+  const live = page.getByTestId('live-text')
+  await live.getByText('I am **writing** this').waitFor()
+  released.resolve()
+  await page.locator('[data-type=FINAL_ANSWER]').getByText('this answer to its end.').waitFor()
+  await live.waitFor({ state: 'detached' })
+  await untilStatus(page, 'completed')
+  expect(await page.locator('[data-type=FINAL_ANSWER] strong').textContent()).toBe('writing')
+})

@@ -1,0 +1,110 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SAMPLE_PROMPT } from '../../src/core/sample.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { playbook, startChromium, untilStatus, visit } from './visit.ts'
+
+let app: App
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startApp(), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+test('the sample playbook: a live trace, the change, the pull request, completed', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open('/new')
+  await page.getByText('No language model is configured').waitFor()
+  await page.getByRole('button', { name: 'Use the sample playbook' }).click()
+  expect(await page.getByRole('textbox', { name: 'What is to be done?' }).inputValue()).toBe(SAMPLE_PROMPT)
+  await page.getByRole('button', { name: 'Start run' }).click()
+  await page.waitForURL(/\/agent\/trace\/\d+$/)
+  await untilStatus(page, 'completed')
+  const feed = page.getByRole('feed')
+  await feed.getByText('Tax is now taken from the amount after the discount').waitFor()
+  await feed.getByText(/^main ← agent\/run-1-/).waitFor()
+  await page.locator('header').getByText('scripted/playbook').waitFor()
+  await page.getByRole('tab', { name: /Changes/ }).click()
+  expect(await page.getByTestId('diff-summary').textContent()).toBe('1 file changed +3 −2')
+  await page.locator('.diff-code-insert').getByText('return net + tax').waitFor()
+  await page.locator('.diff-code-delete').getByText('return net - discount(net, discount_percent) + tax').waitFor()
+  await page.getByRole('tab', { name: 'Answer' }).click()
+  await page.getByRole('region', { name: 'Answer' }).getByText('All three tests pass').waitFor()
+})
+
+test('everything that can be set is sent', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open('/new')
+  await page.getByRole('textbox', { name: 'What is to be done?' }).fill(playbook('Look', 'answer: Seen.'))
+  await page.getByLabel('Start from').fill('main')
+  await page.getByLabel('Model').selectOption('scripted/playbook')
+  await page.getByLabel('Title').fill('A title of my own')
+  await page.getByLabel('Tags').fill('one,two')
+  await page.getByLabel('Tags').press('Enter')
+  await page.getByLabel('US dollars').fill('2.50')
+  await page.getByLabel('Steps').fill('40')
+  await page.getByLabel('Minutes of work').fill('1.5')
+  await page.getByText('Open a pull request with the change').click()
+  await page.getByRole('textbox', { name: 'What is to be done?' }).press('Control+Enter')
+  await page.waitForURL(/\/agent\/trace\/\d+$/)
+  const id = Number(page.url().split('/').at(-1))
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)
+  expect(body).toMatchObject({
+    title: 'A title of my own',
+    tags: ['one', 'two'],
+    model: 'scripted/playbook',
+    base_ref: 'main',
+    repo_id: app.repo_id,
+    budget: { max_cost_usd: '2.5', max_steps: 40, max_active_seconds: 90, max_wall_seconds: null },
+  })
+  expect(await rows(app, 'select auto_create_pr from runs where id = $1', [id])).toEqual([{ auto_create_pr: false }])
+})
+
+test('what the service refuses is shown at its field, and nothing typed is lost', async () => {
+  await using someone = await visit(browser, app, { accept: /400 \(Bad Request\)/ })
+  const { page } = someone
+  await someone.open('/new')
+  await page.getByRole('textbox', { name: 'What is to be done?' }).fill('```playbook\n- dance: now\n```')
+  await page.getByLabel('Start from').fill('no-such-branch')
+  await page.getByLabel('Steps').fill('0')
+  await page.getByRole('button', { name: 'Start run' }).click()
+  await page.getByLabel('Steps').and(page.locator('[aria-invalid]')).waitFor()
+  await page.getByLabel('Steps').fill('5')
+  await page.getByRole('button', { name: 'Start run' }).click()
+  await page.getByRole('textbox', { name: 'What is to be done?' }).and(page.locator('[aria-invalid]')).waitFor()
+  await page.getByText(/dance/).nth(1).waitFor()
+  expect(await page.getByLabel('Start from').inputValue()).toBe('no-such-branch')
+})
+
+test('an empty prompt cannot be sent, and the button says why', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open('/new')
+  const start = page.getByRole('button', { name: 'Start run' })
+  expect(await start.getAttribute('aria-description')).toBe('Write what is to be done first')
+  await start.focus()
+  await page.keyboard.press('Enter')
+  expect(new URL(page.url()).pathname).toBe('/new')
+})
+
+test('someone who may only read sees everything and can change nothing, and is told so', async () => {
+  await rows(app, `update memberships set role = 'READER'`)
+  try {
+    await using someone = await visit(browser, app)
+    const { page } = someone
+    await someone.open('/new')
+    await page.getByRole('textbox', { name: 'What is to be done?' }).fill('Try')
+    expect(await page.getByRole('button', { name: 'Start run' }).getAttribute('aria-description')).toMatch(/READER/)
+    await someone.open('/agent/trace/1')
+    await untilStatus(page, 'completed')
+    expect(await page.getByRole('button', { name: 'Send' }).getAttribute('aria-description')).toMatch(/READER/)
+    expect(await page.getByRole('textbox', { name: /Follow up/ }).isDisabled()).toBe(true)
+  } finally {
+    await rows(app, `update memberships set role = 'ADMIN'`)
+  }
+})

@@ -1,0 +1,83 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type App, startApp } from '../start-app.ts'
+import { startChromium, visit } from './visit.ts'
+
+let app: App
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startApp(), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+const signed_out = /401 \(Unauthorized\)/
+
+test('the printed link signs in, and its code leaves the address and the history', async () => {
+  await using someone = await visit(browser, app, { signed_in: false })
+  const { page } = someone
+  await page.goto(await app.signInLink())
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+  expect(page.url()).toBe(`${app.base_url}/`)
+  await page.goBack()
+  expect(page.url()).not.toContain('code=')
+})
+
+test('the token is in memory only: no storage, no cookie that a script can read, no cookie but for /session', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  expect(await page.evaluate('JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])')).not.toMatch(/arun_|session/)
+  const [cookie, ...others] = await page.context().cookies(`${app.base_url}/session`)
+  expect(others).toEqual([])
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/session' })
+})
+
+test('a link that was used already explains itself, and a new one can be pasted', async () => {
+  const link = await app.signInLink()
+  {
+    await using first = await visit(browser, app, { signed_in: false })
+    await first.page.goto(link)
+    await first.page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+  }
+  await using second = await visit(browser, app, { signed_in: false, accept: signed_out })
+  const { page } = second
+  await page.goto(link)
+  await page.getByRole('alert').filter({ hasText: 'used already' }).waitFor()
+  await page.getByLabel('paste the link').fill(await app.signInLink())
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+})
+
+test('whoever is not signed in is led to the sign-in page and then to where they wanted to go', async () => {
+  await using someone = await visit(browser, app, { signed_in: false, accept: signed_out })
+  const { page } = someone
+  await someone.open('/new?sample=true')
+  await page.getByText('prints in its terminal').waitFor()
+  const code = (await app.signInLink()).split('#code=')[1] ?? ''
+  await page.getByLabel('paste the link').fill(code)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'New run' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?sample=true')
+})
+
+test('a sign-in page that is asked to lead elsewhere leads home', async () => {
+  await using someone = await visit(browser, app, { signed_in: false, accept: signed_out })
+  const { page } = someone
+  await someone.open('/sign-in?next=//evil.example/')
+  await page.getByLabel('paste the link').fill(await app.signInLink())
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+  expect(page.url()).toBe(`${app.base_url}/`)
+})
+
+test('signing out ends the session of this browser', async () => {
+  await using someone = await visit(browser, app, { accept: signed_out })
+  const { page } = someone
+  await page.getByRole('button', { name: /^Sign out/ }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await someone.open('/')
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await page.context().cookies(`${app.base_url}/session`)).toEqual([])
+})

@@ -1,0 +1,75 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, vi } from 'vitest'
+import type { App } from '../start-app.ts'
+
+// A browser, a database and a sandbox at once need their time on a busy machine.
+vi.setConfig({ testTimeout: 90_000 })
+
+/** Debian's Chromium, for one test file. It may run as root: what it opens is our own page only. */
+export function startChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+export type Visit = AsyncDisposable & {
+  page: Page
+  /** What nobody wants: console errors and warnings, exceptions, refusals of the policy, requests to another origin. */
+  problems: string[]
+  /** Opens a page of the service. */
+  open(path: string): Promise<void>
+}
+
+type Options = BrowserContextOptions & { signed_in?: boolean; accept?: RegExp; base_url?: string }
+
+/**
+ * Someone in front of a browser of their own, signed in by a link. At the end nothing unwanted may have happened;
+ * `accept` names console messages that the test provokes, `base_url` another way to the service.
+ */
+export async function visit(
+  browser: Browser,
+  app: App,
+  { signed_in = true, accept, base_url = app.base_url, ...options }: Options = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+  context.setDefaultTimeout(20_000)
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on('pageerror', error => problems.push(`exception: ${error.stack ?? error.message}`))
+  page.on('dialog', dialog => {
+    problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  context.on('request', request => {
+    const url = new URL(request.url())
+    if (url.origin !== base_url && url.protocol !== 'blob:' && url.protocol !== 'data:') problems.push(`foreign request: ${url.href}`)
+  })
+  if (signed_in) {
+    await page.goto((await app.signInLink()).replace(app.base_url, base_url))
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+    // Chromium reports the first answer of /session/token, which is 401 by right.
+    problems.length = 0
+  }
+  return {
+    page,
+    problems,
+    open: async path => {
+      await page.goto(base_url + path)
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      expect(problems.filter(problem => !accept?.test(problem))).toEqual([])
+    },
+  }
+}
+
+/** The status pill of the trace page. */
+export const statusOf = (page: Page) => page.getByRole('banner').getByTestId('status').or(page.locator('header').getByTestId('status'))
+
+/** Waits until the trace page says so. */
+export const untilStatus = (page: Page, status: string) => statusOf(page).filter({ hasText: status }).waitFor()
+
+/** A prompt that the scripted model plays. */
+export const playbook = (title: string, ...steps: string[]) =>
+  `${title}\n\n\`\`\`playbook\n${steps.map(step => `- ${step}`).join('\n')}\n\`\`\`\n`

@@ -1,0 +1,178 @@
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readChanges } from '../../src/git/changes.ts'
+import { listCommits } from '../../src/git/commits.ts'
+import { mirrorPath } from '../../src/git/git-host.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
+
+test('each kind of change is told as what it is', async () => {
+  await using place = await openPlace()
+  const text = Array.from({ length: 40 }, (_, i) => `line ${i}\n`).join('')
+  const source = await makeRepository(join(place.dir, 'source'), {
+    keep: 'k\n',
+    gone: 'g\n',
+    old: text,
+    edit: text,
+    type: 'x\n',
+    mode: 'm\n',
+    empty: '',
+    noeol: 'a',
+  })
+  await writeFile(join(source, 'binary'), Buffer.from([0, 1, 2, 3]))
+  const base = await commitFiles(source, 'base', {})
+  await rm(join(source, 'gone'))
+  await mkdir(join(source, 'sub'))
+  await rename(join(source, 'old'), join(source, 'sub', 'new'))
+  await rm(join(source, 'type'))
+  await symlink('keep', join(source, 'type'))
+  await chmod(join(source, 'mode'), 0o755)
+  await writeFile(join(source, 'binary'), Buffer.from([0, 9]))
+  const head = await commitFiles(source, 'head', {
+    edit: text.replace('line 3\n', 'line three\n'),
+    added: 'a\nb\n',
+    empty: 'now\n',
+    noeol: 'a\n',
+  })
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const changes = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 100_000 })
+  expect(
+    changes.files.map(({ path, old_path, status, additions, deletions, binary }) => [path, old_path, status, additions, deletions, binary]),
+  ).toEqual([
+    ['added', null, 'added', 2, 0, false],
+    ['binary', null, 'modified', null, null, true],
+    ['edit', null, 'modified', 1, 1, false],
+    ['empty', null, 'modified', 1, 0, false],
+    ['gone', null, 'deleted', 0, 1, false],
+    ['mode', null, 'modified', 0, 0, false],
+    ['noeol', null, 'modified', 1, 1, false],
+    ['sub/new', 'old', 'renamed', 0, 0, false],
+    ['type', null, 'type_changed', 1, 1, false],
+  ])
+  expect(changes).toMatchObject({ files_changed: 9, additions: 6, deletions: 4, patch_truncated: false })
+  expect(changes.patch).toContain('rename from old\nrename to sub/new\n')
+  expect(changes.patch).toContain('Binary files a/binary and b/binary differ\n')
+  expect(await readChanges(place.host, repo.id, head, head, { max_patch_bytes: 1_000 })).toEqual({
+    files: [],
+    files_changed: 0,
+    additions: 0,
+    deletions: 0,
+    patch: '',
+    patch_truncated: false,
+  })
+  expect((await readChanges(place.host, repo.id, null, base, { max_patch_bytes: 1_000_000 })).files_changed).toBe(9)
+})
+
+test('a patch is cut at the end of a line, and the list of files is not', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  const head = await commitFiles(
+    source,
+    'head',
+    Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}`, 'é'.repeat(100).concat('\n').repeat(20)])),
+  )
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const changes = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 5_000 })
+  expect(changes).toMatchObject({ files_changed: 50, additions: 1_000, patch_truncated: true })
+  expect(changes.patch.endsWith('\n')).toBe(true)
+  expect(Buffer.byteLength(changes.patch)).toBeGreaterThan(4_500)
+  expect(Buffer.byteLength(changes.patch)).toBeLessThanOrEqual(5_000)
+  expect(changes.patch).not.toContain('\ufffd')
+})
+
+test('a patch never holds NUL or broken characters', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  await writeFile(join(source, 'late'), Buffer.concat([Buffer.alloc(9_000, 'a\n'), Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 10])]))
+  const head = await commitFiles(source, 'head', {})
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const { patch } = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 100_000 })
+  expect(patch).toContain('\ufffd')
+  expect(patch.isWellFormed()).toBe(true)
+  expect(patch).not.toContain('\0')
+})
+
+test('a head that left the base behind has only changes of its own, by whatever way it parted', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const first = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  const base = await commitFiles(source, 'base', { theirs: 't\n' })
+  await runText(source, 'git', ['checkout', '-q', '-b', 'back', first])
+  const back = await commitFiles(source, 'back', { mine: 'm\n' })
+  await runText(source, 'git', ['checkout', '-q', '-b', 'crossed', base])
+  await runText(source, 'git', ['merge', '-q', '--no-ff', '-m', 'one way', back])
+  const one = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  await runText(source, 'git', ['checkout', '-q', 'back'])
+  await runText(source, 'git', ['merge', '-q', '--no-ff', '-m', 'other way', base])
+  const other = await commitFiles(source, 'more', { more: 'x\n' })
+  await runText(source, 'git', ['checkout', '-q', '--orphan', 'stranger'])
+  await runText(source, 'git', ['rm', '-rfq', '.'])
+  const stranger = await commitFiles(source, 'stranger', { alone: 'a\n' })
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const told = async (from: string, to: string) =>
+    (await readChanges(place.host, repo.id, from, to, { max_patch_bytes: 10_000 })).files.map(({ path, status }) => `${status} ${path}`)
+  expect(await told(base, back)).toEqual(['added mine'])
+  expect(await told(base, first)).toEqual([])
+  expect(await told(one, other)).toContain('added more')
+  expect(await told(base, stranger)).toEqual(['deleted README.md', 'added alone', 'deleted theirs'])
+})
+
+test('attributes of the tree run nothing', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  const head = await commitFiles(source, 'head', { '.gitattributes': '* diff=evil filter=evil merge=evil\n', a: 'a\n' })
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const mirror = mirrorPath(place.host, repo.id)
+  for (const key of ['diff.evil.command', 'diff.evil.textconv', 'diff.external'])
+    await runText(mirror, 'git', ['config', key, `touch ${join(place.dir, 'ran')}; true`], { user: place.host.user })
+  const changes = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 10_000 })
+  expect(changes.patch).toContain('+a\n')
+  await expect(runText(place.dir, 'ls', ['ran'])).rejects.toThrow()
+})
+
+test('commits are listed oldest first, with their files; merges by their first parent', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  await commitFiles(source, 'one\n\nbody: ünï', { '\nodd': 'x', b: 'b' })
+  await runText(source, 'git', ['checkout', '-q', '-b', 'side', base])
+  await commitFiles(source, 'side', { side: 's' })
+  await runText(source, 'git', ['checkout', '-q', 'main'])
+  await runText(source, 'git', ['merge', '-q', '--no-ff', '-m', 'merge', 'side'])
+  const empty = await commitFiles(source, 'empty', {})
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const commits = await listCommits(place.host, repo.id, base, empty)
+  expect(commits.map(({ message, files }) => [message, files])).toEqual(
+    expect.arrayContaining([
+      ['one\n\nbody: ünï', ['\nodd', 'b']],
+      ['side', ['side']],
+      ['merge', ['side']],
+      ['empty', []],
+    ]),
+  )
+  expect(commits.at(-1)).toMatchObject({ sha: empty })
+  expect(commits).toHaveLength(4)
+  expect(await listCommits(place.host, repo.id, empty, empty)).toEqual([])
+  expect(await listCommits(place.host, repo.id, base, empty, 1)).toMatchObject([{ sha: empty }])
+  expect(await listCommits(place.host, repo.id, null, base)).toMatchObject([{ sha: base, message: 'first', files: ['README.md'] }])
+})
+
+test('a commit that the mirror has not is an error, not an empty change', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const sha = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  await expect(readChanges(place.host, repo.id, sha, 'f'.repeat(40), { max_patch_bytes: 100 })).rejects.toMatchObject({ name: 'GitError' })
+  await expect(listCommits(place.host, repo.id, sha, 'f'.repeat(40))).rejects.toMatchObject({ name: 'GitError' })
+})

@@ -1,0 +1,194 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { mirrorState } from '../../src/git/mirror-refs.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import { pushBranch } from '../../src/git/push.ts'
+import type { GitRepository } from '../../src/git/repository-url.ts'
+import { resolveRef } from '../../src/git/revisions.ts'
+import { runGit } from '../../src/git/run-git.ts'
+import { type GitServer, type Intercept, startGitServer } from './git-server.ts'
+import { addHook, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+
+const BRANCH = 'agent/run-1-task'
+
+/** A place with a bare repository `acme/app.git` and a server for it. */
+async function setUp(
+  intercept?: Intercept,
+): Promise<AsyncDisposable & { place: Place; server: GitServer; bare: string; repo: GitRepository }> {
+  const place = await openPlace()
+  const bare = await makeBare(join(place.dir, 'served', 'acme', 'app.git'), await makeRepository(join(place.dir, 'source')))
+  const server = await startGitServer(join(place.dir, 'served'), intercept)
+  return {
+    place,
+    server,
+    bare,
+    repo: { id: 1, kind: 'http', url: `${server.url}/acme/app.git` },
+    async [Symbol.asyncDispose]() {
+      await place[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('a repository is fetched from and pushed to over HTTP', async () => {
+  await using set = await setUp()
+  const { place, repo, bare } = set
+  expect(await refreshMirror(place.host, repo)).toMatchObject({ default_branch: 'main', changed: true })
+  expect(await refreshMirror(place.host, repo)).toMatchObject({ changed: false })
+  const base = await resolveRef(place.host, 1, null)
+  if (!base || 'empty' in base) throw new Error('no base')
+  expect(await pushBranch(place.host, repo, base.sha, BRANCH)).toEqual({ status: 'pushed' })
+  expect(await pushBranch(place.host, repo, base.sha, BRANCH)).toEqual({ status: 'up_to_date' })
+  expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(base.sha)
+})
+
+test('a hook behind HTTP that refuses is heard', async () => {
+  await using set = await setUp()
+  const { place, repo, bare } = set
+  await refreshMirror(place.host, repo)
+  await addHook(bare, 'update', 'echo "frozen until Monday"; exit 1')
+  const sha = await runText(bare, 'git', ['rev-parse', 'main'])
+  await expect(pushBranch(place.host, repo, sha, BRANCH)).rejects.toMatchObject({
+    code: 'rejected',
+    message: expect.stringMatching(/hook declined\)\nfrozen until Monday/),
+  })
+})
+
+test('a branch that stands elsewhere is not overwritten', async () => {
+  await using set = await setUp()
+  const { place, repo, bare } = set
+  const other = await runText(bare, 'git', ['commit-tree', '-m', 'other', 'main^{tree}'])
+  await run(bare, 'git', ['update-ref', `refs/heads/${BRANCH}`, other])
+  await refreshMirror(place.host, repo)
+  const sha = await runText(bare, 'git', ['rev-parse', 'main'])
+  await expect(pushBranch(place.host, repo, sha, BRANCH)).rejects.toMatchObject({ code: 'rejected' })
+  expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(other)
+})
+
+test('no branch but that of a run is ever pushed', async () => {
+  await using set = await setUp()
+  const { place, repo, server } = set
+  const { sha } = (await refreshMirror(place.host, repo).then(() => resolveRef(place.host, 1, null))) as { sha: string }
+  const before = server.requests.length
+  for (const branch of [
+    'main',
+    'refs/heads/agent/run-1',
+    'agent/run-',
+    'agent/run-1',
+    'agent/run-x-1',
+    'agent/run-1-..x',
+    'agent/run-1-a x',
+    'agent/run-1-a:main',
+    '+agent/run-1-a',
+    'xagent/run-1-a',
+    'agent/run-1-a\n',
+  ])
+    await expect(pushBranch(place.host, repo, sha, branch), branch).rejects.toMatchObject({ code: 'failed' })
+  for (const wrong of ['main', '', '+main', sha.slice(0, 10), `${sha}:refs/heads/main`])
+    await expect(pushBranch(place.host, repo, wrong, BRANCH), wrong).rejects.toMatchObject({ code: 'failed' })
+  expect(server.requests.length).toBe(before)
+})
+
+const answers: [what: string, code: string, intercept: Intercept][] = [
+  ['no such repository', 'not_found', (_, response) => Boolean(response.writeHead(404).end('not here'))],
+  ['a request for credentials', 'auth', (_, response) => Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end())],
+  ['a refusal', 'auth', (_, response) => Boolean(response.writeHead(403).end())],
+  ['an error of the server', 'unreachable', (_, response) => Boolean(response.writeHead(503).end())],
+  [
+    'a web page',
+    'not_a_repository',
+    (_, response) => Boolean(response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>\n<title>x</title>\n')),
+  ],
+  ['a closed connection', 'unreachable', request => Boolean(request.socket.destroy())],
+]
+for (const [what, code, intercept] of answers) {
+  test(`${what} is told apart (${code}), within bounds, and leaves no mirror`, async () => {
+    await using set = await setUp(intercept)
+    const error = await refreshMirror(set.place.host, set.repo).catch(error => error)
+    expect(error).toMatchObject({ name: 'GitError', code })
+    expect(error.message.length).toBeLessThan(800)
+    expect(error.message).not.toContain(set.place.dir)
+    expect(await mirrorState(set.place.host, 1)).toBeNull()
+  })
+}
+
+test('a redirect is not followed', async () => {
+  let inner = ''
+  await using inside = await startGitServer('/nonexistent')
+  inner = inside.url
+  await using set = await setUp((request, response) => Boolean(response.writeHead(302, { location: `${inner}${request.url}` }).end()))
+  await expect(refreshMirror(set.place.host, set.repo)).rejects.toMatchObject({
+    code: 'failed',
+    message: expect.stringContaining('redirects'),
+  })
+  expect(inside.requests).toEqual([])
+})
+
+test('a port where nobody listens is unreachable', async () => {
+  await using place = await openPlace()
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const repo: GitRepository = { id: 1, kind: 'http', url: `http://127.0.0.1:${port}/a/b.git` }
+  await expect(refreshMirror(place.host, repo)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
+  await expect(refreshMirror(place.host, { ...repo, kind: 'https', url: repo.url.replace('http:', 'https:') })).rejects.toMatchObject({
+    code: 'unreachable',
+  })
+})
+
+test('a server that never answers costs the time limit and no more', async () => {
+  await using set = await setUp(() => true)
+  await expect(refreshMirror(set.place.host, set.repo, { timeout_ms: 300 })).rejects.toMatchObject({ code: 'timeout' })
+})
+
+test('a server that stops in the middle of the objects costs the time limit and leaves no mirror', async () => {
+  await using set = await setUp(
+    (request, response) =>
+      request.method === 'POST' && Boolean(response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).write('0')),
+  )
+  await expect(refreshMirror(set.place.host, set.repo, { timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
+  expect(await mirrorState(set.place.host, 1)).toBeNull()
+})
+
+test('a connection goes to the address that was checked, whatever the name server says now', async () => {
+  await using set = await setUp()
+  const { port } = new URL(set.server.url)
+  const listed = await runGit(set.place.host, {
+    args: ['ls-remote', '--', `http://git.example.invalid:${port}/acme/app.git`],
+    protocols: 'http',
+    config: { 'http.curloptResolve': `git.example.invalid:${port}:127.0.0.1` },
+  })
+  expect(listed).toMatchObject({ exit_code: 0, stderr: '' })
+  expect(set.server.requests).toContain('GET /acme/app.git/info/refs?service=git-upload-pack')
+})
+
+test('private addresses are refused before a connection is made unless the operator allows them', async () => {
+  await using place = await openPlace({ allow_private: false })
+  await using server = await startGitServer(place.dir)
+  const port = new URL(server.url).port
+  for (const url of [`https://127.0.0.1:${port}/a/b`, `https://localhost:${port}/a/b`]) {
+    await expect(refreshMirror(place.host, { id: 1, kind: 'https', url })).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('private'),
+    })
+    await expect(pushBranch(place.host, { id: 1, kind: 'https', url }, 'f'.repeat(40), BRANCH)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('private'),
+    })
+  }
+  await expect(refreshMirror(place.host, { id: 1, kind: 'ssh', url: 'git@localhost:a/b' })).rejects.toMatchObject({ code: 'unreachable' })
+  expect(server.requests).toEqual([])
+})
+
+test('no transport but that of the repository can be reached', async () => {
+  await using place = await openPlace()
+  const marker = join(place.dir, 'ran')
+  for (const url of [`ext::sh -c touch% ${marker}`, `file://${place.dir}`, place.dir, 'git://127.0.0.1/x'])
+    await expect(refreshMirror(place.host, { id: 1, kind: 'https', url })).rejects.toThrow()
+  await expect(runText('/', 'cat', [marker])).rejects.toThrow()
+})

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { localFingerprint } from '../../src/git/local-fingerprint.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import { resolveRef } from '../../src/git/revisions.ts'
+import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
+
+test('a fingerprint changes with each move of a ref, and with nothing else', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const moves: [command: string, changes: boolean][] = [
+    ['git status', false],
+    ['echo x > untracked', false],
+    ['git add untracked', false],
+    ['git commit -qm x', true],
+    ['git log', false],
+    ['git commit -q --amend -m y', true],
+    ['git branch dir/b', true],
+    ['git tag v1', true],
+    ['git checkout -q dir/b', true],
+    ['git pack-refs --all', true],
+    ['git branch -D main', true],
+    ['git symbolic-ref HEAD refs/heads/dir/b', true],
+  ]
+  for (const [command, changes] of moves) {
+    const before = localFingerprint(source)
+    await runText(source, 'sh', ['-c', command])
+    if (changes) expect(localFingerprint(source), command).not.toBe(before)
+    else expect(localFingerprint(source), command).toBe(before)
+  }
+})
+
+test('where it cannot be told there is none', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  await runText(source, 'git', ['worktree', 'add', '-q', join(place.dir, 'tree')])
+  expect(localFingerprint(join(place.dir, 'tree'))).toBeNull()
+  expect(localFingerprint(join(place.dir, 'missing'))).toBeNull()
+  expect(localFingerprint(place.dir)).toBeNull()
+})
+
+test('a branch is found at the newest commit after any series of quick moves', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const repo = localRepository(source)
+  for (let i = 0; i < 12; i++) {
+    const sha = await commitFiles(source, `commit ${i}`, { file: String(i) })
+    if (i % 4 === 3) await runText(source, 'git', ['pack-refs', '--all'])
+    await refreshMirror(place.host, repo)
+    expect(await resolveRef(place.host, repo.id, 'main')).toEqual({ kind: 'branch', ref: 'main', sha })
+  }
+})

@@ -1,0 +1,11 @@
+import { openGitHost } from '../../src/git/git-host.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import { listBranches } from '../../src/git/revisions.ts'
+
+/** A process of its own that refreshes one mirror and tells what it has: `data_dir`, `source`, `uid` of the service user or ''. */
+const [data_dir = '', source = '', uid = ''] = process.argv.slice(2)
+const user = uid === '' ? null : { name: 'service', uid: Number(uid), gid: Number(uid) }
+await using host = await openGitHost({ data_dir, user, allow_private: true })
+const state = await refreshMirror(host, { id: 1, kind: 'local', url: source })
+const branches = (await listBranches(host, 1)).length
+process.send?.({ ...state, branches })

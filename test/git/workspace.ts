@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chown, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Imported, importBundle } from '../../src/git/bundles.ts'
+import { mirrorPath } from '../../src/git/git-host.ts'
+import type { GitRepository } from '../../src/git/repository-url.ts'
+import { bundleCommand, cloneCommand, commitCommand, parseCommit, type WorkspaceRepository } from '../../src/git/workspace-commands.ts'
+import { type Place, root, SANDBOX } from './repositories.ts'
+
+export type Ran = { exit_code: number; stdout: Buffer; output: string }
+
+export type Workspace = {
+  dir: string
+  input: WorkspaceRepository
+  /** Runs a bash command line in the workspace as the sandbox's user, with nothing of our environment. */
+  bash(command: string): Promise<Ran>
+  clone(): Promise<Ran>
+  commit(message?: string): Promise<{ head_sha: string | null; committed: boolean }>
+  /** Bundles `head_sha` out and takes it into the mirror. */
+  deliver(head_sha: string, turn?: number): Promise<Imported>
+}
+
+/** A workspace folder of the sandbox's user beside the mirror, which it sees at its real path. */
+export async function openWorkspace(place: Place, repo: GitRepository, base_sha: string | null, run_id = 7): Promise<Workspace> {
+  const dir = join(place.dir, `workspace-${randomUUID()}`)
+  await mkdir(dir)
+  if (root) await chown(dir, SANDBOX.uid, SANDBOX.gid)
+  const home = join(place.dir, 'sandbox-home')
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, '.gitconfig'), '[safe]\n\tdirectory = *\n[user]\n\tname = Somebody\n\temail = somebody@example.org\n')
+  const input: WorkspaceRepository = {
+    mirror_inside: mirrorPath(place.host, repo.id),
+    base_sha,
+    branch: `agent/run-${run_id}-task`,
+    origin_url: 'https://git.example.org/acme/app.git',
+    author_name: 'Agent "A" O\'Run',
+    author_email: 'agent@example.org',
+  }
+  const bash = (command: string) => runBash(dir, home, command)
+  return {
+    dir,
+    input,
+    bash,
+    clone: () => bash(cloneCommand(input)),
+    async commit(message = 'Change it') {
+      const ran = await bash(commitCommand({ ...input, message }))
+      const parsed = parseCommit(ran.exit_code, ran.output)
+      if (!parsed) throw new Error(`commit failed with ${ran.exit_code}: ${ran.output}`)
+      return parsed
+    },
+    async deliver(head_sha, turn = 1) {
+      const ran = await bash(bundleCommand({ base_sha, head_sha }))
+      if (ran.exit_code !== 0) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
+      const file = join(place.dir, `${randomUUID()}.bundle`)
+      await writeFile(file, ran.stdout, { mode: 0o600 })
+      return await importBundle(place.host, repo.id, file, { run_id, turn, head_sha })
+    },
+  }
+}
+
+function runBash(cwd: string, home: string, command: string): Promise<Ran> {
+  const { promise, resolve, reject } = Promise.withResolvers<Ran>()
+  const child = spawn('bash', ['-c', command], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: '/usr/bin:/bin', HOME: home },
+    ...(root ? { uid: SANDBOX.uid, gid: SANDBOX.gid } : {}),
+  })
+  const out: Buffer[] = []
+  const all: Buffer[] = []
+  child.stdout.on('data', chunk => {
+    out.push(chunk)
+    all.push(chunk)
+  })
+  child.stderr.on('data', chunk => all.push(chunk))
+  child.on('error', reject)
+  child.on('close', code => resolve({ exit_code: code ?? 255, stdout: Buffer.concat(out), output: Buffer.concat(all).toString() }))
+  return promise
+}

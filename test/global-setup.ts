@@ -1,0 +1,62 @@
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { ensureDatabase } from '../src/postgres/connect.ts'
+import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
+import { findOrphan, stopServer } from '../src/postgres/leftover.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { isAlive } from '../src/system/processes.ts'
+import { ensureServiceUsers } from '../src/system/users.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Superuser's connection string of the one PostgreSQL of this test run; `test/database.ts` makes databases in it. */
+    admin_url: string
+  }
+}
+
+/** The migrated database that each test database is a copy of. */
+export const template_name = 'agentrun_template'
+
+const folder_prefix = join(tmpdir(), 'agentrun-test-')
+
+/** One real PostgreSQL for the whole run, in a temporary folder that goes with it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await removeKilledRuns()
+  const folder = mkdtempSync(`${folder_prefix}${process.pid}-`)
+  chmodSync(folder, 0o711)
+  const { service } = ensureServiceUsers()
+  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {}, durable: false })
+  const stop = async () => {
+    await postgres.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await makeTemplate(postgres.url)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('admin_url', postgres.url)
+  return stop
+}
+
+/** Ends and removes what test runs left behind that were killed: the folder's name holds the id of the process that made it. */
+async function removeKilledRuns(): Promise<void> {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = /^agentrun-test-(\d+)-/.exec(name) ?? []
+    if (!pid || isAlive(Number(pid))) continue
+    const folder = join(tmpdir(), name)
+    const orphan = findOrphan(join(realpathSync(folder), 'postgres/cluster'))
+    if (orphan) await stopServer(orphan.pid)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function makeTemplate(admin_url: string): Promise<void> {
+  const template = new URL(admin_url)
+  template.pathname = `/${template_name}`
+  await ensureDatabase(template.href)
+  await migrate(template.href)
+}

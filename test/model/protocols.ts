@@ -1,0 +1,81 @@
+import { createModelCatalog } from '../../src/model/catalog.ts'
+import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from '../../src/model/port.ts'
+import { anthropicEvents, startFakeAnthropic } from './fake-anthropic.ts'
+import { googleEvents, startFakeGoogle } from './fake-google.ts'
+import { chatEvents, responsesEvents, startFakeOpenAI } from './fake-openai.ts'
+import type { FakeAnswer, FakeScript, FakeServer } from './fake-server.ts'
+
+export const KEY = 'secret-key-0123456789'
+
+type Connected = AsyncDisposable & { server: FakeServer; model: Model }
+export type Protocol = {
+  name: string
+  connect(script: FakeScript): Promise<Connected>
+  /** The events of a good answer, for a test to spoil. */
+  events(answer: FakeAnswer): string[]
+}
+
+function protocol(
+  name: string,
+  start: (script: FakeScript) => Promise<FakeServer & { base_url: string }>,
+  write: (answer: FakeAnswer, request: { n: number }) => Iterable<string>,
+  id: string,
+): Protocol {
+  return {
+    name,
+    events: answer => [...write(answer, { n: 0 })],
+    async connect(script) {
+      const server = await start(script)
+      const { base_url } = server
+      const [provider = ''] = id.split('/')
+      const catalog = createModelCatalog({ default_model: null, [provider.replace('-', '_')]: { api_key: KEY, base_url } })
+      const model = catalog.get(id)
+      if (!model) throw new Error(`no model ${id}`)
+      return { server, model, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+    },
+  }
+}
+
+/** The four wire formats, each with a fake server and the real adapter in front of it. */
+export const COMPATIBLE = protocol('openai-compatible', startFakeOpenAI, chatEvents, 'openai-compatible/org/local:7b')
+export const OPENAI = protocol('openai', startFakeOpenAI, responsesEvents, 'openai/gpt-6.1-sol')
+export const ANTHROPIC = protocol('anthropic', startFakeAnthropic, anthropicEvents, 'anthropic/claude-sonnet-5-5')
+export const GOOGLE = protocol('google', startFakeGoogle, googleEvents, 'google/gemini-3.8-flash')
+export const PROTOCOLS = [COMPATIBLE, OPENAI, ANTHROPIC, GOOGLE]
+
+const TOOLS = ['shell', 'read', 'write'].map(name => ({
+  name,
+  description: `The ${name} tool.`,
+  input_schema: { type: 'object', properties: { command: { type: 'string' }, path: { type: 'string' } } },
+}))
+
+/** A request with times that only a broken adapter reaches. */
+export function request(more: Partial<ModelRequest> = {}): ModelRequest {
+  const timeouts = { first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 20_000 }
+  return { instructions: 'You write code.', messages: [prompt('go')], tools: TOOLS, max_output_tokens: 1_000, timeouts, ...more }
+}
+
+export function prompt(content: string): ModelMessage {
+  return { role: 'user', content, providerOptions: { agentrun: { prompt: true } } }
+}
+
+/** The conversation after `answer`, with a result for each of its calls, as the journal gives it back. */
+export function goOn(messages: ModelMessage[], answer: ModelAnswer): ModelMessage[] {
+  const results = answer.tool_calls.map(call => ({
+    role: 'tool',
+    content: [
+      { type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: 'json', value: { status: 'ok', of: call.id } } },
+    ],
+  }))
+  return JSON.parse(JSON.stringify([...messages, ...answer.messages, ...results]))
+}
+
+/** The ModelError a call ends with; anything else fails the test. */
+export async function failureOf(call: Promise<unknown>): Promise<ModelError> {
+  const ended = await call.then(
+    answer => ({ answer }),
+    (error: unknown) => ({ error }),
+  )
+  if ('error' in ended && ended.error instanceof ModelError) return ended.error
+  throw new Error(`expected a ModelError, got ${JSON.stringify(ended)}`, { cause: 'error' in ended ? ended.error : undefined })
+}

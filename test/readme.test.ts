@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findPlaybook } from '../src/core/playbook.ts'
+import { awaitEnd } from './runs/await-run.ts'
+import { type App, startApp } from './start-app.ts'
+
+const clone = join(import.meta.dirname, '..')
+const readme = readFileSync(join(clone, 'README.md'), 'utf8')
+const blocks = [...readme.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(match => match[1] ?? '')
+
+test("every curl of the README works when it is pasted with the first start's token", async () => {
+  await using app = await startApp()
+  expect({ org_id: app.org_id, repo_id: app.repo_id }).toEqual({ org_id: 1, repo_id: 1 })
+  const said: string[] = []
+  for (const block of blocks) {
+    said.push(await paste(app, block))
+    // A person pastes the next one when the run has come to its end.
+    await awaitEnd(app, 1)
+  }
+  const [created, read, logs, resumed, events, patch, stopped] = said
+  expect(said).toHaveLength(7)
+  expect(JSON.parse(created ?? '')).toMatchObject({ id: 1, status: 'queued', organization_id: 1 })
+  expect(JSON.parse(read ?? '')).toMatchObject({ id: 1, status: 'completed', terminal: true })
+  const page = JSON.parse(logs ?? '') as { logs: { message_type: string }[]; total_logs: number }
+  expect(page.logs.map(entry => entry.message_type)).toEqual(expect.arrayContaining(['USER_MESSAGE', 'ACTION', 'FINAL_ANSWER']))
+  expect(page.logs).toHaveLength(page.total_logs)
+  expect(JSON.parse(resumed ?? '')).toMatchObject({ id: 1, turn: 2 })
+  expect(events).toMatch(/^id: 1$/m)
+  expect(patch).toContain('+++ b/NOTES.md')
+  expect(JSON.parse(stopped ?? '')).toMatchObject({ id: 1, status: 'completed', result: 'There is a note now.' })
+  expect((await app.call('GET', '/v1/organizations/1/agent/run/1')).body.github_pull_requests).toHaveLength(1)
+})
+
+test('every example of the playbook table can be played', () => {
+  const examples = [...readme.matchAll(/^\| `\w+`.*\| `([^|]+)` \|$/gm)].map(match => match[1] ?? '').filter(text => /^\w+: /.test(text))
+  expect(examples).toHaveLength(10)
+  for (const example of examples)
+    expect({ example, found: findPlaybook(`\`\`\`playbook\n- ${example}\n\`\`\``) }).toMatchObject({ found: { ok: true } })
+  const all = examples.toSorted((a, b) => Number(a.startsWith('answer')) - Number(b.startsWith('answer')))
+  expect(findPlaybook(`\`\`\`playbook\n${all.map(example => `- ${example}\n`).join('')}\`\`\``)).toMatchObject({ ok: true })
+})
+
+test('every link of the documentation leads to a file of the repository', () => {
+  for (const page of [
+    'README.md',
+    'ARCHITECTURE.md',
+    'AGENTS.md',
+    'CHANGELOG.md',
+    'docs/operations.md',
+    'docs/security.md',
+    'docs/decisions.md',
+  ]) {
+    const text = readFileSync(join(clone, page), 'utf8')
+    const linked = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(match => match[1] ?? '')
+    const named = page === 'AGENTS.md' ? [...text.matchAll(/→ `([^`]+)`/g)].map(match => match[1] ?? '') : []
+    expect([...linked, ...named].filter(path => !existsSync(join(clone, path)))).toEqual([])
+  }
+})
+
+test('AGENTS.md has at most 80 lines, and every rule names a file that shows it', () => {
+  const lines = readFileSync(join(clone, 'AGENTS.md'), 'utf8').trimEnd().split('\n')
+  expect(lines.length).toBeLessThanOrEqual(80)
+  const rules = lines.filter(line => line.startsWith('- ') && !line.includes('One idea a commit'))
+  expect(rules.filter(line => !/→ `[\w./-]+`$/.test(line))).toEqual([])
+})
+
+/** What bash says to the block, run against the app instead of a service on the usual port. Rejects when it fails, as does an answer that is no success. */
+function paste(app: App, block: string): Promise<string> {
+  const script = `set -eo pipefail\ncurl() { command curl --fail-with-body "$@" || { code=$?; [ $code -eq 23 ] || exit $code; }; }\n${block}`
+  const child = spawn('bash', ['-c', script.replaceAll('http://127.0.0.1:4600', app.base_url)], {
+    env: { PATH: process.env.PATH ?? '', AGENTRUN_TOKEN: app.token },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let complaint = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    complaint += text
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', code => (code === 0 ? resolve(output) : reject(new Error(`${block}\nended with ${code}: ${complaint}${output}`))))
+  })
+}

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startFakeOpenAI } from '../model/fake-openai.ts'
+import type { FakeAnswer, FakeScript, FakeServer } from '../model/fake-server.ts'
+import { type App, startApp } from '../start-app.ts'
+
+export type CodingApp = App & { model: FakeServer; repository: string; git(...args: string[]): string }
+
+/** The service with a model server that plays `script`, and a repository of ours as the default one. */
+export async function startCodingApp(
+  script: FakeScript,
+  env: Record<string, string> = {},
+  repository = makeRepository(),
+): Promise<CodingApp> {
+  const stack = new AsyncDisposableStack()
+  stack.defer(() => rmSync(repository, { recursive: true, force: true }))
+  const model = stack.use(await startFakeOpenAI(script))
+  const app = stack.use(
+    await startApp({
+      OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+      OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model-server',
+      AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+      AGENTRUN_INIT_REPO_URL: repository,
+      ...env,
+    }),
+  )
+  const git = (...args: string[]) => gitIn(repository, ...args)
+  return { ...app, model, repository, git, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. */
+export function makeRepository(
+  files: Record<string, string> = { 'README.md': '# Counter\n', 'count.js': 'export const one = 1\n', 'AGENTS.md': 'Be brief.\n' },
+): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agentrun-repository-'))
+  chmodSync(folder, 0o755)
+  gitIn(folder, 'init', '--quiet', '--initial-branch=main')
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(join(folder, name), content)
+    gitIn(folder, 'add', '.')
+    gitIn(folder, 'commit', '--quiet', '-m', `add ${name}`)
+  }
+  return folder
+}
+
+export function gitIn(folder: string, ...args: string[]): string {
+  const identity = {
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.org',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.org',
+  }
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', ...identity }
+  return execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' })
+}
+
+/** A script that gives one answer after the other, and says so when the run asks for more. */
+export const answers =
+  (...list: FakeAnswer[]): FakeScript =>
+  (_request, n) =>
+    list[n] ?? { text: 'There is nothing more in this script.' }
+
+export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeAnswer => ({ tool_calls })
+export const shell = (command: string, timeout_seconds?: number) => ({
+  name: 'shell',
+  arguments: { command, ...(timeout_seconds && { timeout_seconds }) },
+})

@@ -1,0 +1,139 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startFakeOpenAI } from '../model/fake-openai.ts'
+import { TOKEN } from '../start-app.ts'
+import { calls, gitIn, makeRepository, shell } from './coding-app.ts'
+import { sandboxProcesses } from './sandbox-processes.ts'
+import { startServiceProcess } from './service-process.ts'
+
+let folder: string
+let repository: string
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-crash-')))
+  chmodSync(folder, 0o755)
+  repository = makeRepository()
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+  rmSync(repository, { recursive: true, force: true })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+async function call(base_url: string, method: string, path: string, body?: unknown): Promise<any> {
+  const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return response.json()
+}
+
+/** Asks until the run is as expected; the service is another process, so there is nothing else to wait for. */
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+async function until(base_url: string, id: number, fits: (run: any) => boolean): Promise<any> {
+  for (const end = Date.now() + 40_000; Date.now() < end; ) {
+    const run = await call(base_url, 'GET', `/run/${id}`)
+    if (fits(run)) return run
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new Error(`run ${id} did not become as expected: ${JSON.stringify(await call(base_url, 'GET', `/run/${id}`))}`)
+}
+
+test('kill -9 of the service: sandbox gone, every run and entry still there, the run ends as lost and can be resumed; Ctrl-C hands over', async () => {
+  await using model = await startFakeOpenAI(
+    (_request, n) =>
+      [
+        calls(shell('echo kept > kept.txt')),
+        calls(shell('sleep 12345')),
+        calls(shell('cat kept.txt; sleep 2')),
+        calls(shell('cat kept.txt')),
+      ][n] ?? { text: 'recovered' },
+  )
+  const env = {
+    AGENTRUN_DATA_DIR: join(folder, 'data'),
+    AGENTRUN_INIT_TOKEN: TOKEN,
+    AGENTRUN_INIT_REPO_URL: repository,
+    OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+    AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+  }
+  const first = await startServiceProcess(env)
+  expect(first.base_url, first.output).not.toBe('')
+  const second = await startServiceProcess(env)
+  expect(await second.ended).toMatchObject({ code: 1, output: expect.stringMatching(/^cannot start: .*in use by process \d+/m) })
+
+  const { id } = await call(first.base_url, 'POST', '/run', { prompt: 'survive' })
+  await until(first.base_url, id, run => run.total_logs >= 4 && model.requests.length === 2)
+  const before = await call(first.base_url, 'GET', `/run/${id}/logs`)
+  first.child.kill('SIGKILL')
+  await first.ended
+  expect(sandboxProcesses(join(folder, 'data'))).toEqual([])
+
+  const again = await startServiceProcess(env)
+  expect(again.base_url, again.output).not.toBe('')
+  const lost = await until(again.base_url, id, run => run.terminal)
+  expect(lost).toMatchObject({ status: 'failed', status_reason: 'lost' })
+  const after = await call(again.base_url, 'GET', `/run/${id}/logs`)
+  expect(after.logs.slice(0, before.logs.length)).toEqual(before.logs)
+  expect(after.logs.at(-2)).toMatchObject({ message_type: 'ACTION', tool_name: 'shell', turn: 1, tool_output: { status: 'interrupted' } })
+  expect(after.logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'lost', retryable: true } })
+
+  await call(again.base_url, 'POST', '/run/resume', { agent_run_id: id, prompt: 'go on' })
+  await until(again.base_url, id, () => model.requests.length === 3)
+  expect(JSON.stringify(model.requests[2]?.body)).toContain('whether it took effect is unknown')
+
+  again.child.kill('SIGINT')
+  again.child.kill('SIGINT')
+  expect(await again.ended).toMatchObject({ code: 0 })
+  expect(sandboxProcesses(join(folder, 'data'))).toEqual([])
+
+  const third = await startServiceProcess(env)
+  const done = await until(third.base_url, id, run => run.terminal)
+  expect(done).toMatchObject({ status: 'completed', turn: 2, result: 'recovered' })
+  const { logs } = await call(third.base_url, 'GET', `/run/${id}/logs`)
+  expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
+  expect(logs.filter((entry: { tool_name: string }) => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('kept\n')
+  third.child.kill('SIGTERM')
+  expect(await third.ended).toMatchObject({ code: 0 })
+}, 120_000)
+
+test('a configuration with mistakes is refused with all of them, before anything is started', async () => {
+  const service = await startServiceProcess({
+    AGENTRUN_DATA_DIR: join(folder, 'other'),
+    AGENTRUN_PORT: 'x',
+    AGENTRUN_INIT_TOKEN: 'short',
+    AGENTRUN_NO_SUCH: '1',
+  })
+  const { code, output } = await service.ended
+  expect(code).toBe(1)
+  expect(output).toMatch(/3 mistakes/)
+})
+
+test('Ctrl-C while the branch is being pushed: the next start pushes and proposes it, and asks the model nothing again', async () => {
+  await using model = await startFakeOpenAI((_request, n) => [calls(shell('echo late > late.txt'))][n] ?? { text: 'Written.' })
+  const slow = makeRepository()
+  const hook = join(slow, '.git/hooks/pre-receive')
+  writeFileSync(hook, '#!/bin/sh\nsleep 30\n', { mode: 0o755 })
+  const env = {
+    AGENTRUN_DATA_DIR: join(folder, 'pushing'),
+    AGENTRUN_INIT_TOKEN: TOKEN,
+    AGENTRUN_INIT_REPO_URL: slow,
+    OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+    AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+  }
+  const first = await startServiceProcess(env)
+  const { id } = await call(first.base_url, 'POST', '/run', { prompt: 'write late' })
+  await until(first.base_url, id, run => run.phase === 'push')
+  first.child.kill('SIGINT')
+  expect(await first.ended).toMatchObject({ code: 0 })
+  rmSync(hook)
+  const again = await startServiceProcess(env)
+  const run = await until(again.base_url, id, state => state.terminal)
+  expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'Written.', github_pull_requests: [{ number: 1 }] })
+  expect(model.requests).toHaveLength(2)
+  expect(gitIn(slow, 'show', `${run.branch}:late.txt`)).toBe('late\n')
+  again.child.kill('SIGTERM')
+  await again.ended
+  rmSync(slow, { recursive: true, force: true })
+}, 60_000)

@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export type ServiceProcess = {
+  child: ChildProcess
+  base_url: string
+  output: string
+  ended: Promise<{ code: number | null; signal: string | null; output: string }>
+}
+
+/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. */
+export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH ?? '', AGENTRUN_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const ready = Promise.withResolvers<string>()
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', text => {
+      output += text
+      const url = /ready: +(\S+)/.exec(output)?.[1]
+      if (url && output.includes('Start a run')) ready.resolve(url)
+    })
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output }))
+  const base_url = await Promise.race([ready.promise, ended.then(() => '')])
+  return { child, base_url, output, ended }
+}

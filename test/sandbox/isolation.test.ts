@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { absent_calls, first_unknown_call, forbidden_calls } from '../../src/sandbox/seccomp-syscalls.ts'
+import { isAlive } from '../../src/system/processes.ts'
+import { makeDriver, startSandbox, type TestSandbox } from './start-sandbox.ts'
+
+const secret = `canary-${process.pid}`
+const made = makeDriver()
+const mirror = join(made.folder, 'mirror')
+const canary = join(made.folder, 'canary')
+const victim = spawn('/bin/sleep', ['1000'], { stdio: 'ignore' })
+let server: Server
+let port: number
+let box: TestSandbox
+/** Output of a command of the shell. */
+const run = async (command: string) => (await box.shell(command)).text
+
+beforeAll(async () => {
+  process.env.SANDBOX_TEST_SECRET = secret
+  writeFileSync(canary, secret)
+  mkdirSync(mirror)
+  writeFileSync(join(mirror, 'seen'), 'shown')
+  server = createServer(socket => socket.end(secret)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  port = typeof address === 'object' && address ? address.port : 0
+  box = await startSandbox(made.driver, made.makeWorkspace('isolation'), { read_only: [{ host: mirror, inside: '/mirror' }] })
+})
+afterAll(async () => {
+  await box[Symbol.asyncDispose]()
+  server.close()
+  victim.kill('SIGKILL')
+  await made[Symbol.asyncDispose]()
+})
+
+it('A01–A04: shows a root of its own, not the files of the host', async () => {
+  expect(await run(`cat ${canary} /root/.npmrc /etc/shadow 2>&1 | grep -vc 'No such file'`)).toBe('0\n')
+  expect(await run('ls /')).toBe('bin\ndev\netc\nhome\nlib\nlib64\nmirror\nopt\nproc\nrun\nsbin\ntmp\nusr\nworkspace\n')
+  expect(await run('ls /home /run /opt; wc -l </etc/passwd')).toBe('/home:\nagent\n\n/opt:\nnode\n\n/run:\nexec\ninit\n3\n')
+})
+
+it('A05–A07: knows nothing of our environment and of host paths on command lines', async () => {
+  const environments = await run(String.raw`cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n'; env`)
+  expect(environments).not.toContain(secret)
+  const names = new Set(environments.split('\n').flatMap(line => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : [])))
+  const known = 'CI GIT_CONFIG_NOSYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(' ')
+  expect([...names].filter(name => !known.includes(name))).toEqual([])
+  expect(await run('cat /proc/1/environ 2>&1')).toContain('Permission denied')
+  expect(await run('cat /proc/[0-9]*/cmdline')).not.toContain(made.folder)
+})
+
+it('A08, A09: sees and can signal its own processes only', async () => {
+  const processes = (await run('echo /proc/[0-9]*')).trim().split(' ')
+  expect(processes.length).toBeLessThan(6)
+  await run('kill -9 -1')
+  expect(isAlive(victim.pid ?? 0)).toBe(true)
+})
+
+it('A10, A11: finds no way out by process 1 and inherits no descriptor of ours', async () => {
+  expect(await run('ls /proc/1/root/ /proc/1/cwd/ /proc/1/fd 2>&1 | grep -c "Permission denied"')).toBe('3\n')
+  for (const descriptors of [await run('ls -l /proc/self/fd'), (await box.separate('ls -l /proc/self/fd')).text]) {
+    const targets = [...descriptors.matchAll(/ (\d+) -> (.*)/g)].map(([, number, target]) => `${number} ${target}`)
+    expect(targets).toEqual([
+      '0 /dev/null',
+      expect.stringMatching(/^1 \/run\/exec\/\d+\.output$/),
+      expect.stringMatching(/^2 \/run\/exec\/\d+\.output$/),
+      expect.stringMatching(/^3 \/proc\/\d+\/fd$/),
+    ])
+  }
+})
+
+it('A12–A14: writes to its workspace, home and temporary folders only, and makes no device', async () => {
+  const targets = ['/usr/bin/x', '/etc/x', '/x', '/dev/x', '/run/x', '/run/exec/x', '/run/init/x', '/mirror/x', '/opt/node/bin/x']
+  expect(await run(`for f in ${targets.join(' ')}; do touch $f 2>&1; done | grep -c 'Read-only file system'`)).toBe(`${targets.length}\n`)
+  expect(await run('for d in /workspace /home/agent /tmp /dev/shm; do touch $d/x && echo ok; done')).toBe('ok\nok\nok\nok\n')
+  await run(`ln -s ${made.folder} outside; echo pwned >outside/canary`)
+  expect(readFileSync(canary, 'utf8')).toBe(secret)
+  expect(await run('mknod d b 254 0 2>&1; mknod c c 1 3 2>&1; ls d c 2>/dev/null')).not.toMatch(/^[dc]$/m)
+})
+
+it('A15: refuses mounts, namespaces and chroot', async () => {
+  const commands = [
+    'mount -t tmpfs x /tmp',
+    'unshare -Ur id',
+    'unshare -m true',
+    'unshare -n true',
+    'nsenter -t 1 -m true',
+    'chroot / true',
+  ]
+  for (const command of commands) expect(await run(`${command} 2>&1; echo code $?`), command).toMatch(/code [1-9]/)
+})
+
+it('A16, A17: has no capability and gains none by set-user-id programs', async () => {
+  const status = await run("grep -E 'Cap|NoNewPrivs|Seccomp:' /proc/self/status")
+  expect(status.replace(/\t/g, ' ')).toBe(
+    `${['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'].map(name => `${name}: 0000000000000000\n`).join('')}NoNewPrivs: 1\nSeccomp: 2\n`,
+  )
+  expect(await run('grep -v nosuid /proc/self/mountinfo')).toBe('')
+  expect(await run('su -c id 2>&1')).not.toContain('uid=0')
+})
+
+it('A18: answers dangerous system calls with an error', async () => {
+  const calls = Object.values({ ...forbidden_calls, ...absent_calls, unknown: { x64: first_unknown_call, arm64: first_unknown_call } })
+  const numbers = calls.flatMap(call => call[process.arch as 'x64' | 'arm64'] ?? [])
+  const answers = await run(
+    `perl -e 'for (@ARGV) { my $r = syscall($_, 0, 0, 0, 0, 0, 0); print "$_ $r ", $! + 0, "\\n" }' ${numbers.join(' ')}`,
+  )
+  const expected = numbers.map(number => expect.stringMatching(new RegExp(`^${number} -1 (1|38)$`)))
+  expect(answers.trim().split('\n')).toEqual(expected)
+})
+
+it('A18: has no second table of system calls (x32)', async () => {
+  // On x64 the kernel kills by SIGSYS; arm64 has no such table, and the call does not exist.
+  const { text } = await box.shell(`perl -e 'print syscall(0x40000000 + 39)'; echo " code $?"`)
+  expect(text).toContain(process.arch === 'x64' ? ' code 159\n' : '-1 code 0\n')
+})
+
+it('A19, A20: opens no socket of another family and no raw one', async () => {
+  const perl = `perl -MSocket -e 'for (@ARGV) { my ($f, $t) = split /:/; print socket(my $s, $f, $t, 0) ? "$_ open\\n" : "$_ refused\\n" }'`
+  const refused = ['40:1', '17:3', '38:5', '31:1', '44:3', '29:3', '9:5', '3:5', '2:3', '10:3']
+  expect(await run(`${perl} ${refused.join(' ')}`)).toBe(refused.map(pair => `${pair} refused\n`).join(''))
+  expect(await run(`${perl} 1:1 2:1 2:2 10:1 16:3`)).not.toContain('refused')
+})
+
+it('A21–A26: reaches no service of the host, no abstract socket, no network and no resolver', async () => {
+  expect(await run(`curl -sS -m 3 http://127.0.0.1:${port}/ 2>&1; (exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3) 2>&1`)).not.toContain(
+    secret,
+  )
+  const name = `agentrun-test-${process.pid}`
+  const abstract = createServer(socket => socket.end(secret)).listen(`\0${name}`)
+  await once(abstract, 'listening')
+  const connect = `perl -MSocket -e 'socket(my $s, 1, 1, 0); print connect($s, pack("S a*", 1, "\\0${name}")) ? "connected" : "refused"'`
+  expect(await run(connect)).toBe('refused')
+  abstract.close()
+  expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1; tail -n +2 /proc/net/route')).toMatch(/^\s*lo\n$/)
+  expect(
+    await run('for a in 169.254.169.254 192.0.2.2; do curl -sS -m 2 http://$a/ 2>&1; done; getent hosts example.com || echo no name'),
+  ).toMatch(/(Couldn't connect|Failed to connect).*\n.*(Couldn't connect|Failed to connect).*\nno name/)
+})
+
+it('A28, A32–A34: cannot raise its limits, write to the kernel, type into a terminal or find cgroups', async () => {
+  expect(await run('ulimit -u unlimited 2>&1; ulimit -c unlimited 2>&1; ulimit -n 999999 2>&1; nice -n -10 true 2>&1; ulimit -Hu')).toMatch(
+    /128\n$/,
+  )
+  const writes = [
+    '/proc/sysrq-trigger',
+    '/proc/sys/kernel/core_pattern',
+    '/proc/sys/vm/drop_caches',
+    '/proc/1/oom_score_adj',
+    '/proc/1/mem',
+  ]
+  for (const file of writes) expect(await run(`(echo 0 >${file}) 2>&1; echo code $?`), file).toContain('code 1')
+  expect(await run('hostname x 2>&1; date -s 2001-01-01 2>&1 >/dev/null; hostname')).toMatch(/sandbox\n$/)
+  expect(
+    await run(`perl -e 'my $c = "x"; print ioctl(STDIN, 0x5412, $c) ? "typed" : "refused"'; [[ -e /dev/tty ]] && (: </dev/tty) 2>&1`),
+  ).toMatch(/^refused/)
+  expect(await run('ls /sys/fs/cgroup 2>&1; grep cgroup /proc/self/mounts')).toMatch(/^ls: [^\n]*No such file or directory\n$/)
+})
+
+it('shows the given folders read-only, and its own Node first on the path', async () => {
+  expect(await run('cat /mirror/seen')).toBe('shown')
+  expect(await run('command -v node; node -p "1 + 1"')).toBe('/opt/node/bin/node\n2\n')
+})
+
+it('lets git work in any folder with an identity from the environment', async () => {
+  const commit =
+    'git init -q repo && cd repo && GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b git commit -q --allow-empty -m one'
+  expect(
+    await run(
+      `${commit} && git log --format=%an%s; git config --global user.name kept && git config user.name; git branch --show-current; cd ..`,
+    ),
+  ).toBe('aone\nkept\nmain\n')
+})
+
+it('C55: cannot link files of the host into the workspace', async () => {
+  expect(await run('ln /usr/bin/id hard 2>&1')).toMatch(/Invalid cross-device link|Operation not permitted/)
+})
+
+it('A36: leaves a process of the host alone through all of the above', () => {
+  expect(isAlive(victim.pid ?? 0)).toBe(true)
+  rmSync(canary)
+})

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { createBubblewrapDriver, findBubblewrap } from '../../src/sandbox/bubblewrap.ts'
+import { explainFailure } from '../../src/sandbox/explain-failure.ts'
+import { SandboxError } from '../../src/sandbox/port.ts'
+import { isAlive, processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
+import { limits, makeDriver, path, sandbox_user, startSandbox } from './start-sandbox.ts'
+
+const made = makeDriver()
+afterAll(() => made[Symbol.asyncDispose]())
+
+/** Living processes of the whole machine that have `text` on their command line. */
+function alive(text: string): number[] {
+  return processIds().filter(pid => {
+    try {
+      return isAlive(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Of this process: one that was killed leaves its own to the next start. */
+const pipeFolders = () => readdirSync(join(made.folder, 'runtime/pipes')).filter(name => name.startsWith(`${process.pid}-`))
+
+/** A number of seconds that nobody else sleeps. */
+let next_mark = 0
+const mark = () => `${7_000_000 + process.pid}.${++next_mark}`
+
+it('A35: stop leaves no process, not even a daemon, and no file of the host behind', async () => {
+  const seconds = mark()
+  const box = await startSandbox(made.driver, made.makeWorkspace('stopped'))
+  await box.shell(`sleep ${seconds} & (setsid nohup sleep ${seconds} >/dev/null 2>&1 &); trap '' TERM`)
+  await waitUntil(() => alive(seconds).length === 2, 5_000)
+  expect(alive(seconds)).toHaveLength(2)
+  await box.sandbox.stop()
+  expect(alive(seconds)).toEqual([])
+  expect(pipeFolders()).toEqual([])
+})
+
+it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
+  const seconds = mark()
+  const workspace = made.makeWorkspace('orphaned')
+  const options = { user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(made.folder, 'runtime') }
+  const command = `(setsid sleep ${seconds} &)`
+  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), JSON.stringify({ options, workspace, command })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(owner.stdout, 'data')
+  expect(alive(seconds).length).toBeGreaterThan(0)
+  const bubblewraps = processIds().filter(pid => readStatus(pid).includes(`PPid:\t${owner.pid}\n`))
+  expect(bubblewraps).toHaveLength(1)
+  owner.kill('SIGKILL')
+  expect(await waitUntil(() => ![...alive(seconds), ...bubblewraps].some(isAlive), 5_000)).toBe(true)
+  const leftover = () => readdirSync(join(made.folder, 'runtime/pipes')).filter(name => name.startsWith(`${owner.pid}-`))
+  expect(leftover()).toHaveLength(1)
+  expect(await createBubblewrapDriver(options).selfTest()).toEqual({ ok: true })
+  expect(leftover()).toEqual([])
+})
+
+it('ends when bubblewrap is killed from outside, and says so', async () => {
+  const seconds = mark()
+  const box = await startSandbox(made.driver, made.makeWorkspace('killed'))
+  const running = expect(box.shell(`sleep ${seconds}`)).rejects.toThrow('the sandbox ended while a command ran in it')
+  await waitUntil(() => alive(seconds).length === 1, 5_000)
+  const bubblewrap = processIds().find(
+    pid => readStatus(pid).includes(`PPid:\t${process.pid}\n`) && readStatus(pid).startsWith('Name:\tbwrap\n'),
+  )
+  signalProcess(bubblewrap ?? 0, 'SIGKILL')
+  await running
+  await box.sandbox.ended
+  expect(await waitUntil(() => alive(seconds).length === 0, 5_000)).toBe(true)
+})
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+it('runs twenty sandboxes at once, each with its own workspace, processes and temporary files', async () => {
+  const boxes = await Promise.all(Array.from({ length: 20 }, (_, index) => startSandbox(made.driver, made.makeWorkspace(`many-${index}`))))
+  const answers = await Promise.all(
+    boxes.map((box, index) =>
+      box.shell(`echo ${index} >/tmp/mine; echo ${index} >mine; sleep 0.1; cat /tmp/mine mine; ls -A /tmp | wc -l`),
+    ),
+  )
+  expect(answers.map(answer => answer.text)).toEqual(boxes.map((_, index) => `${index}\n${index}\n1\n`))
+  await Promise.all(boxes.map(box => box.sandbox.stop()))
+})
+
+it('keeps what an earlier sandbox of the run wrote into the workspace, and nothing else', async () => {
+  const workspace = made.makeWorkspace('again')
+  const first = await startSandbox(made.driver, workspace)
+  await first.shell('echo kept >file; echo gone >/tmp/file; echo gone >~/file')
+  await first.sandbox.stop()
+  await using second = await startSandbox(made.driver, workspace)
+  expect((await second.shell('cat file; ls -A /tmp ~')).text).toBe('kept\n/home/agent:\n.gitconfig\n\n/tmp:\n')
+})
+
+it('refuses a workspace that is missing, a file or a link', async () => {
+  const file = join(made.folder, 'file')
+  const link = join(made.folder, 'link')
+  writeFileSync(file, '')
+  symlinkSync(made.makeWorkspace('target'), link)
+  for (const workspace of [join(made.folder, 'missing'), file, link]) {
+    await expect(made.driver.start({ workspace, read_only: [], limits }), workspace).rejects.toThrow(SandboxError)
+  }
+})
+
+it('says in one line why a sandbox cannot be started, and leaves nothing behind', async () => {
+  const workspace = made.makeWorkspace('unstartable')
+  const starting = made.driver.start({ workspace, read_only: [{ host: '/no/such/folder', inside: '/x' }], limits })
+  await expect(starting).rejects.toThrow(/^[^\n]*\/no\/such\/folder[^\n]*$/)
+  expect(pipeFolders()).toEqual([])
+})
+
+it('proves by the self-test that this machine isolates, and leaves nothing behind', async () => {
+  expect(await made.driver.selfTest()).toEqual({ ok: true })
+  expect(readdirSync(join(made.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual([])
+})
+
+it('fails the self-test with a reason where the sandbox user cannot pass', async () => {
+  const closed = join(made.folder, 'closed')
+  mkdirSync(closed, { mode: 0 })
+  const driver = createBubblewrapDriver({ user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(closed, 'runtime') })
+  expect(await driver.selfTest()).toMatchObject({ ok: false, reason: expect.stringMatching(/^[^\n]*pass through every folder[^\n]*$/) })
+  chmodSync(closed, 0o700)
+})
+
+it('never runs agents as root', async () => {
+  const driver = createBubblewrapDriver({ user: null, path, node_path: process.execPath, runtime_dir: join(made.folder, 'runtime') })
+  const as_root = { ok: false, reason: expect.stringContaining('unprivileged user') }
+  expect(await driver.selfTest()).toEqual(process.getuid?.() === 0 ? as_root : { ok: true })
+})
+
+it('finds bubblewrap in the usual places, then where PATH says, and never in a relative folder', () => {
+  const folder = join(made.folder, 'programs')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'bwrap'), '')
+  const own = join(folder, 'bwrap')
+  expect(findBubblewrap(['/no/such/bwrap', '/bin/sh'], folder)).toBe('/bin/sh')
+  expect(findBubblewrap(['/no/such/bwrap'], `:.:/no/such:/bin/sh:${folder}`)).toBe(own)
+  expect(findBubblewrap(['/no/such/bwrap'], `${relative(process.cwd(), folder)}:`)).toBeUndefined()
+})
+
+it.each([
+  ['may not be executed', 'check the permissions', '#!/bin/sh\n', 0o644],
+  ['names an interpreter that is not there', 'reinstall the package "bubblewrap"', '#!/no/such/program\n', 0o755],
+  ['is of another kind of machine', 'reinstall the package "bubblewrap"', '\x7fELF\n(', 0o755],
+])('says in one line what to do about a bubblewrap that %s', async (name, remedy, content, mode) => {
+  const program = join(made.folder, name.replaceAll(' ', '-'))
+  writeFileSync(program, content, { mode })
+  const child = spawn(program, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] })
+  let complaint = ''
+  child.on('error', error => {
+    complaint = error.message
+  })
+  child.stderr?.on('data', chunk => {
+    complaint += chunk
+  })
+  await new Promise(resolve => child.once('close', resolve))
+  expect(explainFailure(complaint)).toMatch(/^bubblewrap [^\n]+$/)
+  expect(explainFailure(complaint)).toContain(remedy)
+})

@@ -1,0 +1,230 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Endpoint, endpoints } from '../src/contract/endpoints.ts'
+import { createApp } from '../src/http/app.ts'
+import { handlers } from '../src/http/handlers.ts'
+import { streamHandlers } from '../src/http/stream-routes.ts'
+import { Feeds } from '../src/live/feeds.ts'
+import { Hub } from '../src/live/hub.ts'
+import { createModelCatalog } from '../src/model/catalog.ts'
+import { Database } from '../src/store/database.ts'
+import { clone, type Import, importsOf, sourceFiles } from './source-tree.ts'
+
+/**
+ * Who may import whom. A room is a top folder or file of src. Everybody may read the pure centre: contract and core.
+ * `code`: other rooms, or single files of them. `types`: seen by the compiler only, nothing of it is loaded.
+ * `packages`: from npm. `node`: Node's own modules, true for all.
+ */
+type Room = { code?: string[]; types?: string[]; packages?: string[]; node?: true | string[] }
+
+const centre = ['src/contract', 'src/core']
+const rooms: Record<string, Room> = {
+  'src/contract': { packages: ['zod'] },
+  'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto'] },
+  // Rows and texts.
+  'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises'] },
+  'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },
+  'src/live': { code: ['src/store/notify.ts'], packages: ['pg'] },
+  // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
+  'src/service': { code: ['src/store', 'src/trace/entry.ts'], types: ['src/live/feed.ts'] },
+  'src/http': {
+    code: ['src/service'],
+    types: ['src/live'],
+    packages: ['fastify', '@fastify/static', 'zod'],
+    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path'],
+  },
+  // The work: the agent sees two ports and no database; only the worker sees both sides.
+  'src/model': {
+    packages: ['ai', '@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
+    node: ['node:async_hooks'],
+  },
+  'src/agent': { code: ['src/model/port.ts', 'src/sandbox/port.ts', 'src/sandbox/files.ts'], node: ['node:fs'] },
+  'src/worker': {
+    code: ['src/agent', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
+    types: ['src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts'],
+    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
+  },
+  // What touches the machine.
+  'src/system': { node: true },
+  'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },
+  'src/sandbox': { code: ['src/system'], node: true },
+  'src/git': { types: ['src/system/users.ts'], node: true },
+  // Putting it together.
+  'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
+  'src/banner.ts': { types: ['src/service/first-start.ts'] },
+  'src/compose.ts': {
+    code: ['src/git', 'src/http', 'src/live', 'src/model', 'src/sandbox', 'src/service', 'src/store', 'src/worker'],
+    types: ['src/config.ts', 'src/system'],
+    node: ['node:fs', 'node:os', 'node:path'],
+  },
+  'src/main.ts': {
+    code: ['src/banner.ts', 'src/compose.ts', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],
+    node: ['node:fs', 'node:url'],
+  },
+}
+
+/** The page knows of the server what every client knows, and its own rooms only downwards. */
+const from_server = ['src/contract', 'src/core/sample.ts']
+const web_rooms: Record<string, string[]> = {
+  'web/src/ui': [],
+  'web/src/text': [],
+  'web/src/api': [...from_server],
+  'web/src/trace': [...from_server, 'web/src/api', 'web/src/text'],
+  'web/src/components': [...from_server, 'web/src/api', 'web/src/search-params.ts', 'web/src/text', 'web/src/trace', 'web/src/ui'],
+  'web/src/pages': [
+    ...from_server,
+    ...['web/src/api', 'web/src/components', 'web/src/search-params.ts', 'web/src/text', 'web/src/trace', 'web/src/ui'],
+  ],
+}
+
+const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.test.ts'))
+const page = sourceFiles('web/src', ['.ts', '.tsx']).filter(file => !file.path.endsWith('.test.ts'))
+const tools = [...sourceFiles('scripts', ['.ts']), ...sourceFiles('bench', ['.ts'])]
+
+const within = (target: string, places: string[]) => places.some(place => target === place || target.startsWith(`${place}/`))
+const roomOf = (path: string, known: string[]) => known.find(room => within(path, [room]))
+
+/** Types of Node's modules are free: they open nothing. */
+function allows(room: Room, own: string, { target, types, from_package }: Import): boolean {
+  const shared = centre.includes(own) ? [] : centre
+  if (!from_package) return within(target, [own, ...shared, ...(room.code ?? []), ...(types ? (room.types ?? []) : [])])
+  if (!target.startsWith('node:')) return (room.packages ?? []).includes(target)
+  return Array.isArray(room.node) ? room.node.includes(target) || types : room.node === true
+}
+
+test('every import of src is one that the table allows', () => {
+  const strangers = server.flatMap(file => {
+    const own = roomOf(file.path, Object.keys(rooms))
+    const room = own === undefined ? undefined : rooms[own]
+    if (own === undefined || room === undefined) return [`${file.path} is in no room of the table`]
+    return file.imports
+      .filter(item => !allows(room, own, item))
+      .map(item => `${file.path} imports ${item.target}${item.types ? ' (types)' : ''}`)
+  })
+  expect(strangers).toEqual([])
+})
+
+test('the table names no room and no permission that nobody needs', () => {
+  const unused = Object.entries(rooms).flatMap(([own, room]) => {
+    const imports = server.filter(file => within(file.path, [own])).flatMap(file => file.imports)
+    const has = (place: string, types: boolean) => imports.some(item => (types || !item.types) && within(item.target, [place]))
+    return [
+      ...(existsSync(join(clone, own)) ? [] : [own]),
+      ...(room.code ?? []).filter(place => !has(place, false)).map(place => `${own} → ${place}`),
+      ...(room.types ?? []).filter(place => !has(place, true)).map(place => `${own} → ${place} (types)`),
+      ...(room.packages ?? []).filter(name => !imports.some(item => item.target === name)).map(name => `${own} → ${name}`),
+    ]
+  })
+  expect(unused).toEqual([])
+})
+
+test('the web page sees the contract and the sample of the server, its lower rooms never a higher one, and nothing sees the server start', () => {
+  const strangers = page.flatMap(file => {
+    const own = roomOf(file.path, Object.keys(web_rooms))
+    const may = own === undefined ? ['web/src', ...from_server] : [own, ...(web_rooms[own] ?? [])]
+    return file.imports.filter(item => !item.from_package && !within(item.target, may)).map(item => `${file.path} imports ${item.target}`)
+  })
+  expect(strangers).toEqual([])
+  const rooms_of_page = readdirSync(join(clone, 'web/src'), { withFileTypes: true }).filter(entry => entry.isDirectory())
+  expect(rooms_of_page.map(entry => `web/src/${entry.name}`).filter(name => !(name in web_rooms) && name !== 'web/src/styles')).toEqual([])
+  const importers = [...server, ...page, ...tools].filter(file => file.imports.some(item => item.target === 'src/main.ts'))
+  expect(importers.map(file => file.path)).toEqual([])
+})
+
+test('imports are read as they are: types apart from code, comments and quoted sources not at all', () => {
+  const text = [
+    "import type { A } from '../store/a.ts'",
+    "import { type B, type C } from './b.ts'",
+    "import { type D, e } from './d.ts'",
+    "import f, { type G } from '@scope/name/deep'",
+    "import './side.ts'",
+    "export * from './star.ts'",
+    "export type { H } from './h.ts'",
+    "// import { x } from './comment.ts'",
+    'const quoted = `',
+    "import { y } from './quoted.ts'",
+    '`',
+    "const lazy = () => import('./lazy.ts')",
+  ].join('\n')
+  expect(importsOf('src/live/x.ts', text)).toEqual([
+    { target: 'src/store/a.ts', types: true, from_package: false },
+    { target: 'src/live/b.ts', types: true, from_package: false },
+    { target: 'src/live/d.ts', types: false, from_package: false },
+    { target: '@scope/name', types: false, from_package: true },
+    { target: 'src/live/star.ts', types: false, from_package: false },
+    { target: 'src/live/h.ts', types: true, from_package: false },
+    { target: 'src/live/side.ts', types: false, from_package: false },
+    { target: 'src/live/lazy.ts', types: false, from_package: false },
+  ])
+})
+
+test('only the start of the service reads the environment', () => {
+  const readers = [...server, ...page].filter(file => /\bprocess\.env\b/.test(file.text)).map(file => file.path)
+  expect(readers.filter(path => !['src/config.ts', 'src/main.ts'].includes(path))).toEqual([])
+})
+
+test('nothing in src prints but main.ts', () => {
+  const printers = server.filter(file => /\bconsole\.|process\.(stdout|stderr)\.write/.test(file.text)).map(file => file.path)
+  expect(printers).toEqual(['src/main.ts'])
+})
+
+test('no file has more than 300 lines', () => {
+  const long = [...server, ...page, ...tools].filter(file => file.lines > 300)
+  expect(long.map(file => `${file.path}: ${file.lines}`)).toEqual([])
+})
+
+test('no name says nothing: utils, helpers, common, types, index', () => {
+  const empty = /^(utils?|helpers?|common|misc|shared|types|index|manager)$/
+  const names = [...server, ...page, ...tools].flatMap(({ path }) => [...dirname(path).split('/'), basename(path).replace(/\..*$/, '')])
+  expect([...new Set(names)].filter(name => empty.test(name))).toEqual([])
+})
+
+test('no check of the compiler is switched off', () => {
+  const off = /@ts-(ignore|nocheck|expect-error)|[:<(|]\s*any\b[\s,;>)\]=[]|,\s*any\s*[>\]]|\bas any\b/
+  const files = [...server, ...page, ...tools].filter(file => off.test(file.text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')))
+  expect(files.map(file => file.path)).toEqual([])
+})
+
+test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
+  const session = ['createSession', 'createSessionToken', 'deleteSession']
+  const feeds = new Feeds(new Hub(), () => {})
+  const served = [...Object.keys(handlers), ...Object.keys(streamHandlers(feeds, new Set())), ...session, 'getOpenApi']
+  expect(served.sort()).toEqual(Object.keys(endpoints).sort())
+
+  await using db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: () => {} })
+  const models = createModelCatalog({ default_model: null })
+  const { app } = await createApp({
+    services: { db, base_url: '', models, resolveBase: async () => ({ state: 'no_mirror' }), turn_wall_seconds: 60 },
+    feeds,
+    readiness: () => Promise.reject(new Error('not asked')),
+    web: join(clone, 'no-such-folder'),
+    trust_proxy: false,
+    allowed_hosts: null,
+    cors_origins: [],
+    log: () => {},
+  })
+  await app.ready()
+  const wanted = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({ method, url: path.replace(/\{(\w+)\}/g, ':$1') }))
+  expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
+  const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
+  expect(methods.length).toBe(wanted.length)
+  await app.close()
+})
+
+test('ARCHITECTURE.md names every folder of src and web/src, and nothing that is not there', () => {
+  const text = readFileSync(join(clone, 'ARCHITECTURE.md'), 'utf8')
+  const named = [...text.matchAll(/`((?:src|web|test|bench|docs|scripts|runtime)\/[\w./-]*)`/g)].map(match => match[1] ?? '')
+  expect(named.filter(path => !existsSync(join(clone, path)))).toEqual([])
+  const folders = ['src', 'web/src'].flatMap(top =>
+    readdirSync(join(clone, top), { withFileTypes: true })
+      .filter(entry => entry.isDirectory() && sourceFilesBelow(`${top}/${entry.name}`))
+      .map(entry => `${top}/${entry.name}/`),
+  )
+  expect(folders.filter(folder => !named.includes(folder))).toEqual([])
+})
+
+/** An empty folder is none: git does not keep it. */
+function sourceFilesBelow(folder: string): boolean {
+  return readdirSync(join(clone, folder), { recursive: true, withFileTypes: true }).some(entry => entry.isFile())
+}

@@ -1,0 +1,95 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { startService } from '../src/compose.ts'
+import { readConfig } from '../src/config.ts'
+import { Database } from '../src/store/database.ts'
+import { prepareDataFolder } from '../src/system/data-folder.ts'
+import { sandboxNode } from '../src/system/sandbox-node.ts'
+import { ensureServiceUsers } from '../src/system/users.ts'
+import { createTestDatabase } from './database.ts'
+
+export const TOKEN = 'test-token-of-the-first-admin-0123456789'
+
+export type App = AsyncDisposable & {
+  base_url: string
+  token: string
+  org_id: number
+  repo_id: number
+  user_id: number
+  database_url: string
+  db: Database
+  data_dir: string
+  /** What the service logged. */
+  logs: { level: string; message: string; fields: Record<string, unknown> | undefined }[]
+  signInLink(): Promise<string>
+  /** A request with the admin's token; `body` is sent as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+/** `body` is what JSON the answer held, or its text. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
+export type Answer = { status: number; headers: Headers; body: any }
+
+/** The whole service on a database and a data folder of its own, as one start would make it. `env` as an operator would set it. */
+export async function startApp(env: Record<string, string> = {}): Promise<App> {
+  const stack = new AsyncDisposableStack()
+  const database = stack.use(await createTestDatabase())
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-')))
+  chmodSync(folder, 0o755)
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const users = ensureServiceUsers()
+  const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
+  const logs: App['logs'] = []
+  const service = stack.use(
+    await startService({
+      config: readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...env }),
+      database_url: database.url,
+      data,
+      users,
+      path: process.env.PATH ?? '',
+      node_path: sandboxNode(data.root, users.sandbox),
+      web: fileURLToPath(new URL('../web/dist', import.meta.url)),
+      version: 'test',
+      log: (level, message, fields) => logs.push({ level, message, fields }),
+    }),
+  )
+  const db = stack.use(new Database(database.url, { max: 3, on_error: () => {} }))
+  return {
+    base_url: service.base_url,
+    token: TOKEN,
+    org_id: service.started.organization_id,
+    repo_id: service.started.repository?.id ?? 0,
+    user_id: service.started.user_id,
+    database_url: database.url,
+    db,
+    data_dir: data.root,
+    logs,
+    signInLink: () => service.signInLink(),
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(service.base_url + path, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: parsed(text) }
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Rows of a statement, for what the API does not show. */
+export async function rows<R extends pg.QueryResultRow>(app: App, text: string, values: unknown[] = []): Promise<R[]> {
+  return (await app.db.query<R>({ text, values })).rows
+}

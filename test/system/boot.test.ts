@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { isAlive, waitUntil } from '../../src/system/processes.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const root = join(import.meta.dirname, '../..')
+const boot: {
+  commands: Record<string, { node: string[]; tools: string[]; strict?: boolean; web?: boolean }>
+  innerEnvironment: (env: Record<string, string>) => Record<string, string>
+  packagesStamp: (folder: string) => string
+  webStamp: (folder: string) => string
+} = createRequire(import.meta.url)(join(root, 'boot.cjs'))
+
+type Package = { version?: string; optional?: boolean; optionalDependencies?: Record<string, string> }
+
+/** A clone in small: the launcher, a manifest with one package in the clone itself (no network), and a script for `check`. */
+function smallClone(check_script: string): { path: string } & Disposable {
+  const folder = temporaryFolder()
+  for (const part of ['dep', 'scripts', 'web/src', 'web/dist']) mkdirSync(join(folder.path, part), { recursive: true })
+  copyFileSync(join(root, 'boot.cjs'), join(folder.path, 'boot.cjs'))
+  const devDependencies = { dep: 'file:dep' }
+  writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ name: 'small', version: '1.0.0', type: 'module', devDependencies }))
+  writeFileSync(join(folder.path, 'dep/package.json'), JSON.stringify({ name: 'dep', version: '1.0.0' }))
+  const packages = {
+    '': { name: 'small', version: '1.0.0', devDependencies },
+    dep: { version: '1.0.0', dev: true },
+    'node_modules/dep': { resolved: 'dep', link: true },
+  }
+  writeFileSync(
+    join(folder.path, 'package-lock.json'),
+    JSON.stringify({ name: 'small', version: '1.0.0', lockfileVersion: 3, requires: true, packages }),
+  )
+  writeFileSync(join(folder.path, '.npmrc'), 'ignore-scripts=true\naudit=false\nfund=false\n')
+  writeFileSync(join(folder.path, 'scripts/check.ts'), check_script)
+  return folder
+}
+
+function stampPackages(clone: string): void {
+  mkdirSync(join(clone, 'node_modules'))
+  writeFileSync(join(clone, 'node_modules/.boot-stamp'), boot.packagesStamp(clone))
+}
+
+function launch(clone: string, args: string[], env: Record<string, string> = {}) {
+  return spawn(process.execPath, [join(clone, 'boot.cjs'), ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+async function launchToEnd(
+  clone: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; out: string; err: string }> {
+  const child = launch(clone, args, env)
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code, out, err }
+}
+
+test('every script of package.json goes through the launcher, with exec so that signals to npm arrive', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(scripts).toEqual(Object.fromEntries(Object.keys(boot.commands).map(name => [name, `exec node boot.cjs ${name}`])))
+})
+
+test('the lock file holds every optional package that it names, else npm ci refuses a fresh clone', () => {
+  for (const folder of [root, join(root, 'runtime')]) {
+    const { packages }: { packages: Record<string, Package> } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+    const held = new Set(Object.keys(packages).map(path => path.split('node_modules/').at(-1)))
+    const named = Object.values(packages).flatMap(entry => Object.keys(entry.optionalDependencies ?? {}))
+    expect(named.filter(name => !held.has(name))).toEqual([])
+  }
+})
+
+test('packages are installed anew when dependencies change, and not for a word of the description', () => {
+  using clone = smallClone('')
+  const before = boot.packagesStamp(clone.path)
+  const manifest = JSON.parse(readFileSync(join(clone.path, 'package.json'), 'utf8'))
+  writeFileSync(join(clone.path, 'package.json'), JSON.stringify({ ...manifest, description: 'other', scripts: { x: 'y' } }))
+  expect(boot.packagesStamp(clone.path)).toBe(before)
+  writeFileSync(join(clone.path, 'package.json'), JSON.stringify({ ...manifest, dependencies: { left: '1.0.0' } }))
+  const other_dependency = boot.packagesStamp(clone.path)
+  appendFileSync(join(clone.path, 'package-lock.json'), ' ')
+  expect(new Set([before, other_dependency, boot.packagesStamp(clone.path)]).size).toBe(3)
+})
+
+test('the web page is built anew when its sources or packages change, and not for what the build itself wrote', () => {
+  using clone = smallClone('')
+  writeFileSync(join(clone.path, 'web/src/main.tsx'), 'one')
+  const stamps = [boot.webStamp(clone.path)]
+  writeFileSync(join(clone.path, 'web/dist/main.js'), 'built')
+  expect(boot.webStamp(clone.path)).toBe(stamps[0])
+  writeFileSync(join(clone.path, 'web/src/main.tsx'), 'two')
+  stamps.push(boot.webStamp(clone.path))
+  writeFileSync(join(clone.path, 'web/src/more.tsx'), '')
+  stamps.push(boot.webStamp(clone.path))
+  appendFileSync(join(clone.path, 'package-lock.json'), ' ')
+  stamps.push(boot.webStamp(clone.path))
+  expect(new Set(stamps).size).toBe(4)
+})
+
+test('the npm inside npm keeps the ways to the registry and loses what would change the installation', () => {
+  const kept = {
+    PATH: '/bin',
+    npm_config_registry: 'r',
+    npm_config_cache: 'c',
+    npm_config_https_proxy: 'p',
+    npm_config_cafile: 'f',
+    npm_execpath: 'n',
+  }
+  const lost = {
+    NODE_ENV: 'production',
+    npm_config_omit: 'dev',
+    npm_config_prefix: '/x',
+    npm_config_cached: 'y',
+    npm_package_name: 'x',
+    npm_lifecycle_event: 'test',
+  }
+  expect(boot.innerEnvironment({ ...kept, ...lost })).toEqual(kept)
+})
+
+test('a command gets its arguments and a PATH that starts with our Node, and its exit code is passed on', async () => {
+  using clone = smallClone(
+    "console.log(JSON.stringify([process.argv.slice(2), process.env.PATH.split(':')[0], process.cwd()])); process.exitCode = 7",
+  )
+  stampPackages(clone.path)
+  const { code, out, err } = await launchToEnd(clone.path, ['check', 'one', '--two'])
+  expect([code, err]).toEqual([7, ''])
+  expect(JSON.parse(out)).toEqual([['one', '--two'], dirname(process.execPath), clone.path])
+})
+
+test('two commands at once on a clone without packages install them once, whatever NODE_ENV and omit say', async () => {
+  using clone = smallClone("import { existsSync } from 'node:fs'; console.log(existsSync('node_modules/dep/package.json'))")
+  const env = { NODE_ENV: 'production', npm_config_omit: 'dev' }
+  const ends = await Promise.all([launchToEnd(clone.path, ['check'], env), launchToEnd(clone.path, ['check'], env)])
+  expect(ends.map(end => [end.code, end.out])).toEqual(Array(2).fill([0, 'true\n']))
+  expect(ends.filter(end => end.err.includes('getting packages'))).toHaveLength(1)
+  expect((await launchToEnd(clone.path, ['check'])).err).toBe('')
+})
+
+test('packages that cannot be installed end the command with one line and leave no stamp', async () => {
+  using clone = smallClone('')
+  writeFileSync(join(clone.path, 'package-lock.json'), '{}')
+  const { code, err } = await launchToEnd(clone.path, ['check'])
+  expect(code).toBe(1)
+  expect(err.trimEnd().split('\n').at(-1)).toBe('agentrun: npm could not install packages: see above, then try again')
+  expect(existsSync(join(clone.path, 'node_modules/.boot-stamp'))).toBe(false)
+})
+
+test('a signal to the launcher reaches the command, whose own ending decides', async () => {
+  using clone = smallClone("process.on('SIGTERM', () => process.exit(3)); setInterval(() => {}, 1000); console.log('ready')")
+  stampPackages(clone.path)
+  const launcher = launch(clone.path, ['check'])
+  await once(launcher.stdout, 'data')
+  launcher.kill('SIGTERM')
+  expect(await once(launcher, 'exit')).toEqual([3, null])
+})
+
+test('a killed launcher is noticed by the command through its closed channel', async () => {
+  using clone = smallClone("process.on('disconnect', () => process.exit(0)); setInterval(() => {}, 1000); console.log(process.pid)")
+  stampPackages(clone.path)
+  const launcher = launch(clone.path, ['check'])
+  const pid = Number(String(await once(launcher.stdout, 'data')))
+  launcher.kill('SIGKILL')
+  expect(await waitUntil(() => !isAlive(pid), 10_000)).toBe(true)
+})
+
+test('an unknown command is one line that names the commands', async () => {
+  using clone = smallClone('')
+  const { code, err } = await launchToEnd(clone.path, ['serve'])
+  expect([code, err]).toEqual([1, 'agentrun: usage: npm run start | npm run dev | npm run check | npm run test | npm run bench\n'])
+})

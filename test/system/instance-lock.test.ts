@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { lockDataFolder } from '../../src/system/instance-lock.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const lock_and_stay = `
+  const { lockDataFolder } = await import(process.argv[1])
+  await lockDataFolder(process.argv[2])
+  console.log('locked')
+  setInterval(() => {}, 1000)`
+
+test('a second service on one data folder, by whatever path, is refused with one line that names the first', async () => {
+  using folder = temporaryFolder()
+  symlinkSync(folder.path, join(folder.path, 'alias'))
+  await using first = await lockDataFolder(folder.path)
+  expect(first).toBeDefined()
+  const refusal = `data folder ${folder.path} is in use by process ${process.pid}`
+  await expect(lockDataFolder(join(folder.path, 'alias'))).rejects.toThrow(new Error(refusal))
+})
+
+test('the folder is free again when its holder lets go, and folders do not share a lock', async () => {
+  using folder = temporaryFolder()
+  using other = temporaryFolder()
+  {
+    await using first = await lockDataFolder(folder.path)
+    await using second = await lockDataFolder(other.path)
+    expect([first, second]).toHaveLength(2)
+  }
+  await using again = await lockDataFolder(folder.path)
+  expect(again).toBeDefined()
+})
+
+test('a killed holder leaves nothing behind that refuses the next one', async () => {
+  using folder = temporaryFolder()
+  const module_url = new URL('../../src/system/instance-lock.ts', import.meta.url).href
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', lock_and_stay, module_url, folder.path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  await expect(lockDataFolder(folder.path)).rejects.toThrow(`in use by process ${holder.pid}`)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  await using next = await lockDataFolder(folder.path)
+  expect(next).toBeDefined()
+})

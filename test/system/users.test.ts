@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { childEnv } from '../../src/system/child-env.ts'
+import { ensureServiceUsers } from '../../src/system/users.ts'
+
+test('as root, database and sandbox run as two different users that are not root; otherwise as ourselves', () => {
+  const { service, sandbox } = ensureServiceUsers()
+  if (process.getuid?.() !== 0) return expect({ service, sandbox }).toEqual({ service: null, sandbox: null })
+  const ids = [0, service?.uid, sandbox?.uid]
+  expect(new Set(ids).size).toBe(3)
+  expect(sandbox?.gid).toBe(service?.gid)
+  expect(ensureServiceUsers()).toEqual({ service, sandbox })
+})
+
+test('a child process gets no variable of ours but those that are named', () => {
+  process.env.AGENTRUN_TEST_SECRET = 'must not leak'
+  const { stdout } = spawnSync('env', { env: childEnv({ NAMED: 'yes' }), encoding: 'utf8' })
+  delete process.env.AGENTRUN_TEST_SECRET
+  const names = stdout
+    .trim()
+    .split('\n')
+    .map(line => line.split('=')[0])
+  expect(names.sort()).toEqual(['LANG', 'NAMED', 'PATH'])
+})

@@ -1,0 +1,99 @@
+import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import type { RunStatus } from '../../../src/contract/runs.ts'
+import { call } from './call.ts'
+import { ProblemError, problemOf, unreachable } from './problem.ts'
+import { routes } from './routes.ts'
+
+/** Answers are kept up to date by the streams, so nothing is asked for again merely because a tab is looked at. */
+export const createQueryClient = (queryCache: QueryCache) =>
+  new QueryClient({
+    queryCache,
+    defaultOptions: {
+      queries: {
+        staleTime: 30_000,
+        refetchOnWindowFocus: false,
+        retry: (count, error) =>
+          count < 3 && error instanceof ProblemError && (error.status === 0 || error.status >= 500 || error.status === 429),
+      },
+    },
+  })
+
+export type RunFilter = { status?: RunStatus; repo_id?: number; q?: string; tag?: string; archived?: boolean }
+
+export const runs_page_size = 50
+
+export const runQuery = (agent_run_id: number) =>
+  queryOptions({ queryKey: ['run', agent_run_id], queryFn: ({ signal }) => call('getAgentRun', { params: { agent_run_id }, signal }) })
+
+/** `skip` of the next page is the number of runs already here: runs that came in live are among them. */
+export const runsQuery = (filter: RunFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', filter],
+    queryFn: ({ pageParam, signal }) =>
+      call('listAgentRuns', {
+        query: {
+          skip: String(pageParam),
+          limit: String(runs_page_size),
+          status: filter.status,
+          q: filter.q,
+          tag: filter.tag,
+          repo_id: filter.repo_id === undefined ? undefined : String(filter.repo_id),
+          archived: filter.archived ? 'true' : undefined,
+        },
+        signal,
+      }),
+    initialPageParam: 0,
+    getNextPageParam: (_last, pages) => {
+      const here = pages.reduce((sum, page) => sum + page.items.length, 0)
+      return here < (pages.at(-1)?.total ?? 0) ? here : undefined
+    },
+  })
+
+/** `state` is whatever makes another answer likely: the pushed commit, the turn, the status. */
+export const diffQuery = (agent_run_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['diff', agent_run_id, state],
+    queryFn: ({ signal }) => call('getAgentRunDiff', { params: { agent_run_id }, signal }),
+    placeholderData: previous => previous,
+  })
+
+export const repositoriesQuery = queryOptions({
+  queryKey: ['repositories'],
+  queryFn: async ({ signal }) => {
+    const first = await call('listRepositories', { query: { limit: '100' }, signal })
+    const items = [...first.items]
+    while (items.length < first.total) {
+      const next = await call('listRepositories', { query: { limit: '100', skip: String(items.length) }, signal })
+      if (next.items.length === 0) break
+      items.push(...next.items)
+    }
+    return items
+  },
+  staleTime: 300_000,
+})
+
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: ({ signal }) => call('listModels', { signal }),
+  staleTime: 300_000,
+})
+
+export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => call('getMe', { signal }), staleTime: 300_000 })
+
+export const organizationsQuery = queryOptions({
+  queryKey: ['organizations'],
+  queryFn: ({ signal }) => call('listOrganizations', { query: { limit: '100' }, signal }),
+  staleTime: 300_000,
+})
+
+/** Whether workers start runs; public, so that it can be asked at any time. */
+export const readinessQuery = queryOptions({
+  queryKey: ['readiness'],
+  queryFn: async ({ signal }): Promise<{ workers: string; workers_reason: string | null }> => {
+    const response = await fetch(routes.getReadiness.path, { signal }).catch(error => Promise.reject(unreachable(error)))
+    if (!response.ok) throw await problemOf(response)
+    return response.json()
+  },
+  refetchInterval: 30_000,
+  retry: false,
+})

@@ -1,0 +1,32 @@
+import type { Endpoints } from '../../../src/contract/endpoints.ts'
+
+/** The operations the pages use. Method and path must be those of the contract, or this does not compile. */
+export const routes = {
+  createAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run' },
+  getAgentRun: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}' },
+  updateAgentRun: { method: 'PATCH', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}' },
+  listAgentRuns: { method: 'GET', path: '/v1/organizations/{org_id}/agent/runs' },
+  resumeAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/resume' },
+  stopAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/stop' },
+  archiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/archive' },
+  unarchiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/unarchive' },
+  getAgentRunLogs: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs' },
+  getAgentRunDiff: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/diff' },
+  streamAgentRunEvents: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/events' },
+  streamOrganizationEvents: { method: 'GET', path: '/v1/organizations/{org_id}/events' },
+  listOrganizations: { method: 'GET', path: '/v1/organizations' },
+  getMe: { method: 'GET', path: '/v1/users/me' },
+  listRepositories: { method: 'GET', path: '/v1/organizations/{org_id}/repos' },
+  listModels: { method: 'GET', path: '/v1/organizations/{org_id}/models' },
+  createSession: { method: 'POST', path: '/session' },
+  createSessionToken: { method: 'POST', path: '/session/token' },
+  deleteSession: { method: 'DELETE', path: '/session' },
+  getReadiness: { method: 'GET', path: '/readyz' },
+} as const satisfies { [N in keyof Endpoints]?: { method: Endpoints[N]['method']; path: Endpoints[N]['path'] } }
+
+export type RouteName = keyof typeof routes
+
+/** A path with its `{names}` filled in. */
+export function pathOf(name: RouteName, values: Record<string, number>): string {
+  return routes[name].path.replace(/\{(\w+)\}/g, (_match, key: string) => String(values[key]))
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import { matches, withRun } from './run-cache.ts'
+
+const run = (id: number, fields: Partial<AgentRun> = {}) =>
+  ({
+    id,
+    status: 'running',
+    updated_at: '2026-11-20T10:00:00.000Z',
+    archived: false,
+    title: `Run ${id}`,
+    prompt: 'Do it',
+    tags: [],
+    repo_id: 1,
+    ...fields,
+  }) as AgentRun
+
+const page = (...items: AgentRun[]) => ({ items, total: 10, page: 1, size: 2, pages: 5 })
+const ids = (pages: { items: AgentRun[] }[]) => pages.map(({ items }) => items.map(({ id }) => id))
+
+test('a new run comes first and is counted', () => {
+  const pages = withRun([page(run(9), run(8)), page(run(7))], run(10), {})
+  expect(ids(pages)).toEqual([[10, 9, 8], [7]])
+  expect(pages[0]?.total).toBe(11)
+})
+
+test('a run that changed is changed where it stands', () => {
+  const later = run(8, { status: 'completed', updated_at: '2026-11-20T10:00:01.000Z' })
+  expect(withRun([page(run(9), run(8))], later, {})[0]?.items[1]?.status).toBe('completed')
+})
+
+test('an older state that arrives late changes nothing', () => {
+  const early = run(8, { status: 'queued', updated_at: '2026-11-20T09:00:00.000Z' })
+  expect(withRun([page(run(8))], early, {})[0]?.items[0]?.status).toBe('running')
+})
+
+test('a run that no longer fits the filter leaves the list, one that does not fit never enters it', () => {
+  const left = withRun([page(run(9), run(8))], run(8, { status: 'completed' }), { status: 'running' })
+  expect(ids(left)).toEqual([[9]])
+  expect(left[0]?.total).toBe(9)
+  expect(ids(withRun([page(run(9))], run(10), { status: 'failed' }))).toEqual([[9]])
+})
+
+test('a run older than what is loaded waits for its page', () => {
+  expect(ids(withRun([page(run(9))], run(3), {}))).toEqual([[9]])
+})
+
+test('filters mean what the service means by them', () => {
+  expect(matches(run(1, { archived: true }), {})).toBe(false)
+  expect(matches(run(1, { archived: true }), { archived: true })).toBe(true)
+  expect(matches(run(1, { tags: ['ci'] }), { tag: 'ci' })).toBe(true)
+  expect(matches(run(1), { repo_id: 2 })).toBe(false)
+  expect(matches(run(1, { prompt: 'Fix the PARSER' }), { q: 'parser' })).toBe(true)
+})

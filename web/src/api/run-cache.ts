@@ -1,0 +1,43 @@
+import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AnswerOf } from './call.ts'
+import { type RunFilter, runQuery } from './queries.ts'
+
+type Page = AnswerOf<'listAgentRuns'>
+
+/** Puts the newest state of a run everywhere it is shown. */
+export function putRun(client: QueryClient, run: AgentRun): void {
+  client.setQueryData(runQuery(run.id).queryKey, old => newer(run, old))
+  for (const [key, data] of client.getQueriesData<InfiniteData<Page>>({ queryKey: ['runs'] })) {
+    if (data) client.setQueryData(key, { ...data, pages: withRun(data.pages, run, key[1] as RunFilter) })
+  }
+}
+
+/** Events may overtake an answer that was asked for earlier: the later `updated_at` wins. */
+const newer = (run: AgentRun, old: AgentRun | undefined) => (old && old.updated_at > run.updated_at ? old : run)
+
+/** The pages of a filtered list after a run changed or came into being. Runs stay where they are; new ones come first. */
+export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[] {
+  const fits = matches(run, filter)
+  const known = pages.some(page => page.items.some(item => item.id === run.id))
+  const change = known === fits ? 0 : fits ? 1 : -1
+  const newest = pages[0]?.items[0]?.id ?? 0
+  // A run that is older than all that is loaded will come with its page.
+  if (!known && (!fits || run.id < newest)) return pages
+  return pages.map((page, index) => {
+    const items = known
+      ? page.items.flatMap(item => (item.id === run.id ? (fits ? [newer(run, item)] : []) : [item]))
+      : index === 0
+        ? [run, ...page.items]
+        : page.items
+    return { ...page, items, total: Math.max(0, page.total + change) }
+  })
+}
+
+export function matches(run: AgentRun, { status, repo_id, q, tag, archived = false }: RunFilter): boolean {
+  if (run.archived !== archived) return false
+  if (status && run.status !== status) return false
+  if (repo_id !== undefined && run.repo_id !== repo_id) return false
+  if (tag && !run.tags.includes(tag)) return false
+  return !q || `${run.title}\n${run.prompt}`.toLowerCase().includes(q.toLowerCase())
+}

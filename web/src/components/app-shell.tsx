@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useRouter } from '@tanstack/react-router'
+import { LogOut, Plus } from 'lucide-react'
+import { meQuery, organizationsQuery, readinessQuery } from '../api/queries.ts'
+import { session } from '../api/session.ts'
+import { visible } from '../text/visible.ts'
+import { buttonLook } from '../ui/button.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
+import { Brand } from './brand.tsx'
+import { ThemeButton } from './theme-button.tsx'
+
+/** The frame of every signed-in page. Pages scroll inside it. */
+export function AppShell() {
+  const router = useRouter()
+  const me = useQuery(meQuery).data
+  const organization = useQuery(organizationsQuery).data?.items[0]
+  const signOut = async () => {
+    await session.signOut()
+    router.options.context.queries.clear()
+    await router.navigate({ to: '/sign-in', search: {} })
+  }
+  return (
+    <div className="flex h-dvh flex-col">
+      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+        Skip to content
+      </a>
+      <header className="flex h-11 shrink-0 items-center gap-1 border-line border-b bg-surface px-3">
+        <Link to="/" className="mr-2 flex items-center gap-2 rounded-md font-semibold text-base" aria-label="Agent Run Service: all runs">
+          <Brand /> <span className="max-sm:hidden">Agent Runs</span>
+        </Link>
+        {organization && <span className="truncate text-faint max-sm:hidden">{visible(organization.name)}</span>}
+        <div className="flex-1" />
+        <Link to="/new" search={{}} className={buttonLook('primary', 'mr-1')}>
+          <Plus aria-hidden className="size-4" /> New run
+        </Link>
+        <ThemeButton />
+        <IconButton label={me ? `Sign out ${visible(me.full_name ?? me.github_username)}` : 'Sign out'} onClick={signOut}>
+          <LogOut className="size-4" />
+        </IconButton>
+      </header>
+      <WorkersNotice />
+      <main id="main" className="min-h-0 flex-1">
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function WorkersNotice() {
+  const readiness = useQuery(readinessQuery).data
+  if (readiness?.workers !== 'blocked') return null
+  return (
+    <p role="alert" className="shrink-0 border-warn/40 border-b bg-warn/10 px-3 py-1.5 text-warn text-xs">
+      Runs are accepted and queued, but none is started: {visible(readiness.workers_reason ?? 'the workers are blocked')}
+    </p>
+  )
+}

@@ -1,0 +1,23 @@
+import { RefreshCw, Unplug } from 'lucide-react'
+import type { StreamState } from '../api/event-stream.ts'
+import { visible } from '../text/visible.ts'
+import { Badge } from '../ui/badge.tsx'
+
+/** Says when what is seen may be out of date. Nothing while all is well. */
+export function ConnectionNote({ state }: { state: StreamState }) {
+  if (state.name === 'reconnecting') {
+    return (
+      <Badge tone="warn" title={visible(state.problem)}>
+        <RefreshCw aria-hidden className="size-3 animate-spin [animation-duration:3s]" /> Reconnecting…
+      </Badge>
+    )
+  }
+  if (state.name === 'ended') {
+    return (
+      <Badge tone="bad" title={visible(state.problem.message)}>
+        <Unplug aria-hidden className="size-3" /> Not live: {visible(state.problem.message)}
+      </Badge>
+    )
+  }
+  return null
+}

@@ -1,0 +1,69 @@
+import { isObject, numberAt, textAt } from '../../trace/fields.ts'
+import { toolKind } from '../../trace/tool-kind.ts'
+import { PlainText } from '../plain-text.tsx'
+import { JsonView } from './json-view.tsx'
+import { MiniDiff } from './mini-diff.tsx'
+import { Terminal } from './terminal.tsx'
+
+type Props = {
+  tool_name: string | null
+  input: unknown
+  output: unknown
+  open: boolean
+  on_toggle: () => void
+}
+
+/** The inside of a tool's card. Closed, it shows what fits in a few lines; `open` shows everything. */
+export function ActionBody({ tool_name, input, output, open, on_toggle }: Props) {
+  const kind = toolKind(tool_name)
+  const text = kind === 'search' ? matches(output) : (textAt(output, 'output', 'content', 'text') ?? '')
+  const message = textAt(output, 'error')
+  const failure = message && message !== text ? <PlainText text={message} className="text-bad text-xs" /> : null
+  const terminal = (all: boolean) => <Terminal text={text} open={all} on_toggle={on_toggle} note={truncation(output)} />
+  if (kind === 'question') return <PlainText text={textAt(input, 'question') ?? ''} />
+  if (kind === 'shell') {
+    const command = textAt(input, 'command') ?? ''
+    return (
+      <>
+        {open && (command.includes('\n') || command.length > 80) && <JsonView title="Command" value={command} />}
+        {terminal(open)}
+        {failure}
+      </>
+    )
+  }
+  if (kind === 'edit' || kind === 'write') {
+    const after = textAt(input, 'new', 'content') ?? ''
+    return (
+      <>
+        <MiniDiff before={textAt(input, 'old') ?? ''} after={after} open={open} on_toggle={on_toggle} />
+        {failure}
+      </>
+    )
+  }
+  if (!open) return failure
+  if (kind !== 'tool' && text) {
+    return (
+      <>
+        {terminal(true)}
+        {failure}
+      </>
+    )
+  }
+  return (
+    <div className="space-y-2">
+      <JsonView title="Input" value={input} />
+      <JsonView title="Output" value={output} />
+    </div>
+  )
+}
+
+function matches(output: unknown): string {
+  const lines = isObject(output) && Array.isArray(output.matches) ? output.matches : []
+  return lines.filter(line => typeof line === 'string').join('\n')
+}
+
+function truncation(output: unknown): string | null {
+  if (!isObject(output) || output.truncated !== true) return null
+  const bytes = numberAt(output, 'output_bytes')
+  return `Not all of it is here${bytes === null ? '' : `: ${bytes.toLocaleString('en')} bytes were written`}`
+}

@@ -1,0 +1,70 @@
+import { Link } from '@tanstack/react-router'
+import type { LogEntry } from '../../../../src/contract/logs.ts'
+import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
+import { Markdown } from '../markdown.tsx'
+import { PlainText } from '../plain-text.tsx'
+import { ActionBody } from './action-body.tsx'
+import { Clamped } from './clamped.tsx'
+import { JsonView } from './json-view.tsx'
+import { PlanList } from './plan.tsx'
+import { PullRequestCard } from './pull-request.tsx'
+
+type Props = { entry: LogEntry; open: boolean; on_toggle: () => void }
+
+const lines_closed = 10
+
+/** What an entry says, under its first line. */
+export function EntryBody({ entry, open, on_toggle }: Props) {
+  const { message_type, observation, tool_name, tool_input, tool_output } = entry
+  const said = typeof observation === 'string' ? observation : ''
+  const prose = (text: string) => (
+    <Clamped text={text} lines={lines_closed} open={open} on_toggle={on_toggle}>
+      {shown => <PlainText text={shown} className={text.includes('```') ? 'font-mono text-xs' : ''} />}
+    </Clamped>
+  )
+  switch (message_type) {
+    case 'ACTION':
+      return <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
+    case 'FINAL_ANSWER':
+      return <Markdown text={said} />
+    case 'USER_MESSAGE':
+      return prose(textAt(observation, 'text') ?? said)
+    case 'USER_GITHUB_ISSUE_COMMENT':
+      return prose(textAt(observation, 'body') ?? said)
+    case 'PLAN_EVALUATION':
+      return objectsAt(observation, 'plan').length > 0 ? <PlanList observation={observation} /> : null
+    case 'INITIAL_PR_GENERATION':
+      return <PullRequestCard pr={pullRequestOf(observation)} />
+    case 'ERROR':
+    case 'PR_CREATION_FAILED':
+      return (
+        <>
+          {prose(textAt(observation, 'message') ?? said)}
+          {open && <JsonView title="Details" value={observation} />}
+        </>
+      )
+    case 'AGENT_RUN_LINK': {
+      const id = numberAt(observation, 'agent_run_id')
+      if (id === null) return null
+      return (
+        <Link to="/agent/trace/$id" params={{ id: String(id) }} className="text-accent hover:underline">
+          Run {id}
+        </Link>
+      )
+    }
+    default:
+      return open ? <JsonView title="Observation" value={observation} /> : null
+  }
+}
+
+const pullRequestOf = (observation: unknown) => ({
+  number: numberAt(observation, 'pr_number'),
+  title: textAt(observation, 'title'),
+  url: textAt(observation, 'url'),
+  head: textAt(observation, 'head_branch'),
+  base: textAt(observation, 'base_branch'),
+  state: null,
+  files: numberAt(observation, 'files_changed'),
+  additions: numberAt(observation, 'additions'),
+  deletions: numberAt(observation, 'deletions'),
+})

@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router'
+import { GitPullRequest } from 'lucide-react'
+import { plural } from '../../text/format.ts'
+import { visible } from '../../text/visible.ts'
+import { SafeLink } from '../safe-link.tsx'
+
+export type PullRequestFacts = {
+  number: number | null
+  title: string | null
+  url: string | null
+  head: string | null
+  base: string | null
+  state: string | null
+  files: number | null
+  additions: number | null
+  deletions: number | null
+}
+
+/** A pull request: what it is, from where to where, how large. */
+export function PullRequestCard({ pr }: { pr: PullRequestFacts }) {
+  return (
+    <div className="flex items-start gap-2.5 rounded-lg border border-line bg-surface px-3 py-2.5">
+      <GitPullRequest aria-hidden className="mt-0.5 size-4 shrink-0 text-ok" />
+      <div className="min-w-0 flex-1">
+        <div className="font-medium [overflow-wrap:anywhere]">
+          <SafeLink href={pr.url}>
+            {visible(pr.title ?? 'Pull request')} {pr.number !== null && <span className="font-normal text-faint">#{pr.number}</span>}
+          </SafeLink>
+        </div>
+        <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
+          {pr.state && <span>{visible(pr.state)}</span>}
+          {pr.head && (
+            <span className="font-mono text-2xs [overflow-wrap:anywhere]">
+              {visible(pr.base ?? '')} ← {visible(pr.head)}
+            </span>
+          )}
+          {pr.files !== null && <span>{plural(pr.files, 'file')}</span>}
+          {pr.additions !== null && pr.deletions !== null && (
+            <span className="tabular">
+              <span className="text-ok">+{pr.additions}</span> <span className="text-bad">−{pr.deletions}</span>
+            </span>
+          )}
+        </div>
+      </div>
+      <Link
+        to="."
+        search={previous => ({ ...previous, view: 'changes' })}
+        className="shrink-0 text-accent text-xs leading-6 hover:underline"
+      >
+        Changes
+      </Link>
+    </div>
+  )
+}

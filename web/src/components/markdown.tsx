@@ -1,0 +1,14 @@
+import { lazy, Suspense } from 'react'
+import { PlainText } from './plain-text.tsx'
+
+const Unrendered = ({ text }: { text: string }) => <PlainText text={text} className="prose" />
+
+/** Without a connection the text is shown as it is written. */
+const Rendered = lazy(() => import('./markdown-rendered.tsx').catch(() => ({ default: Unrendered })))
+
+/** Markdown of an agent: no HTML, no pictures, http(s) links only. Plain text until the renderer is here. */
+export const Markdown = ({ text }: { text: string }) => (
+  <Suspense fallback={<Unrendered text={text} />}>
+    <Rendered text={text} />
+  </Suspense>
+)

@@ -1,0 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
+import { meQuery } from '../api/queries.ts'
+
+/** Why this user may not change anything, or null. The service decides; this only says it beforehand. */
+export function useReadOnlyReason(): string | null {
+  const me = useQuery(meQuery).data
+  return me?.role === 'READER' ? 'Your role, READER, may look at runs but not change them' : null
+}

@@ -1,0 +1,25 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import { call } from '../api/call.ts'
+import { putRun } from '../api/run-cache.ts'
+
+/** What may be asked of a run. Every answer is the run, and is shown everywhere at once. */
+export function useRunActions({ id }: AgentRun) {
+  const queries = useQueryClient()
+  const onSuccess = (run: AgentRun) => putRun(queries, run)
+  const body = { agent_run_id: id }
+  return {
+    stop: useMutation({ mutationFn: () => call('stopAgentRun', { body }), onSuccess }),
+    archive: useMutation({ mutationFn: (on: boolean) => call(on ? 'archiveAgentRun' : 'unarchiveAgentRun', { body }), onSuccess }),
+    update: useMutation({
+      mutationFn: (changes: NonNullable<Parameters<typeof call<'updateAgentRun'>>[1]>['body']) =>
+        call('updateAgentRun', { params: body, body: changes }),
+      onSuccess,
+    }),
+    resume: useMutation({
+      mutationFn: (message: { prompt: string; mode?: 'steer' | 'enqueue' | 'interrupt' }) =>
+        call('resumeAgentRun', { body: { ...body, ...message } }),
+      onSuccess,
+    }),
+  }
+}

@@ -1,0 +1,100 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Archive, ArchiveRestore, ChevronLeft, Download, Link2, Square } from 'lucide-react'
+import { useState } from 'react'
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { StreamState } from '../api/event-stream.ts'
+import { repositoriesQuery } from '../api/queries.ts'
+import { plural } from '../text/format.ts'
+import { visible } from '../text/visible.ts'
+import { traceAsJsonl } from '../trace/download.ts'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
+import { ConnectionNote } from './connection-note.tsx'
+import { useReadOnlyReason } from './permission.ts'
+import { useRunActions } from './run-actions.ts'
+import { RunFacts } from './run-facts.tsx'
+import { RunTitle } from './run-title.tsx'
+import { StatusPill } from './status-pill.tsx'
+
+type Props = { run: AgentRun; stream: StreamState; link: () => string }
+
+/** What a run is and how it stands, and what can be done with it. */
+export function RunHeader({ run, stream, link }: Props) {
+  const forbidden = useReadOnlyReason()
+  const actions = useRunActions(run)
+  const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
+  const failure = actions.stop.error ?? actions.archive.error
+  const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
+  return (
+    <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
+      <div className="flex items-center gap-2">
+        <Link
+          to="/"
+          aria-label="All runs"
+          className="-ml-1 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover"
+        >
+          <ChevronLeft aria-hidden className="size-4" />
+        </Link>
+        <div className="min-w-0 flex-1">
+          <RunTitle run={run} forbidden={forbidden} />
+        </div>
+        <Button
+          variant="danger"
+          reason={forbidden ?? unstoppable}
+          busy={actions.stop.isPending}
+          onClick={() => actions.stop.mutate()}
+          className={run.terminal ? 'max-sm:hidden' : ''}
+        >
+          <Square aria-hidden className="size-3 fill-current" /> Stop
+        </Button>
+        <IconButton
+          label={run.archived ? 'Put back into the list' : 'Archive'}
+          reason={forbidden}
+          busy={actions.archive.isPending}
+          onClick={() => actions.archive.mutate(!run.archived)}
+        >
+          {run.archived ? <ArchiveRestore className="size-4" /> : <Archive className="size-4" />}
+        </IconButton>
+        <CopyButton label="Copy link" text={link} icon={<Link2 className="size-4" />} />
+        <DownloadButton run={run} />
+      </div>
+      <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 pl-7 text-muted text-xs max-sm:pl-0">
+        <StatusPill run={run} detailed />
+        <RunFacts run={run} repository={repository?.full_name ?? null} />
+        <ConnectionNote state={stream} />
+        {failure && (
+          <span role="alert" className="text-bad">
+            {visible(failure.message)}
+          </span>
+        )}
+      </div>
+    </header>
+  )
+}
+
+function DownloadButton({ run }: { run: AgentRun }) {
+  const [progress, setProgress] = useState(0)
+  const download = useMutation({
+    mutationFn: () => traceAsJsonl(run.id, setProgress),
+    onSuccess: blob => {
+      const url = URL.createObjectURL(blob)
+      const anchor = document.createElement('a')
+      anchor.href = url
+      anchor.download = `agent-run-${run.id}.jsonl`
+      anchor.click()
+      URL.revokeObjectURL(url)
+    },
+  })
+  const label = download.isPending
+    ? `${plural(progress, 'entry', 'entries')}…`
+    : download.error
+      ? visible(download.error.message)
+      : 'Download as JSON lines'
+  return (
+    <IconButton label={label} busy={download.isPending} onClick={() => download.mutate()}>
+      <Download className={`size-4 ${download.error ? 'text-bad' : ''}`} />
+    </IconButton>
+  )
+}

@@ -1,0 +1,120 @@
+import { Link } from '@tanstack/react-router'
+import { GitBranch, GitPullRequest } from 'lucide-react'
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import { ago, compact, duration, moment, money } from '../text/format.ts'
+import { visible } from '../text/visible.ts'
+import { Badge } from '../ui/badge.tsx'
+import { ModelBadge } from './model-badge.tsx'
+import { elapsed, tokens } from './run-numbers.ts'
+import { StatusPill } from './status-pill.tsx'
+
+const columns = 'md:grid-cols-[8.5rem_minmax(0,1fr)_17rem]'
+const figures = 'grid grid-cols-[1fr_1fr_1fr_5rem] items-center gap-2 text-right'
+
+/** Names of the columns; on narrow screens there are none. */
+export const RunRowHead = () => (
+  <div aria-hidden className={`grid gap-x-4 border-line border-b px-4 py-1.5 text-2xs text-faint max-md:hidden ${columns}`}>
+    <span>Status</span>
+    <span>Run</span>
+    <span className={figures}>
+      <span>At work</span>
+      <span>Tokens</span>
+      <span>Cost</span>
+      <span>Created</span>
+    </span>
+  </div>
+)
+
+/** One run of the list. The whole row leads to its trace. */
+export function RunRow({ run, repository, now }: { run: AgentRun; repository: string | null; now: number }) {
+  const time = elapsed(run, now)
+  const used = tokens(run)
+  return (
+    <li
+      data-run-id={run.id}
+      className={`relative grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 border-line border-b px-4 py-2 transition-colors last:border-b-0 hover:bg-hover ${columns}`}
+    >
+      <div className="max-md:col-start-2 max-md:row-start-1">
+        <StatusPill run={run} />
+      </div>
+      <div className="min-w-0 max-md:col-start-1 max-md:row-start-1">
+        <div className="flex min-w-0 items-center gap-2">
+          <Link
+            to="/agent/trace/$id"
+            params={{ id: String(run.id) }}
+            className="truncate font-medium text-ink after:absolute after:inset-0"
+            title={visible(run.title)}
+          >
+            {visible(run.title)}
+          </Link>
+          <span className="flex shrink-0 gap-1 max-lg:hidden">
+            {run.tags.slice(0, 3).map(tag => (
+              <Link
+                key={tag}
+                to="/"
+                search={previous => ({ ...previous, tag })}
+                title={`Runs with the tag ${visible(tag)}`}
+                className="relative z-10 inline-flex min-h-6 items-center rounded-full"
+              >
+                <Badge className="max-w-40 hover:border-strong">
+                  <span className="truncate">{visible(tag)}</span>
+                </Badge>
+              </Link>
+            ))}
+            {run.tags.length > 3 && <Badge>+{run.tags.length - 3}</Badge>}
+          </span>
+        </div>
+        <div className="flex min-w-0 items-center gap-x-2.5 text-faint text-xs">
+          <span className="tabular shrink-0">#{run.id}</span>
+          {repository && <span className="truncate">{visible(repository)}</span>}
+          <Source run={run} />
+          <span className="shrink-0 max-sm:hidden">
+            <ModelBadge model={run.model} />
+          </span>
+        </div>
+      </div>
+      <dl className={`tabular text-muted text-xs max-md:col-span-2 max-md:flex max-md:text-left ${figures}`}>
+        <Figure name="Time at work">{time === null ? '–' : duration(time)}</Figure>
+        <Figure name="Tokens">{used === 0 ? '–' : compact(used)}</Figure>
+        <Figure name="Cost">{run.usage.cost_usd === null ? '–' : money(run.usage.cost_usd)}</Figure>
+        <Figure name="Created">
+          <time dateTime={run.created_at} title={moment(run.created_at)} className="text-faint">
+            {ago(run.created_at, now)}
+          </time>
+        </Figure>
+      </dl>
+    </li>
+  )
+}
+
+const Figure = ({ name, children }: { name: string; children: React.ReactNode }) => (
+  <div title={name}>
+    <dt className="sr-only">{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+function Source({ run }: { run: AgentRun }) {
+  const pull_request = run.github_pull_requests.at(-1)
+  const name = run.branch ?? run.base_ref
+  if (pull_request) {
+    return (
+      <span className="flex min-w-0 items-center gap-1">
+        <GitPullRequest aria-hidden className="size-3 shrink-0" />
+        <span className="truncate">
+          #{pull_request.number} {pull_request.state}
+        </span>
+        <span className="tabular shrink-0 max-sm:hidden">
+          <span className="text-ok">+{pull_request.additions}</span> <span className="text-bad">−{pull_request.deletions}</span>
+        </span>
+      </span>
+    )
+  }
+  if (!name) return null
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <GitBranch aria-hidden className="size-3 shrink-0" />
+      <span className="truncate font-mono text-2xs">{visible(name)}</span>
+    </span>
+  )
+}

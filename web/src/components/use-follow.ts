@@ -1,0 +1,40 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+
+/** As near to the end as this counts as being there. */
+const end_px = 48
+
+export type Follow = { on: boolean; set: (on: boolean) => void }
+
+/**
+ * Keeps a scrolling box at its end while that is wanted. Scrolling up ends it, scrolling back to the end begins it again;
+ * growth never moves what is being read. `size` is the height of the content.
+ */
+export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean, size: number): Follow {
+  const [on, setOn] = useState(initially)
+  const last_top = useRef(0)
+
+  useEffect(() => {
+    const element = box.current
+    if (!element) return
+    const onScroll = () => {
+      const { scrollTop, scrollHeight, clientHeight } = element
+      const distance = scrollHeight - clientHeight - scrollTop
+      const upwards = scrollTop < last_top.current
+      last_top.current = scrollTop
+      if (distance <= end_px && !upwards) setOn(true)
+      else if (upwards && distance > end_px) setOn(false)
+    }
+    element.addEventListener('scroll', onScroll, { passive: true })
+    return () => element.removeEventListener('scroll', onScroll)
+  }, [box])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the growth of the content is what this reacts to
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!on || !element) return
+    element.scrollTop = element.scrollHeight
+    last_top.current = element.scrollTop
+  }, [box, on, size])
+
+  return { on, set: useCallback((next: boolean) => setOn(next), []) }
+}

@@ -1,0 +1,31 @@
+import { QueryCache, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createQueryClient } from './api/queries.ts'
+import { isSignedOut } from './api/session.ts'
+import { createAppRouter } from './router.tsx'
+import './styles/app.css'
+import { HintLayer } from './ui/hint-layer.tsx'
+
+// The session may end while a page is open: the route's guard then leads to the sign-in page.
+const queries = createQueryClient(
+  new QueryCache({
+    onError: error => {
+      if (isSignedOut(error)) void router.invalidate()
+    },
+  }),
+)
+const router = createAppRouter(queries)
+
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+        <HintLayer />
+      </QueryClientProvider>
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,94 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { Bot, SearchX } from 'lucide-react'
+import { repositoriesQuery, runsQuery } from '../api/queries.ts'
+import { ConnectionNote } from '../components/connection-note.tsx'
+import { PageProblem } from '../components/page-problem.tsx'
+import { RunFilters } from '../components/run-filters.tsx'
+import { RunRow, RunRowHead } from '../components/run-row.tsx'
+import { useLiveRuns } from '../components/use-live-runs.ts'
+import { plural } from '../text/format.ts'
+import { Button, buttonLook } from '../ui/button.tsx'
+import { Blank, Loading } from '../ui/notice.tsx'
+import { useNow } from '../ui/now.ts'
+import { StatusLine } from '../ui/status-line.tsx'
+
+export function RunListPage() {
+  const { repo, ...search } = useSearch({ from: '/app/' })
+  const filter = { ...search, repo_id: repo }
+  const runs = useInfiniteQuery(runsQuery(filter))
+  const repositories = useQuery(repositoriesQuery).data ?? []
+  const stream = useLiveRuns()
+  const items = uniqueById(runs.data?.pages.flatMap(page => page.items) ?? [])
+  const total = runs.data?.pages[0]?.total ?? 0
+  const now = useNow(true, items.some(run => !run.terminal) ? 1000 : 15_000)
+  const filtered = Object.values(filter).some(value => value !== undefined)
+  const names = new Map(repositories.map(repository => [repository.id, repository.full_name]))
+  return (
+    <div className="h-full overflow-y-auto">
+      <title>Agent runs</title>
+      <div className="mx-auto max-w-6xl px-4 py-5">
+        <div className="mb-3 flex min-h-7 items-center gap-3">
+          <h1 className="text-xl font-semibold tracking-tight">Runs</h1>
+          {runs.isSuccess && <span className="tabular text-faint">{total.toLocaleString('en')}</span>}
+          <div className="flex-1" />
+          <ConnectionNote state={stream} />
+        </div>
+        <RunFilters repositories={repositories} />
+        <StatusLine message={runs.isSuccess ? plural(total, 'run') : ''} />
+        <div className="mt-3 rounded-lg border border-line bg-surface">
+          {runs.isPending && <Loading label="Loading runs" />}
+          {runs.isError && <PageProblem error={runs.error} retry={() => runs.refetch()} what="list" />}
+          {runs.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <FirstRun sample={repositories.some(r => r.sample)} />)}
+          {items.length > 0 && <RunRowHead />}
+          {items.length > 0 && (
+            <ul aria-label="Agent runs, newest first" aria-busy={runs.isFetching}>
+              {items.map(run => (
+                <RunRow key={run.id} run={run} repository={run.repo_id === null ? null : (names.get(run.repo_id) ?? null)} now={now} />
+              ))}
+            </ul>
+          )}
+        </div>
+        {runs.hasNextPage && (
+          <div className="mt-3 flex justify-center">
+            <Button busy={runs.isFetchingNextPage} onClick={() => runs.fetchNextPage()}>
+              Load {plural(Math.min(50, total - items.length), 'older run')}
+            </Button>
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** A run that came in live may come again with the page that it pushed everything down by. */
+const uniqueById = <T extends { id: number }>(items: T[]) => [...new Map(items.map(item => [item.id, item])).values()]
+
+const NothingFound = () => (
+  <Blank icon={<SearchX />} title="No run matches">
+    <Link to="/" search={{}} className={buttonLook('plain', 'mt-2')}>
+      Remove all filters
+    </Link>
+  </Blank>
+)
+
+function FirstRun({ sample }: { sample: boolean }) {
+  return (
+    <Blank icon={<Bot />} title="No runs yet">
+      <p>
+        A run gives a task to an agent: it works on a clone of your repository in a sandbox, commits to a branch of its own, and opens a
+        pull request. Runs made through the API appear here as well.
+      </p>
+      <p className="mt-4 flex flex-wrap justify-center gap-2">
+        {sample && (
+          <Link to="/new" search={{ sample: true }} className={buttonLook('primary')}>
+            Try it on the sample repository
+          </Link>
+        )}
+        <Link to="/new" search={{}} className={buttonLook()}>
+          New run
+        </Link>
+      </p>
+    </Blank>
+  )
+}

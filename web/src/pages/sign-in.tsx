@@ -1,0 +1,81 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { isSignedOut, session } from '../api/session.ts'
+import { Brand } from '../components/brand.tsx'
+import { visible } from '../text/visible.ts'
+import { Button } from '../ui/button.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { Loading, Notice } from '../ui/notice.tsx'
+
+/** The code of a sign-in link, or what was pasted when it is no link. */
+export const codeOf = (pasted: string) => /#code=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim()
+
+/** Where to go afterwards: a path of this service and nothing else. */
+const destination = (next: string | undefined) => (next && /^\/(?![/\\])/.test(next) ? next : '/')
+
+export function SignInPage() {
+  const { next } = useSearch({ from: '/sign-in' })
+  const router = useRouter()
+  const [pasted, setPasted] = useState('')
+  const started = useRef(false)
+  const signIn = useMutation({
+    mutationFn: (code: string) => session.signIn(code),
+    onSuccess: () => {
+      router.options.context.queries.clear()
+      router.history.replace(destination(next))
+    },
+  })
+  const { mutate } = signIn
+  useEffect(() => {
+    const code = new URLSearchParams(location.hash.slice(1)).get('code')
+    if (!code || started.current) return
+    started.current = true
+    // The code is good once; it leaves the address, and so the history, at once.
+    history.replaceState(history.state, '', location.pathname + location.search)
+    mutate(code)
+  }, [mutate])
+  return (
+    <main className="flex min-h-dvh items-center justify-center p-4">
+      <title>Sign in · Agent runs</title>
+      <div className="w-full max-w-md">
+        <div className="mb-5 flex items-center gap-2.5 text-lg font-semibold">
+          <Brand size={26} /> Agent Run Service
+        </div>
+        <div className="rounded-xl border border-line bg-surface p-5">
+          <h1 className="text-lg font-semibold">Sign in</h1>
+          {signIn.isPending ? (
+            <Loading label="Signing in" />
+          ) : (
+            <form
+              className="mt-3 space-y-4"
+              onSubmit={event => {
+                event.preventDefault()
+                if (pasted.trim()) mutate(codeOf(pasted))
+              }}
+            >
+              {signIn.isError && <Notice tone="bad">{failure(signIn.error)}</Notice>}
+              <p className="text-muted">
+                Open the sign-in link that the service prints in its terminal at every start (<code className="font-mono">npm start</code>).
+                It works once; the next start prints another.
+              </p>
+              <Field label="Or paste the link, or its code, here">
+                {props => (
+                  <Input {...props} name="code" value={pasted} onChange={event => setPasted(event.target.value)} spellCheck={false} />
+                )}
+              </Field>
+              <Button type="submit" variant="primary" className="w-full">
+                Sign in
+              </Button>
+            </form>
+          )}
+        </div>
+      </div>
+    </main>
+  )
+}
+
+const failure = (error: unknown) =>
+  isSignedOut(error)
+    ? 'This link was used already or is too old. Take the newest one from the terminal.'
+    : visible(error instanceof Error ? error.message : String(error))

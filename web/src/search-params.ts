@@ -1,0 +1,36 @@
+import type { MessageType } from '../../src/contract/logs.ts'
+import type { RunStatus } from '../../src/contract/runs.ts'
+import { MessageTypes, RunStatuses } from './api/names.ts'
+
+/** What a page keeps in its address. Anything that is not understood is left out, never an error. */
+export type SignInSearch = { next?: string }
+export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
+export type NewRunSearch = { sample?: true; repo?: number }
+export type TraceView = 'log' | 'answer' | 'changes' | 'config'
+export type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
+
+type Raw = Record<string, unknown>
+const views: TraceView[] = ['log', 'answer', 'changes', 'config']
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+const oneOf = <T extends string>(value: unknown, names: readonly T[]) => names.find(name => name === value)
+const number = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : undefined)
+const flag = (value: unknown) => (value === 'true' || value === true ? true : undefined)
+
+export const signInSearch = (raw: Raw): SignInSearch => ({ next: text(raw.next) })
+
+export const runListSearch = (raw: Raw): RunListSearch => ({
+  status: oneOf(raw.status, RunStatuses),
+  repo: number(raw.repo),
+  q: text(raw.q),
+  tag: text(raw.tag),
+  archived: flag(raw.archived),
+})
+
+export const newRunSearch = (raw: Raw): NewRunSearch => ({ sample: flag(raw.sample), repo: number(raw.repo) })
+
+export const traceSearch = (raw: Raw): TraceSearch => ({
+  view: oneOf(raw.view, views),
+  type: oneOf(raw.type, MessageTypes),
+  q: text(raw.q),
+})

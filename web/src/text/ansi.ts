@@ -1,0 +1,78 @@
+import { AnsiUp } from 'ansi_up'
+import { httpLink } from './links.ts'
+import { visible } from './visible.ts'
+
+/** A stretch of terminal output in one look. Colours of the 16 are classes; others are CSS colours. */
+export type AnsiPart = { text: string; classes: string; color?: string; background?: string; href?: string }
+
+const tag = /<(\/?)(span|a)((?:\s+[a-z]+="[^"]*")*)>/g
+const attribute = /([a-z]+)="([^"]*)"/g
+const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" }
+const plain = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, entity => entities[entity] ?? entity)
+/** Any OSC string, ended by BEL or ST: titles, clipboard writes, notifications. Hyperlinks (OSC 8) are left to ansi_up. */
+const osc = /\u001b\](?!8;)[^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
+/** DCS, SOS, PM and APC strings. */
+const device_strings = /\u001b[PX^_][^\u001b]*(?:\u001b\\)?/g
+
+/**
+ * Terminal output as parts to render as text: no HTML is ever made of it. ansi_up reads the escape sequences; what it writes is
+ * taken apart again by its closed grammar (escaped text in `span` and `a`), so that nothing can become markup.
+ */
+export function ansiParts(output: string): AnsiPart[] {
+  const reader = new AnsiUp()
+  reader.use_classes = true
+  // The line feed ends a sequence that was cut off: without it ansi_up would keep back everything after it.
+  const html = reader.ansi_to_html(`${overwritten(output.replace(osc, '').replace(device_strings, ''))}\n`).replace(/\n(<\/span>)?$/, '$1')
+  const parts: AnsiPart[] = []
+  let look: Omit<AnsiPart, 'text'> = { classes: '' }
+  let end = 0
+  const push = (escaped: string) => {
+    if (escaped) parts.push({ ...look, text: visible(plain(escaped)) })
+  }
+  for (const match of html.matchAll(tag)) {
+    push(html.slice(end, match.index))
+    end = match.index + match[0].length
+    look = match[1] ? { classes: '' } : lookOf(match[3] ?? '')
+  }
+  push(html.slice(end))
+  return parts
+}
+
+function lookOf(attributes: string): Omit<AnsiPart, 'text'> {
+  const look: Omit<AnsiPart, 'text'> = { classes: '' }
+  const classes: string[] = []
+  for (const [, key, value = ''] of attributes.matchAll(attribute)) {
+    if (key === 'class') classes.push(...value.split(' ').filter(word => /^ansi-[a-z-]+-[fb]g$/.test(word)))
+    if (key === 'href') look.href = httpLink(plain(value)) ?? undefined
+    if (key !== 'style') continue
+    for (const rule of value.split(';')) {
+      const rgb = /^(background-)?color:(rgb\(\d{1,3},\d{1,3},\d{1,3}\))$/.exec(rule)
+      if (rgb?.[1]) look.background = rgb[2]
+      else if (rgb) look.color = rgb[2]
+      else classes.push(styles[rule] ?? '')
+    }
+  }
+  look.classes = classes.filter(Boolean).join(' ')
+  return look
+}
+
+const styles: Record<string, string> = {
+  'font-weight:bold': 'ansi-bold',
+  'opacity:0.7': 'ansi-faint',
+  'font-style:italic': 'ansi-italic',
+  'text-decoration:underline': 'ansi-underline',
+}
+
+/** Progress bars rewrite their line by carriage returns: only what a terminal would still show is kept. */
+function overwritten(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(/^[^\n]*\r(?=[^\r\n])/gm, '')
+    .replaceAll('\r', '')
+}
+
+/** The same output without any escape sequence, for copying and one-line summaries. */
+export const withoutAnsi = (output: string) =>
+  ansiParts(output)
+    .map(part => part.text)
+    .join('')

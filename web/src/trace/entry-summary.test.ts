@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
+import { MessageTypes } from '../api/names.ts'
+import { entrySummary } from './entry-summary.ts'
+
+const entry = (message_type: MessageType, fields: Partial<LogEntry> = {}): LogEntry => ({
+  agent_run_id: 1,
+  seq: 1,
+  created_at: '2026-11-20T10:00:00.000Z',
+  message_type,
+  thought: null,
+  tool_name: null,
+  tool_input: null,
+  tool_output: null,
+  observation: null,
+  turn: 1,
+  duration_ms: null,
+  truncated: false,
+  artifact_url: null,
+  ...fields,
+})
+
+test('every kind of entry has a label, even when it says nothing', () => {
+  for (const type of MessageTypes) expect(entrySummary(entry(type)).label, type).not.toBe('')
+})
+
+test('a shell call shows its command, and its exit code when it failed', () => {
+  const call = (exit_code: number) =>
+    entrySummary(
+      entry('ACTION', {
+        tool_name: 'shell',
+        tool_input: { command: 'npm test\nnpm run lint' },
+        tool_output: { status: exit_code === 0 ? 'ok' : 'error', exit_code, output: '' },
+      }),
+    )
+  expect(call(0)).toMatchObject({ kind: 'shell', label: 'shell', line: 'npm test', tone: 'neutral', note: null })
+  expect(call(2)).toMatchObject({ tone: 'bad', note: 'exit 2' })
+})
+
+test('a tool that was cut short says how', () => {
+  const ended = (status: string) =>
+    entrySummary(entry('ACTION', { tool_name: 'shell', tool_input: {}, tool_output: { status, exit_code: null } })).note
+  expect([ended('timeout'), ended('interrupted'), ended('error')]).toEqual(['timed out', 'interrupted', 'failed'])
+})
+
+test('an unknown tool shows its input', () => {
+  expect(entrySummary(entry('ACTION', { tool_name: 'deploy', tool_input: { where: 'here' } }))).toMatchObject({
+    kind: 'tool',
+    label: 'deploy',
+    line: '{"where":"here"}',
+  })
+})
+
+test('an error that will be retried is a warning', () => {
+  const error = (retryable: boolean) =>
+    entrySummary(entry('ERROR', { observation: { code: 'rate_limited', message: 'Slow down', retryable, phase: 'model' } }))
+  expect(error(true)).toMatchObject({ tone: 'warn', line: 'Slow down', note: 'rate_limited' })
+  expect(error(false).tone).toBe('bad')
+})
+
+test('a plan counts what is done, a pull request its lines', () => {
+  const plan = entry('PLAN_EVALUATION', { thought: 'First', observation: { plan: [{ state: 'done' }, { state: 'pending' }] } })
+  expect(entrySummary(plan)).toMatchObject({ line: 'First', note: '1 of 2' })
+  const pr = entry('INITIAL_PR_GENERATION', { observation: { pr_number: 3, title: 'Fix', additions: 4, deletions: 1 } })
+  expect(entrySummary(pr)).toMatchObject({ line: '#3 Fix', note: '+4 −1' })
+})
+
+test('a line is one line, short, and without escape sequences or bidi controls', () => {
+  const { line } = entrySummary(entry('FINAL_ANSWER', { observation: `\n\u001b[31mred\u001b[0m \u202Egpj.exe ${'x'.repeat(1000)}\nnext` }))
+  expect(line).toMatch(/^red ⟨U\+202E⟩gpj\.exe x+…$/)
+  expect(line.length).toBeLessThanOrEqual(301)
+})
+
+test('observations of any shape do not break the page', () => {
+  for (const type of MessageTypes) {
+    for (const observation of ['text', { plan: 'no list' }, { plan: [null, 1, 'x', {}] }, { message: { deep: true } }, {}]) {
+      expect(() => entrySummary(entry(type, { observation, tool_input: { command: 5 }, tool_output: { status: [] } }))).not.toThrow()
+    }
+  }
+})

@@ -1,0 +1,164 @@
+import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
+import { withoutAnsi } from '../text/ansi.ts'
+import { visible } from '../text/visible.ts'
+import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
+import { type ToolKind, toolKind } from './tool-kind.ts'
+
+export type EntryKind = ToolKind | 'plan' | 'error' | 'user' | 'answer' | 'pull_request' | 'evaluation' | 'link'
+export type Tone = 'neutral' | 'ok' | 'bad' | 'warn' | 'accent'
+
+/** One line that says what an entry is: safe to render as text. */
+export type EntrySummary = {
+  kind: EntryKind
+  /** Two or three words: the tool, or the sort of entry. */
+  label: string
+  /** The rest of the line, at most `line_chars` characters. */
+  line: string
+  tone: Tone
+  /** A short remark at the end of the line: `exit 1`, `+3 −1`. */
+  note: string | null
+}
+
+const line_chars = 300
+
+export function entrySummary(entry: LogEntry): EntrySummary {
+  const summary = entry.message_type === 'ACTION' ? actionSummary(entry) : messageSummary(entry)
+  return { ...summary, line: oneLine(summary.line) }
+}
+
+/** The first line that says something, without escape sequences and cut to a length that a row can show. */
+export function oneLine(text: string): string {
+  const line =
+    text
+      .slice(0, 4 * line_chars)
+      .trimStart()
+      .split('\n', 1)[0] ?? ''
+  const clean = line.includes('\u001b') ? withoutAnsi(line) : visible(line)
+  return clean.length > line_chars ? `${clean.slice(0, line_chars)}…` : clean
+}
+
+/** What a call of a tool is about, from its input. */
+export function toolLine(tool_name: string | null, input: unknown): string {
+  switch (toolKind(tool_name)) {
+    case 'shell':
+      return textAt(input, 'command') ?? ''
+    case 'search':
+      return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
+    case 'git':
+      return textAt(input, tool_name === 'git_clone' ? 'repository' : 'branch') ?? ''
+    case 'instructions':
+      return ''
+    case 'question':
+      return textAt(input, 'question') ?? ''
+    default:
+      return textAt(input, 'path', 'name') ?? (isObject(input) && Object.keys(input).length ? JSON.stringify(input) : '')
+  }
+}
+
+function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntrySummary {
+  const kind = toolKind(tool_name)
+  const status = textAt(tool_output, 'status')
+  const exit_code = numberAt(tool_output, 'exit_code')
+  const failed = status === 'error' || status === 'timeout' || status === 'interrupted' || (exit_code !== null && exit_code !== 0)
+  return {
+    kind,
+    label: tool_name ?? 'tool',
+    line: toolLine(tool_name, tool_input) || (kind === 'instructions' ? (textAt(tool_output, 'path') ?? '') : ''),
+    tone: failed ? 'bad' : 'neutral',
+    note: actionNote(tool_output, status, exit_code),
+  }
+}
+
+function actionNote(output: unknown, status: string | null, exit_code: number | null): string | null {
+  if (status === 'timeout') return 'timed out'
+  if (status === 'interrupted') return 'interrupted'
+  if (exit_code !== null) return exit_code === 0 ? null : `exit ${exit_code}`
+  if (status === 'error') return 'failed'
+  const count = numberAt(output, 'count')
+  return count === null ? null : `${count} ${count === 1 ? 'match' : 'matches'}`
+}
+
+function messageSummary({ message_type, observation, thought, tool_name }: LogEntry): EntrySummary {
+  const said = typeof observation === 'string' ? observation : ''
+  switch (message_type) {
+    case 'FINAL_ANSWER':
+      return { kind: 'answer', label: 'Answer', line: said, tone: 'ok', note: null }
+    case 'PLAN_EVALUATION': {
+      const plan = objectsAt(observation, 'plan')
+      const done = plan.filter(item => item.state === 'done').length
+      // The service writes the items out as the thought when the agent gave none: they stand below anyhow.
+      const listed = plan.length > 0 && /^\[[ x>]\] /.test(thought ?? '')
+      const line = listed ? '' : (thought ?? '')
+      return { kind: 'plan', label: 'Plan', line, tone: 'neutral', note: plan.length ? `${done} of ${plan.length}` : null }
+    }
+    case 'USER_MESSAGE':
+      return { kind: 'user', label: 'Message', line: textAt(observation, 'text') ?? said, tone: 'accent', note: userNote(observation) }
+    case 'USER_GITHUB_ISSUE_COMMENT':
+      return {
+        kind: 'user',
+        label: 'Issue comment',
+        line: textAt(observation, 'body') ?? said,
+        tone: 'accent',
+        note: textAt(observation, 'author'),
+      }
+    case 'ERROR': {
+      const line = textAt(observation, 'message') ?? said
+      const retried = isObject(observation) && observation.retryable === true
+      return { kind: 'error', label: tool_name ?? 'Error', line, tone: retried ? 'warn' : 'bad', note: textAt(observation, 'code') }
+    }
+    case 'INITIAL_PR_GENERATION':
+      return { kind: 'pull_request', label: 'Pull request', line: pullRequestLine(observation), tone: 'ok', note: changes(observation) }
+    case 'PR_CREATION_FAILED':
+      return {
+        kind: 'error',
+        label: 'Pull request failed',
+        line: textAt(observation, 'message') ?? said,
+        tone: 'bad',
+        note: textAt(observation, 'code'),
+      }
+    case 'AGENT_RUN_LINK':
+      return { kind: 'link', label: 'Linked run', line: linkLine(observation), tone: 'neutral', note: textAt(observation, 'status') }
+    default:
+      return {
+        kind: 'evaluation',
+        label: messageLabels[message_type],
+        line: thought ?? said,
+        tone: 'neutral',
+        note: textAt(observation, 'verdict'),
+      }
+  }
+}
+
+const userNote = (observation: unknown) => {
+  const mode = textAt(observation, 'mode')
+  return mode === 'enqueue' || mode === 'interrupt' ? mode : null
+}
+
+const pullRequestLine = (observation: unknown) =>
+  [numberAt(observation, 'pr_number') === null ? null : `#${numberAt(observation, 'pr_number')}`, textAt(observation, 'title')]
+    .filter(Boolean)
+    .join(' ')
+
+const changes = (observation: unknown) => {
+  const [additions, deletions] = [numberAt(observation, 'additions'), numberAt(observation, 'deletions')]
+  return additions === null || deletions === null ? null : `+${additions} −${deletions}`
+}
+
+const linkLine = (observation: unknown) =>
+  `${textAt(observation, 'relation') ?? 'run'} ${numberAt(observation, 'agent_run_id') ?? ''}`.trim()
+
+export const messageLabels: Record<MessageType, string> = {
+  ACTION: 'Action',
+  PLAN_EVALUATION: 'Plan',
+  FINAL_ANSWER: 'Answer',
+  ERROR: 'Error',
+  USER_MESSAGE: 'Message',
+  USER_GITHUB_ISSUE_COMMENT: 'Issue comment',
+  INITIAL_PR_GENERATION: 'Pull request',
+  DETECT_PR_ERRORS: 'Checks failed',
+  FIX_PR_ERRORS: 'Fixing checks',
+  PR_CREATION_FAILED: 'Pull request failed',
+  PR_EVALUATION: 'Review of the pull request',
+  COMMIT_EVALUATION: 'Review of the commits',
+  AGENT_RUN_LINK: 'Linked run',
+}

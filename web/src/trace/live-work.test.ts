@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { LogEntry } from '../../../src/contract/logs.ts'
+import { afterEntry, afterEvent, nothing_live } from './live-work.ts'
+
+const entry = (fields: Partial<LogEntry>) => ({ message_type: 'ACTION', tool_name: null, ...fields }) as LogEntry
+const tool = { call_id: 'c1', tool_name: 'shell', tool_input: { command: 'ls' }, started_at: '2026-11-20T10:00:00.000Z' }
+
+test('a running tool gathers its output until its entry is written', () => {
+  let work = afterEvent(nothing_live, 'tool', tool)
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'a' })
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'b' })
+  expect(work.tools).toEqual([{ ...tool, output: 'ab' }])
+  expect(afterEntry(work, entry({ tool_name: 'shell' })).tools).toEqual([])
+})
+
+test('an entry ends the first tool of its name only', () => {
+  let work = afterEvent(nothing_live, 'tool', tool)
+  work = afterEvent(work, 'tool', { ...tool, call_id: 'c2' })
+  work = afterEvent(work, 'tool', { ...tool, call_id: 'c3', tool_name: 'read' })
+  expect(afterEntry(work, entry({ tool_name: 'shell' })).tools.map(({ call_id }) => call_id)).toEqual(['c2', 'c3'])
+})
+
+test('the model’s text is superseded by what it did, but not by a message of a person or the clone that goes on beside it', () => {
+  let work = afterEvent(nothing_live, 'text', { kind: 'reasoning', text: 'Hm. ' })
+  work = afterEvent(work, 'text', { kind: 'text', text: 'I will ' })
+  work = afterEvent(work, 'text', { kind: 'text', text: 'look.' })
+  expect(work).toMatchObject({ reasoning: 'Hm. ', text: 'I will look.' })
+  expect(afterEntry(work, entry({ message_type: 'USER_MESSAGE' }))).toEqual(work)
+  expect(afterEntry(work, entry({ tool_name: 'git_clone' }))).toEqual(work)
+  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual(nothing_live)
+})
+
+test('the plan and the answer end their tools too', () => {
+  const planning = afterEvent(nothing_live, 'tool', { ...tool, tool_name: 'plan' })
+  expect(afterEntry(planning, entry({ message_type: 'PLAN_EVALUATION' })).tools).toEqual([])
+  const finishing = afterEvent(nothing_live, 'tool', { ...tool, tool_name: 'finish' })
+  expect(afterEntry(finishing, entry({ message_type: 'FINAL_ANSWER' }))).toEqual(nothing_live)
+})
+
+test('events of unknown kinds and shapes change nothing and break nothing', () => {
+  expect(afterEvent(nothing_live, 'later', { a: 1 })).toEqual(nothing_live)
+  expect(afterEvent(nothing_live, 'text', 'x')).toEqual(nothing_live)
+  expect(() => afterEvent(nothing_live, 'output', null)).not.toThrow()
+  expect(() => afterEvent(nothing_live, 'tool', [1])).not.toThrow()
+})
+
+test('output of a tool that began before anybody looked on is shown, until an entry ends it', () => {
+  const work = afterEvent(nothing_live, 'output', { call_id: 'c9', text: 'late' })
+  expect(work.tools).toMatchObject([{ call_id: 'c9', tool_name: '', output: 'late' }])
+  expect(afterEntry(work, entry({ tool_name: 'shell' })).tools).toEqual([])
+})
+
+test('endless output keeps its end', () => {
+  let work = afterEvent(nothing_live, 'tool', tool)
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'x'.repeat(100_000) })
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'end' })
+  expect(work.tools[0]?.output).toHaveLength(64_000)
+  expect(work.tools[0]?.output.endsWith('end')).toBe(true)
+})

@@ -1,0 +1,52 @@
+import type { LogEntry } from '../../../src/contract/logs.ts'
+import { isServiceTool } from './tool-kind.ts'
+
+/** A tool that is running now: its ACTION entry follows when it has ended. Who looks on from its middle knows its output only: then name and start are ''. */
+export type LiveTool = { call_id: string; tool_name: string; tool_input: Record<string, unknown>; started_at: string; output: string }
+
+/** What a run does at this moment and no entry says yet. */
+export type LiveWork = { tools: LiveTool[]; reasoning: string; text: string }
+
+export const nothing_live: LiveWork = { tools: [], reasoning: '', text: '' }
+
+/** Characters of a tool's output kept for the live view: the entry will have the rest. */
+const kept_chars = 64_000
+
+const record = (value: unknown): Record<string, unknown> => (typeof value === 'object' && value !== null ? { ...value } : {})
+const text = (value: unknown) => (typeof value === 'string' ? value : '')
+
+/** The live work after one event of the stream without an id. Events of other kinds leave it as it is. */
+export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWork {
+  const { call_id, tool_name, tool_input, started_at, kind, text: chunk } = record(data)
+  if (event === 'text') {
+    const key = kind === 'reasoning' ? 'reasoning' : 'text'
+    return { ...work, [key]: (work[key] + text(chunk)).slice(-kept_chars) }
+  }
+  if (event === 'tool') {
+    const tool = {
+      call_id: text(call_id),
+      tool_name: text(tool_name),
+      tool_input: record(tool_input),
+      started_at: text(started_at),
+      output: '',
+    }
+    return { ...work, tools: [...work.tools.filter(other => other.call_id !== tool.call_id), tool] }
+  }
+  if (event === 'output') {
+    const id = text(call_id)
+    const known = work.tools.some(tool => tool.call_id === id)
+    const tools = known ? work.tools : [...work.tools, { call_id: id, tool_name: '', tool_input: {}, started_at: '', output: '' }]
+    const extend = (tool: LiveTool) => (tool.call_id === id ? { ...tool, output: (tool.output + text(chunk)).slice(-kept_chars) } : tool)
+    return { ...work, tools: tools.map(extend) }
+  }
+  return work
+}
+
+/** The live work once an entry is written: it supersedes the model's text and the tool that it tells about (tools run in order). */
+export function afterEntry(work: LiveWork, { message_type, tool_name }: LogEntry): LiveWork {
+  if (message_type === 'USER_MESSAGE' || (message_type === 'ACTION' && isServiceTool(tool_name))) return work
+  if (message_type === 'FINAL_ANSWER') return nothing_live
+  const name = message_type === 'PLAN_EVALUATION' ? 'plan' : message_type === 'ACTION' ? tool_name : null
+  const ended = name === null ? -1 : work.tools.findIndex(tool => tool.tool_name === name || tool.tool_name === '')
+  return { tools: work.tools.filter((_tool, index) => index !== ended), reasoning: '', text: '' }
+}

@@ -1,0 +1,125 @@
+import type { LogEntry } from '../../../src/contract/logs.ts'
+
+export type LogPage = { logs: LogEntry[]; total: number }
+
+/** The entries of one run (or of one filter over it), page by page as they are looked at, and growing at the end. */
+export type LogPages = {
+  /** Entries there are, as far as is known. */
+  readonly total: number
+  /** False until the first answer. */
+  readonly ready: boolean
+  /** The failure of the last load, null when there is none. */
+  readonly problem: unknown
+  /** The entry at this position, or undefined while its page is not here. Without a filter, position = seq - 1. */
+  at(index: number): LogEntry | undefined
+  /** Loads what is missing of a range of positions. A page that failed stays so until `retry`. */
+  want(first: number, last: number): void
+  retry(): void
+  /** Takes an entry of the live stream (never with a filter: only the service knows what matches). */
+  append(entry: LogEntry): void
+  /** The service says that there are so many now. */
+  grow(total: number): void
+  /** Asks for the end of the list again. */
+  refresh(): void
+  close(): void
+}
+
+type Options = {
+  load: (skip: number, limit: number, signal: AbortSignal) => Promise<LogPage>
+  on_change: () => void
+  page_size: number
+  /** Most pages kept in memory; those looked at longest ago go first. */
+  max_pages: number
+}
+
+type Page = { logs: LogEntry[]; state: 'idle' | 'loading' | 'failed'; used: number; total_then: number }
+
+export function createLogPages({ load, on_change, page_size, max_pages }: Options): LogPages {
+  const pages = new Map<number, Page>()
+  const closed = new AbortController()
+  let total = 0
+  let ready = false
+  let problem: unknown = null
+  let clock = 0
+
+  const numberOf = (index: number) => Math.floor(index / page_size)
+  const page = (number: number): Page => {
+    const found = pages.get(number) ?? { logs: [], state: 'idle', used: 0, total_then: -1 }
+    pages.set(number, found)
+    found.used = ++clock
+    return found
+  }
+  const isWhole = (number: number, { logs, total_then }: Page) =>
+    logs.length >= Math.min(page_size, total - number * page_size) || total_then === total
+
+  const fetchPage = async (number: number) => {
+    const target = page(number)
+    if (target.state === 'loading') return
+    target.state = 'loading'
+    try {
+      const answer = await load(number * page_size, page_size, closed.signal)
+      // Entries of the live stream may have come in meanwhile and be more than the answer knows.
+      if (answer.logs.length >= target.logs.length) target.logs = answer.logs
+      total = Math.max(total, answer.total)
+      target.total_then = answer.total
+      target.state = 'idle'
+      problem = null
+      ready = true
+    } catch (error) {
+      if (closed.signal.aborted) return
+      target.state = 'failed'
+      problem = error
+    }
+    evict()
+    on_change()
+  }
+
+  const evict = () => {
+    const idle = [...pages].filter(([, { state }]) => state === 'idle').sort(([, a], [, b]) => a.used - b.used)
+    for (const [number] of idle.slice(0, Math.max(0, pages.size - max_pages))) pages.delete(number)
+  }
+
+  return {
+    get total() {
+      return total
+    },
+    get ready() {
+      return ready
+    },
+    get problem() {
+      return problem
+    },
+    at: index => pages.get(numberOf(index))?.logs[index % page_size],
+    want(first, last) {
+      for (let number = numberOf(Math.max(0, first)); number <= numberOf(last); number++) {
+        const wanted = page(number)
+        if (wanted.state === 'idle' && !(ready && isWhole(number, wanted))) void fetchPage(number)
+      }
+    },
+    retry() {
+      for (const failed of pages.values()) if (failed.state === 'failed') failed.state = 'idle'
+      problem = null
+      on_change()
+    },
+    append(entry) {
+      const index = entry.seq - 1
+      const target = page(numberOf(index))
+      // A new array: what was handed out before never changes. After a gap the page is incomplete, and `want` asks for it.
+      if (target.logs.length === index % page_size) target.logs = [...target.logs, entry]
+      total = Math.max(total, entry.seq)
+      evict()
+      on_change()
+    },
+    grow(count) {
+      if (count <= total) return
+      total = count
+      on_change()
+    },
+    refresh() {
+      void fetchPage(numberOf(Math.max(0, total - 1)))
+      // A full last page hides that there is one more.
+      if (total > 0 && total % page_size === 0) void fetchPage(total / page_size)
+    },
+    close: () => closed.abort(),
+  }
+}

@@ -1,0 +1,136 @@
+import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
+import type { AgentRun, RunStatus } from '../../../src/contract/runs.ts'
+import { call } from '../api/call.ts'
+import type { StreamEvent, StreamState } from '../api/event-stream.ts'
+import { followLive } from '../api/live-stream.ts'
+import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
+import { createLogPages, type LogPages } from './log-pages.ts'
+
+export type LogFilter = { message_type?: MessageType; q?: string }
+
+/** A run as it is looked at: its entries, what it does now, and how the stream is. Outside React, read by useSyncExternalStore. */
+export type Trace = {
+  readonly pages: LogPages
+  readonly work: LiveWork
+  readonly stream: StreamState
+  /** Grows with every change. */
+  readonly version: number
+  subscribe(listener: () => void): () => void
+  /** The entries that match, as the run goes on, until `close`. */
+  filtered(filter: LogFilter): { pages: LogPages; close: () => void }
+  close(): void
+}
+
+const page_size = 100
+/** With page_size: at most 2,000 entries in memory. */
+const max_pages = 20
+/** Text and output come in many small pieces: the page is drawn once for all of a frame. */
+const batch_ms = 16
+const refresh_ms = 1000
+const working = new Set<RunStatus>(['starting', 'running', 'cancelling'])
+
+export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace {
+  const listeners = new Set<() => void>()
+  const followers = new Set<() => void>()
+  let work = nothing_live
+  let stream: StreamState = { name: 'connecting' }
+  let version = 0
+  let batch: ReturnType<typeof setTimeout> | undefined
+
+  const changed = () => {
+    batch ??= setTimeout(() => {
+      batch = undefined
+      version += 1
+      for (const listener of listeners) listener()
+    }, batch_ms)
+  }
+  const load = (filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
+    const query = { skip: String(skip), limit: String(limit), ...filter }
+    const answer = await call('getAgentRunLogs', { params: { agent_run_id: run.id }, query, signal })
+    return { logs: answer.logs, total: answer.filtered_total ?? answer.total_logs }
+  }
+  const pages = createLogPages({ load: load({}), on_change: changed, page_size, max_pages })
+  pages.grow(run.total_logs)
+
+  const onEvent = ({ event, data }: StreamEvent) => {
+    if (event === 'log') {
+      const entry = data as LogEntry
+      pages.append(entry)
+      work = afterEntry(work, entry)
+      for (const follower of followers) follower()
+    } else if (event === 'run') {
+      const latest = data as AgentRun
+      if (!working.has(latest.status)) work = nothing_live
+      pages.grow(latest.total_logs)
+      on_run(latest)
+    } else {
+      work = afterEvent(work, event, data)
+    }
+    changed()
+  }
+  const unfollow = followLive({
+    target: { agent_run_id: run.id },
+    after_seq: run.total_logs,
+    on_event: onEvent,
+    on_state: state => {
+      // What a broken stream said about running tools may be over; entries are resumed, these are not.
+      if (state.name === 'reconnecting') work = nothing_live
+      if (state.name === 'live' && pages.problem) pages.retry()
+      stream = state
+      changed()
+    },
+  })
+
+  return {
+    pages,
+    get work() {
+      return work
+    },
+    get stream() {
+      return stream
+    },
+    get version() {
+      return version
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    filtered(filter) {
+      const matching = createLogPages({ load: load(filter), on_change: changed, page_size, max_pages })
+      const follower = atMostEvery(refresh_ms, () => matching.refresh())
+      followers.add(follower)
+      matching.refresh()
+      const close = () => {
+        followers.delete(follower)
+        matching.close()
+      }
+      return { pages: matching, close }
+    },
+    close() {
+      clearTimeout(batch)
+      unfollow()
+      pages.close()
+      listeners.clear()
+    },
+  }
+}
+
+/** Calls at once, and once more after `ms` when it was asked for meanwhile. */
+function atMostEvery(ms: number, action: () => void): () => void {
+  let state: 'free' | 'resting' | 'asked' = 'free'
+  const run = () => {
+    if (state !== 'free') {
+      state = 'asked'
+      return
+    }
+    state = 'resting'
+    action()
+    setTimeout(() => {
+      const again = state === 'asked'
+      state = 'free'
+      if (again) run()
+    }, ms)
+  }
+  return run
+}

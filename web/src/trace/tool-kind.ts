@@ -1,0 +1,30 @@
+import type { ToolName } from '../../../src/contract/tools.ts'
+
+/** What a tool does, as far as the page draws it differently. Unknown tools are drawn as `tool`. */
+export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'tool'
+
+const agent_tools: Record<ToolName, ToolKind> = {
+  shell: 'shell',
+  read: 'read',
+  write: 'write',
+  edit: 'edit',
+  search: 'search',
+  ask: 'question',
+  plan: 'tool',
+  finish: 'tool',
+}
+/** What the service itself does for a run. */
+const service_tools: Record<string, ToolKind> = {
+  setup_command: 'shell',
+  git_clone: 'git',
+  git_checkout: 'git',
+  git_commit: 'git',
+  git_push: 'git',
+  repository_instructions: 'instructions',
+}
+const kinds = new Map<string, ToolKind>([...Object.entries(agent_tools), ...Object.entries(service_tools)])
+
+/** True for what the service does beside the agent, like the clone that goes on while the model already thinks. */
+export const isServiceTool = (tool_name: string | null) => Object.hasOwn(service_tools, tool_name ?? '')
+
+export const toolKind = (tool_name: string | null): ToolKind => kinds.get(tool_name ?? '') ?? 'tool'
