@@ -43,7 +43,7 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 
   return {
     async run(slot) {
-      // Its keeper may have been killed since: the end of the pipe tells at once.
+      // It may have been killed since, and its keeper with it: the end of the pipe tells at once.
       if (current?.status.drain()) end(current)
       const process = current ?? start(await pipes.takeSlot())
       current = process
@@ -67,9 +67,10 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 
 /**
  * What the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of the
- * agent mean there what they mean in any script; `|| :` because the agent may have said `set -e`.
+ * agent mean there what they mean in any script; `|| :` because the agent may have said `set -e`. Descriptor 9, the shell's own hold on
+ * its status pipe, is not for what the command starts.
  */
 function requestLine(slot: string, shell: string): string {
   const at = '/run/exec'
-  return `LINENO=0; IFS= builtin read -r -d '' __command <${at}/${slot}.command || :; { builtin eval -- "$__command"; } </dev/null >|${at}/${slot}.output 2>&1; builtin echo ${slot} $? >|${at}/${shell}.status\n`
+  return `LINENO=0; IFS= builtin read -r -d '' __command <${at}/${slot}.command || :; { builtin eval -- "$__command"; } </dev/null >|${at}/${slot}.output 2>&1 9>&-; builtin echo ${slot} $? >|${at}/${shell}.status\n`
 }

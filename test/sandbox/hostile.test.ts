@@ -22,12 +22,27 @@ it('keeps process 1 alive under every signal from inside', async () => {
   expect(await box.separate('echo alive')).toMatchObject({ text: 'alive\n' })
 })
 
-it('starts a new shell for the next command when the keeper of the old one was killed', async () => {
+it('keeps the shell when only its keeper was killed, and notices when that shell ends too', async () => {
   await using box = await start('keeper')
-  await box.shell('kept=1; kill -9 $PPID')
-  const next = await box.shell('echo "[$kept]"')
-  expect(next.text).toBe('[]\n')
-  expect(next.exit_code).toBe(0)
+  for (const kill of ['kill -9 $PPID', 'kill -9 -1']) {
+    await box.shell(`kept=1; ${kill}`)
+    for (let n = 0; n < 20; n++)
+      expect(await box.shell(`echo "[$kept]"`)).toMatchObject({ text: '[1]\n', exit_code: 0, shell_restarted: false })
+  }
+  expect(await box.shell('exit 7', { timeout_ms: 60_000 })).toMatchObject({ status: 'exited', exit_code: 137, shell_restarted: true })
+  expect(await box.shell('echo "[$kept]"')).toMatchObject({ text: '[]\n', exit_code: 0 })
+})
+
+it('gives descriptor 9, which tells the end of the shell, to nothing that a command starts', async () => {
+  await using box = await start('descriptor')
+  expect(await box.shell('ls /proc/self/fd; (exec 9>&1) ; exec 9>/dev/null; ls /proc/self/fd')).toMatchObject({ exit_code: 0 })
+  expect((await box.shell('ls /proc/self/fd')).text).toBe('0\n1\n2\n3\n')
+  await box.shell('sleep 1000 &')
+  expect(await box.shell('exec perl -e "kill 9, getppid; kill 9, $$"', { timeout_ms: 60_000 })).toMatchObject({
+    status: 'exited',
+    exit_code: 137,
+    shell_restarted: true,
+  })
 })
 
 it('believes no forged answer longer than the forger lives, and never waits beyond the time-out', async () => {

@@ -6,7 +6,8 @@
 #   kill JOB SINCE           kill what JOB ("shell" or a slot) started since SINCE hundredths of a second after "ready"; answered "killed JOB"
 #
 # Output and status go to named pipes that the host made and reads. The keeper of a job holds its status pipe until the job has ended,
-# so that the host sees the end of the pipe even when everything in here was killed at once.
+# so that the host sees the end of the pipe even when everything in here was killed at once. The shell holds its own as well, on
+# descriptor 9: when only its keeper was killed it goes on, and the host never mistakes the end of the one for the end of the other.
 exec 2>/dev/null
 # Whatever else the host process was started with; 255 is this script.
 for fd in /proc/self/fd/*; do
@@ -25,7 +26,7 @@ start_shell() {
   (
     exec 9>"$at/$1.status"
     (
-      exec <"$at/$1.requests" >/dev/null 9>&-
+      exec <"$at/$1.requests" >/dev/null
       ulimit -u "$processes"
       # Whatever the agent starts shall not keep this process, nor the host, from working.
       exec /usr/bin/nice -n 10 bash "${bash[@]:1}" -s
