@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, chown, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { SystemUser } from '../system/users.ts'
@@ -88,9 +89,9 @@ export async function ownFolder(path: string, user: SystemUser | null, gid: numb
   if (user) await chown(path, user.uid, gid ?? user.gid)
 }
 
-/** Written aside and renamed: another process may be reading it at this moment. */
+/** Written aside and renamed: another process may be reading it at this moment, and two of us writing it. */
 export async function writeOwn(path: string, text: string, user: SystemUser | null): Promise<void> {
-  const draft = `${path}.${process.pid}.new`
+  const draft = `${path}.${randomUUID()}.new`
   await writeFile(draft, text, { mode: 0o640 })
   if (user) await chown(draft, user.uid, user.gid)
   await rename(draft, path)

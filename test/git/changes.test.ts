@@ -173,6 +173,12 @@ test('a commit that the mirror has not is an error, not an empty change', async 
   const repo = localRepository(source)
   await refreshMirror(place.host, repo)
   const sha = await runText(source, 'git', ['rev-parse', 'HEAD'])
-  await expect(readChanges(place.host, repo.id, sha, 'f'.repeat(40), { max_patch_bytes: 100 })).rejects.toMatchObject({ name: 'GitError' })
-  await expect(listCommits(place.host, repo.id, sha, 'f'.repeat(40))).rejects.toMatchObject({ name: 'GitError' })
+  const missing = 'f'.repeat(40)
+  const readers = Array.from({ length: 10 }, () => [
+    readChanges(place.host, repo.id, sha, missing, { max_patch_bytes: 100 }),
+    listCommits(place.host, repo.id, sha, missing),
+  ])
+  // All at once: each marks the mirror.
+  for (const { reason } of (await Promise.allSettled(readers.flat())) as PromiseRejectedResult[])
+    expect(reason).toMatchObject({ name: 'GitError' })
 })
