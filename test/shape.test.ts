@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Endpoint, endpoints } from '../src/contract/endpoints.ts'
+import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
+import { endpoints } from '../src/contract/endpoints.ts'
 import { createApp } from '../src/http/app.ts'
 import { handlers } from '../src/http/handlers.ts'
 import { streamHandlers } from '../src/http/stream-routes.ts'
@@ -205,7 +206,9 @@ test('every endpoint of the table has exactly one handler and one route, and the
     log: () => {},
   })
   await app.ready()
-  const wanted = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({ method, url: path.replace(/\{(\w+)\}/g, ':$1') }))
+  const wanted = (Object.values(endpoints) as Endpoint[]).flatMap(endpoint =>
+    pathsOf(endpoint).map(path => ({ method: endpoint.method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
+  )
   expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
   const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
   expect(methods.length).toBe(wanted.length)

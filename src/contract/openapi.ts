@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Endpoint, endpoints } from './endpoints.ts'
+import type { Endpoint } from './endpoint.ts'
+import { endpoints } from './endpoints.ts'
 import { Problem } from './problem.ts'
 import { type ToolName, toolInputs, toolSchema } from './tools.ts'
 
@@ -65,6 +66,7 @@ function operation(name: string, endpoint: Endpoint, components: Json): Json {
         : { 'application/json': { schema: hoist(jsonSchema(endpoint.response, 'output'), components) } }
   return {
     operationId: name,
+    tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.stability === 'alpha' && { 'x-stability': 'alpha' }),
     ...(endpoint.scope !== null && { 'x-scope': endpoint.scope }),
@@ -93,7 +95,11 @@ export function openApiDocument(base_url: string): Json {
   }
   const paths: Record<string, Json> = {}
   for (const [name, endpoint] of Object.entries(endpoints) as [string, Endpoint][]) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(name, endpoint, components) }
+    const described = operation(name, endpoint, components)
+    const method = endpoint.method.toLowerCase()
+    paths[endpoint.path] = { ...paths[endpoint.path], [method]: described }
+    for (const [n, alias] of (endpoint.aliases ?? []).entries())
+      paths[alias] = { ...paths[alias], [method]: { ...described, operationId: `${name}_alias_${n + 1}`, 'x-alias-of': endpoint.path } }
   }
   return {
     openapi: '3.1.0',

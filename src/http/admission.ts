@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Endpoint } from '../contract/endpoints.ts'
+import type { Endpoint } from '../contract/endpoint.ts'
 import { authenticate, requireMembership } from '../service/authenticate.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { parseInput } from './parse-input.ts'

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { type Endpoint, type EndpointName, endpoints } from '../contract/endpoints.ts'
+import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../contract/endpoints.ts'
 import { limits } from '../contract/limits.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import type { Readiness } from '../contract/service.ts'
@@ -76,16 +77,17 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
 
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     if (endpoint.path.startsWith('/session')) continue
-    app.route({
-      method: endpoint.method,
-      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
-      onRequest: async (request, reply) => {
-        requireMethod(request)
-        if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
-        if (endpoint.access === 'token') admitted.set(request, await admit(services, endpoint, request))
-      },
-      handler: (request, reply) => handle(name, endpoint, request, reply),
-    })
+    for (const path of pathsOf(endpoint))
+      app.route({
+        method: endpoint.method,
+        url: path.replace(/\{(\w+)\}/g, ':$1'),
+        onRequest: async (request, reply) => {
+          requireMethod(request)
+          if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
+          if (endpoint.access === 'token') admitted.set(request, await admit(services, endpoint, request))
+        },
+        handler: (request, reply) => handle(name, endpoint, request, reply),
+      })
   }
   app.addHook('preHandler', async request => {
     if (Buffer.isBuffer(request.body) && !request.is404) request.body = parseJsonBody(request.body)

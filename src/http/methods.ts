@@ -1,10 +1,13 @@
-import { type Endpoint, endpoints } from '../contract/endpoints.ts'
+import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
+import { endpoints } from '../contract/endpoints.ts'
 
-const rows = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
-  method,
-  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-  parameters: path.split('{').length,
-}))
+const rows = (Object.values(endpoints) as Endpoint[]).flatMap(endpoint =>
+  pathsOf(endpoint).map(served => ({
+    method: endpoint.method,
+    pattern: new RegExp(`^${served.replace(/\{\w+\}/g, '[^/]+')}$`),
+    parameters: served.split('{').length,
+  })),
+)
 
 /**
  * The methods that the contract serves at a path, none when it is no path of ours. Of several rows that fit, the one with the fewest

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Endpoint } from '../contract/endpoints.ts'
+import type { Endpoint } from '../contract/endpoint.ts'
 import type { FieldError } from '../contract/problem.ts'
 import { ServiceError } from '../core/service-error.ts'
 

@@ -1,4 +1,5 @@
-import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
+import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
 
 export type Call = { name: EndpointName; method: Endpoint['method']; path: string; body: Record<string, unknown> | undefined }
 

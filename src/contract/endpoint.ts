@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { id } from './decimal.ts'
+import type { ProblemCode } from './problem.ts'
+
+/** What a token may do (decisions §9). */
+export const scopes = ['runs:read', 'runs:write', 'logs:read', 'repos:read', 'repos:admin', 'org:read', 'org:admin'] as const
+export type Scope = (typeof scopes)[number]
+
+/**
+ * Whose limit a request is charged to (decisions §7). `logs` is the standard bucket with the token's total as a second bound.
+ * Null: no token asks, so nothing is counted.
+ */
+export type Bucket = 'standard' | 'agent_creation' | 'setup_commands' | 'log_analysis' | 'logs'
+
+export type Endpoint = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: string
+  /** Other paths that existing clients call for the same operation (decisions §8). */
+  aliases?: readonly string[]
+  /** The chapter of the reference. */
+  tag: string
+  summary: string
+  /** What a caller should know beyond the summary: side effects, idempotency, what is not said. */
+  description?: string
+  /** `token`: bearer token; `cookie`: the browser's sign-in cookie, good for /session alone; `public`: nothing. */
+  access: 'token' | 'cookie' | 'public'
+  /** Null with `token`: any token will do. */
+  scope: Scope | null
+  bucket: Bucket | null
+  stability: 'stable' | 'alpha'
+  params: z.ZodObject
+  query: z.ZodObject
+  body: z.ZodType | null
+  /** `stream` answers server-sent events, `document` the OpenAPI document. */
+  response: z.ZodType | 'stream' | 'document'
+  /** Refusals of this operation's own, beside those that every operation of its kind can answer. */
+  problems?: readonly ProblemCode[]
+}
+
+/** Every path at which an operation is served, its own first. */
+export const pathsOf = ({ path, aliases = [] }: Pick<Endpoint, 'path' | 'aliases'>): string[] => [path, ...aliases]
+
+export const none = z.object({})
+export const org = z.object({ org_id: id() })
+export const run = org.extend({ agent_run_id: id() })
+export const v1 = { access: 'token', stability: 'stable', query: none, body: null } as const
+export const open = {
+  access: 'public',
+  tag: 'service',
+  scope: null,
+  bucket: null,
+  stability: 'stable',
+  params: none,
+  query: none,
+  body: null,
+} as const
