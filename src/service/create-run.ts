@@ -1,4 +1,5 @@
-import type { AgentRun, CreateRunInput } from '../contract/runs.ts'
+import type { CreateRunInput } from '../contract/run-inputs.ts'
+import type { AgentRun } from '../contract/runs.ts'
 import { findPlaybook } from '../core/playbook.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { titleOf } from '../core/title.ts'

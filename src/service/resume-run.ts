@@ -1,4 +1,5 @@
-import type { AgentRun, ResumeRunInput } from '../contract/runs.ts'
+import type { ResumeRunInput } from '../contract/run-inputs.ts'
+import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { append } from '../store/append.ts'

@@ -1,4 +1,4 @@
-import type { RunDiff } from '../contract/runs.ts'
+import type { RunDiff } from '../contract/run-diff.ts'
 import { getChange } from '../store/changes.ts'
 import type { Context } from './context.ts'
 import { requireRun } from './runs.ts'

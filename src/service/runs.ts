@@ -1,4 +1,5 @@
-import type { AgentRun, ListRunsQuery, UpdateRunInput } from '../contract/runs.ts'
+import type { ListRunsQuery, UpdateRunInput } from '../contract/run-inputs.ts'
+import type { AgentRun } from '../contract/runs.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Db } from '../store/database.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RunDiff } from '../../src/contract/runs.ts'
+import { RunDiff } from '../../src/contract/run-diff.ts'
 import { saveChange } from '../../src/store/changes.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
-import { AgentRun, CreateRunInput, ListRunsQuery, ResumeRunInput, RunDiff, RunPage, RunReference, UpdateRunInput } from '../runs.ts'
+import { RunDiff } from '../run-diff.ts'
+import { CreateRunInput, ListRunsQuery, ResumeRunInput, RunReference, UpdateRunInput } from '../run-inputs.ts'
+import { AgentRun, RunPage } from '../runs.ts'
 
 /** Agent runs (spec §Endpoints, decisions §4). */
 export const runEndpoints = {

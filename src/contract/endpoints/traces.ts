@@ -1,6 +1,6 @@
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { ListLogsQuery, RunWithLogs } from '../logs.ts'
-import { EventsQuery } from '../runs.ts'
+import { EventsQuery } from '../run-inputs.ts'
 
 /** What runs did and do: logs and streams (spec §Retrieve agent run logs, decisions §5, §10). */
 export const traceEndpoints = {
