@@ -134,7 +134,7 @@ export const AgentRun = z
     repo_id: z.int().nullable(),
     base_ref: z.string().nullable(),
     base_sha: z.string().nullable(),
-    branch: z.string().nullable(),
+    branch: z.string().nullable().describe('null until it was pushed'),
     user_id: z.int(),
     turn: z.int(),
     parent_run_id: z.int().nullable(),

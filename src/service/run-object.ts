@@ -55,8 +55,8 @@ export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url
     repo_id: row.repository_id,
     base_ref: row.base_ref,
     base_sha: row.base_sha,
-    // A run that changed nothing has a name for its branch and no branch.
-    branch: isTerminal(row.status) && row.head_sha === null ? null : row.branch,
+    // Its name is settled when the run starts; the branch itself is there once it was pushed.
+    branch: row.pushed_sha === null ? null : row.branch,
     user_id: row.user_id,
     turn: row.turn,
     parent_run_id: row.parent_run_id,

@@ -96,6 +96,7 @@ test('a push that the remote refuses keeps the work and says so', async () => {
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
   expect(run).toMatchObject({ status: 'completed', result: expect.stringContaining('no agents here'), github_pull_requests: [] })
+  expect(run.branch).toBeNull()
   expect(logs.find(entry => entry.message_type === 'PR_CREATION_FAILED').observation).toMatchObject({
     code: 'rejected',
     retryable: false,

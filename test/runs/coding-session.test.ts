@@ -155,7 +155,7 @@ test('a run that changes nothing has no branch and no pull request', async () =>
   await using app = await startCodingApp(answers({ text: 'All is well.' }))
   const { id } = await createRun(app, { prompt: 'look' })
   const run = await awaitEnd(app, id)
-  expect(run).toMatchObject({ status: 'completed', github_pull_requests: [] })
+  expect(run).toMatchObject({ status: 'completed', github_pull_requests: [], branch: null })
   expect(app.git('branch', '--list', 'agent/*')).toBe('')
 })
 

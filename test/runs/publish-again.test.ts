@@ -36,12 +36,13 @@ test('a branch that the remote refused is offered again, and a third turn with n
   )
   const path = `/v1/organizations/${app.org_id}${resume}`
   const { id } = await createRun(app, { prompt: 'one' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [] })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [], branch: null })
   rmSync(hook)
   await app.call('POST', path, { agent_run_id: id, prompt: 'two' })
   expect(await awaitRun(app, id, run => run.turn === 2 && run.terminal)).toMatchObject({
     status: 'completed',
     github_pull_requests: [{ number: 1 }],
+    branch: expect.stringMatching(/^agent\/run-/),
   })
   await app.call('POST', path, { agent_run_id: id, prompt: 'three' })
   expect(await awaitRun(app, id, run => run.turn === 3 && run.terminal)).toMatchObject({ status: 'completed', result: 'Three.' })
