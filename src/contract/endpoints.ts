@@ -5,6 +5,7 @@ import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
+import { userEndpoints } from './endpoints/users.ts'
 
 /**
  * THE table. Validation, handler types, routing, the OpenAPI document and clients all come from here;
@@ -15,6 +16,7 @@ export const endpoints = {
   ...traceEndpoints,
   ...repositoryEndpoints,
   ...organizationEndpoints,
+  ...userEndpoints,
   ...serviceEndpoints,
 } as const satisfies Record<string, Endpoint>
 

@@ -4,12 +4,13 @@ import type { Readiness } from '../contract/service.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { listModels } from '../service/models.ts'
-import { getMe, listOrganizations, listRepositories } from '../service/organizations.ts'
+import { listOrganizations, listRepositories } from '../service/organizations.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
 import { stopRun } from '../service/stop-run.ts'
+import { getMe, getUser, listUsers } from '../service/users.ts'
 
 /** An answer that is text already: JSON that was stored as it goes out, or a patch. */
 export class RawAnswer {
@@ -64,6 +65,8 @@ export const handlers: Handlers = {
   },
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
   getMe: ctx => getMe(ctx),
+  listUsers: (ctx, { query }) => listUsers(ctx, query),
+  getUser: (ctx, { params }) => getUser(ctx, params.user_id),
   listRepositories: (ctx, { query }) => listRepositories(ctx, query),
   listModels: async ctx => listModels(ctx),
   getHealth: async () => ({ status: 'ok' }),

@@ -1,6 +1,4 @@
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
-import { ServiceError } from '../core/service-error.ts'
-import { getUser } from '../store/accounts.ts'
 import { getOrganization, listOrganizations as listOrganizationRows } from '../store/organizations.ts'
 import { listRepositories as listRepositoryRows } from '../store/repositories.ts'
 import type { ActorContext, Context } from './context.ts'
@@ -15,13 +13,6 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
     settings: { enable_pr_creation, enable_rules_detection },
   }))
   return { items, total, ...pageNumbers(total, window) }
-}
-
-/** The caller. */
-export async function getMe(ctx: ActorContext) {
-  const user = await getUser(ctx.db, ctx.actor.user_id)
-  if (!user) throw new ServiceError('not_found', 'User not found.')
-  return { ...user, is_admin: user.role === 'ADMIN' }
 }
 
 /** One page of repositories, oldest first. */

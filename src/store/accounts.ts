@@ -81,6 +81,38 @@ export async function getUser(db: Db, user_id: number): Promise<UserRow | undefi
   return rows[0]
 }
 
+const member_columns = 'u.id, u.email, u.full_name, u.github_user_id, u.github_username, u.avatar_url, m.role'
+
+/** A user of an organization, with the role there. */
+export async function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
+  const { rows } = await db.query<UserRow>({
+    name: 'get_member',
+    text: `select ${member_columns} from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2`,
+    values: [organization_id, user_id],
+  })
+  return rows[0]
+}
+
+/** Users of an organization, oldest first. */
+export async function listMembers(
+  db: Db,
+  organization_id: number,
+  skip: number,
+  limit: number,
+): Promise<{ rows: UserRow[]; total: number }> {
+  const page = await db.query<UserRow>({
+    name: 'list_members',
+    text: `select ${member_columns} from memberships m join users u on u.id = m.user_id where m.organization_id = $1 order by u.id limit $2 offset $3`,
+    values: [organization_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_members',
+    text: 'select count(*) as total from memberships where organization_id = $1',
+    values: [organization_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
 export async function insertUser(db: Db, user: { full_name: string }): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_user',

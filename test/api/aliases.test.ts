@@ -3,7 +3,7 @@ import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/endpoints.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
-import { tokenCalls } from './every-endpoint.ts'
+import { filledPath, tokenCalls } from './every-endpoint.ts'
 
 let app: App
 beforeAll(async () => {
@@ -16,14 +16,15 @@ const rows = (Object.entries(endpoints) as [string, Endpoint][]).flatMap(([name,
 )
 
 describe('200', () => {
-  test.each(rows)('$alias answers what $path answers', async ({ name, path, alias }) => {
+  test.each(rows)('$alias answers what $path answers', async ({ name, alias }) => {
     const { id: run_id } = await createRun(app, { prompt: 'x' })
-    const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id }
+    const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id }
     const call = tokenCalls(ids).find(item => item.name === name)
     if (!call) throw new Error(`${name} wants no token`)
-    const filled = (text: string) => text.replace('{org_id}', `${app.org_id}`).replace('{agent_run_id}', `${run_id}`)
-    const first = await app.call(call.method, filled(path), call.body)
-    const second = await app.call(call.method, filled(alias), call.body)
+    const query = call.path.split('?')[1]
+    const filled = filledPath(alias, { ...ids, agent_run_id: run_id })
+    const first = await app.call(call.method, call.path, call.body)
+    const second = await app.call(call.method, query === undefined ? filled : `${filled}?${query}`, call.body)
     expect(second.status).toBe(200)
     expect(Object.keys(second.body).sort()).toEqual(Object.keys(first.body).sort())
     expect(second.body.id).toBe(first.body.id)

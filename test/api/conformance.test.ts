@@ -14,7 +14,7 @@ let run_id: number
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   run_id = (await createRun(app, { prompt: 'x', title: 'x', tags: ['a'] })).id
-  calls = new Map(tokenCalls({ org_id: app.org_id, run_id, repo_id: app.repo_id }).map(call => [call.name, call]))
+  calls = new Map(tokenCalls({ org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id }).map(call => [call.name, call]))
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -88,7 +88,7 @@ describe('whatever is sent, the answer is one that the contract knows, never a 5
     await fc.assert(
       fc.asyncProperty(pairs, async given => {
         const query = given.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&')
-        expectConform(name, await app.call('GET', `${path}?${query}`))
+        expectConform(name, await app.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`))
       }),
       { numRuns: 60 },
     )

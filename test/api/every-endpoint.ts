@@ -1,10 +1,22 @@
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
 
-export type Call = { name: EndpointName; method: Endpoint['method']; path: string; body: Record<string, unknown> | undefined }
+export type Call = {
+  name: EndpointName
+  method: Endpoint['method']
+  /** With the query that the operation cannot do without. */
+  path: string
+  body: Record<string, unknown> | undefined
+  /** Names something of the organization, in path, query or body: a run, a repository, a user. */
+  refers: boolean
+}
+/** What the requests are about, all of one organization. */
+export type Ids = { org_id: number; run_id: number; repo_id: number; user_id: number }
+
+const OWN_IDS = ['agent_run_id', 'repo_id', 'user_id']
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
-export function tokenCalls(ids: { org_id: number; run_id: number; repo_id: number }): Call[] {
+export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
     updateAgentRun: { title: 'changed' },
@@ -13,16 +25,25 @@ export function tokenCalls(ids: { org_id: number; run_id: number; repo_id: numbe
     archiveAgentRun: { agent_run_id: ids.run_id },
     unarchiveAgentRun: { agent_run_id: ids.run_id },
   }
+  const named: Record<string, number | string> = { ...ids, agent_run_id: ids.run_id }
+  const queries: Partial<Record<EndpointName, string>> = {}
   const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
   return rows
     .filter(([, endpoint]) => endpoint.access === 'token')
     .map(([name, { method, path, body }]) => {
       if (body !== null && !bodies[name]) throw new Error(`say here what a good request of ${name} is`)
+      const query = queries[name]
+      const said = `${path}?${query ?? ''} ${Object.keys(bodies[name] ?? {}).join(' ')}`
       return {
         name,
         method,
-        path: path.replace('{org_id}', `${ids.org_id}`).replace('{agent_run_id}', `${ids.run_id}`),
+        path: filledPath(path, named) + (query === undefined ? '' : `?${query}`),
         body: bodies[name],
+        refers: OWN_IDS.some(id => said.includes(id)),
       }
     })
 }
+
+/** A path of the contract with its `{names}` filled in. */
+export const filledPath = (path: string, values: Record<string, number | string>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => `${values[name]}`)

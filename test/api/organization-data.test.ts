@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Models, OrganizationPage, RepositoryPage, User } from '../../src/contract/organizations.ts'
+import { Models, OrganizationPage, RepositoryPage } from '../../src/contract/organizations.ts'
 import { insertMembership } from '../../src/store/accounts.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
@@ -14,22 +14,6 @@ beforeAll(async () => {
   other = await addTenant(app)
 })
 afterAll(() => app[Symbol.asyncDispose]())
-
-describe('GET /v1/users/me', () => {
-  test('200: the caller, with the texts that generated clients want as texts', async () => {
-    const { status, body } = await app.call('GET', '/v1/users/me')
-    expect(status).toBe(200)
-    expect(User.strict().parse(body)).toEqual({
-      ...{ id: app.user_id, email: null, github_user_id: '', github_username: '', avatar_url: null },
-      ...{ full_name: 'Administrator', role: 'ADMIN', is_admin: true },
-    })
-  })
-
-  test('200: each token is its own user', async () => {
-    const { body } = await app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${other.token}` })
-    expect(body).toMatchObject({ id: other.user_id, full_name: 'Admin of Other' })
-  })
-})
 
 describe('GET /v1/organizations', () => {
   const list = (query = '') => app.call('GET', `/v1/organizations${query}`)

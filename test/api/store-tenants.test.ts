@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findRole } from '../../src/store/accounts.ts'
+import { findRole, getMember } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
 import { getChange, recordPush, saveChange } from '../../src/store/changes.ts'
 import { heartbeat } from '../../src/store/claims.ts'
@@ -70,6 +70,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   findRole: (db, org) => findRole(db, org, app.user_id),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   getChange: (db, org) => getChange(db, org, mine.run),
+  getMember: (db, org) => getMember(db, org, app.user_id),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
   getRun: (db, org) => getRun(db, org, mine.run),
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
@@ -139,7 +140,12 @@ const whole_key: Record<string, string> = {
     insertMembership: 'a new row',
     insertRepository: 'a new row, or the same URL of the same one',
   },
-  ...{ listRepositories: 'by its id', notifyRun: 'a hint: both numbers are compared by who hears it', notifyLive: 'the same' },
+  ...{
+    listMembers: 'by its id',
+    listRepositories: 'by its id',
+    notifyRun: 'a hint: both numbers are compared by who hears it',
+    notifyLive: 'the same',
+  },
 }
 
 test('every function of the store is in exactly one of the tables here', async () => {
@@ -166,6 +172,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const readers = [
     'findRole',
     'getChange',
+    'getMember',
     'getRepository',
     'getRun',
     'listEntries',

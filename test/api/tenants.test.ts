@@ -2,21 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
-import { type Call, tokenCalls } from './every-endpoint.ts'
+import { type Call, type Ids, tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addOrganization, addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
 let other: Tenant
-let ours: { org_id: number; run_id: number; repo_id: number }
+let ours: Ids
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
-  ours = { org_id: app.org_id, repo_id: app.repo_id, run_id: (await createRun(app, { prompt: 'our secret' })).id }
+  const { id: run_id } = await createRun(app, { prompt: 'our secret' })
+  ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, run_id }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const unknown = { org_id: 424_242, run_id: 424_242, repo_id: 424_242 }
+const unknown = { org_id: 424_242, run_id: 424_242, repo_id: 424_242, user_id: 424_242 }
 const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
 const inOrganization = (call: Call) => call.path.includes('/organizations/')
 
@@ -35,11 +36,9 @@ test("an organization's path is closed to everyone else by every endpoint, in th
   expect(await contents(app)).toEqual(before)
 })
 
-test('a run or repository of another organization, in path or body of our own organization, is like one that never was, and nothing is written', async () => {
+test('a run, repository or user of another organization, in path, query or body of our own organization, is like one that never was, and nothing is written', async () => {
   const before = await contents(app)
-  const foreign = tokenCalls({ ...other, org_id: app.org_id }).filter(
-    call => inOrganization(call) && (call.path.includes(`/run/${other.run_id}`) || call.body),
-  )
+  const foreign = tokenCalls({ ...other, org_id: app.org_id }).filter(call => inOrganization(call) && call.refers)
   const never = new Map(tokenCalls({ ...unknown, org_id: app.org_id }).map(call => [call.name, call]))
   expect(foreign.length).toBeGreaterThan(8)
   for (const call of foreign) {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
-import { Models, OrganizationPage, User } from '../organizations.ts'
+import { Models, OrganizationPage } from '../organizations.ts'
 import { pageQuery } from '../page.ts'
 
-/** Organizations and the caller (spec §Organization data, decisions §9). */
+/** Organizations and what belongs to one as a whole (spec §Organization data, decisions §9). */
 export const organizationEndpoints = {
   listOrganizations: {
     ...v1,
@@ -16,17 +16,6 @@ export const organizationEndpoints = {
     params: none,
     query: z.object(pageQuery),
     response: OrganizationPage,
-  },
-  getMe: {
-    ...v1,
-    tag: 'users',
-    method: 'GET',
-    path: '/v1/users/me',
-    summary: 'The user of this token',
-    scope: 'org:read',
-    bucket: 'standard',
-    params: none,
-    response: User,
   },
   listModels: {
     ...v1,

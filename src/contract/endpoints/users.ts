@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { id } from '../decimal.ts'
+import { type Endpoint, none, org, v1 } from '../endpoint.ts'
+import { pageQuery } from '../page.ts'
+import { User, UserPage } from '../users.ts'
+
+/** Who is in an organization, and who the caller is (spec §Organization data, decisions §9). */
+export const userEndpoints = {
+  getMe: {
+    ...v1,
+    tag: 'users',
+    method: 'GET',
+    path: '/v1/users/me',
+    aliases: ['/v1/user'],
+    summary: 'The user of this token',
+    description: 'The role is that in the first organization of the user.',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: none,
+    response: User,
+  },
+  listUsers: {
+    ...v1,
+    tag: 'users',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/users',
+    summary: 'List the users of an organization, oldest first',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org,
+    query: z.object(pageQuery),
+    response: UserPage,
+  },
+  getUser: {
+    ...v1,
+    tag: 'users',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/users/{user_id}',
+    summary: 'Get a user of an organization',
+    description: 'The role is that in this organization.',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org.extend({ user_id: id() }),
+    response: User,
+  },
+} as const satisfies Record<string, Endpoint>

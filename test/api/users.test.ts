@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { User, UserPage } from '../../src/contract/users.ts'
+import { insertMembership, insertUser } from '../../src/store/accounts.ts'
+import { type App, startApp } from '../start-app.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+let added: number[]
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+  added = []
+  for (const role of ['MANAGER', 'MEMBER', 'READER'] as const) {
+    const { id } = await insertUser(app.db, { full_name: role })
+    await insertMembership(app.db, app.org_id, id, role)
+    added.push(id)
+  }
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const users = (rest = '', org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/users${rest}`)
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe.each(['/v1/users/me', '/v1/user'])('GET %s', path => {
+  test('200: the caller, with the texts that generated clients want as texts', async () => {
+    const { status, body } = await app.call('GET', path)
+    expect(status).toBe(200)
+    expect(User.strict().parse(body)).toEqual({
+      ...{ id: app.user_id, email: null, github_user_id: '', github_username: '', avatar_url: null },
+      ...{ full_name: 'Administrator', role: 'ADMIN', is_admin: true },
+    })
+  })
+
+  test('200: each token is its own user', async () => {
+    const { body } = await app.call('GET', path, undefined, as(other.token))
+    expect(body).toMatchObject({ id: other.user_id, full_name: 'Admin of Other' })
+  })
+})
+
+describe('GET …/users', () => {
+  test('200: those of the organization, oldest first, page by page, and nobody of another one', async () => {
+    const { status, body } = await users()
+    expect(status).toBe(200)
+    UserPage.strict().parse(body)
+    expect(body).toMatchObject({ total: 4, page: 1, size: 100, pages: 1 })
+    expect(body.items.map((user: { id: number }) => user.id)).toEqual([app.user_id, ...added])
+    const second = (await users('?skip=1&limit=2')).body
+    expect(second.items.map((user: { role: string }) => user.role)).toEqual(['MANAGER', 'MEMBER'])
+    expect((await users('?page=4&size=1')).body).toMatchObject({ items: [{ id: added[2] }], total: 4, page: 4, size: 1, pages: 4 })
+  })
+
+  test('400: a page that is none', async () => void expectProblem(await users('?limit=101'), 400, 'query.limit'))
+  test('403: another organization', async () => void expectProblem(await users('', other.org_id), 403))
+})
+
+describe('GET …/users/{user_id}', () => {
+  test('200: a user, with the role in this organization and not the one elsewhere', async () => {
+    const id = added[1] ?? 0
+    await insertMembership(app.db, other.org_id, id, 'ADMIN')
+    const here = await users(`/${id}`)
+    expect(here.status).toBe(200)
+    expect(User.strict().parse(here.body)).toMatchObject({ id, role: 'MEMBER', is_admin: false })
+    const there = await app.call('GET', `/v1/organizations/${other.org_id}/users/${id}`, undefined, as(other.token))
+    expect(there.body).toMatchObject({ id, role: 'ADMIN', is_admin: true })
+  })
+
+  test('400: an id that is none', async () => {
+    for (const id of ['me', '01', '-1', '1.0']) expectProblem(await users(`/${id}`), 400, 'path.user_id')
+  })
+
+  test('403: another organization', async () => void expectProblem(await users(`/${other.user_id}`, other.org_id), 403))
+
+  test('404: a user of another organization, in the words of one that never was', async () => {
+    const foreign = expectProblem(await users(`/${other.user_id}`), 404)
+    expect(foreign.message).toBe('User not found.')
+    const unknown = expectProblem(await users('/424242'), 404)
+    expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...unknown, request_id: '', instance: '' })
+  })
+})
