@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { openApiDocument } from '../src/contract/openapi.ts'
 
 /** The address that stands in the checked-in document; a running service puts its own there. */
@@ -6,9 +6,11 @@ export const DOCUMENT_URL = 'http://127.0.0.1:4600'
 
 export const DOCUMENT_FILE = new URL('../docs/openapi.json', import.meta.url)
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
 /** The text of docs/openapi.json: `node scripts/write-openapi.ts` writes it, test/drift.test.ts compares it. */
-export function documentText(): string {
-  return `${JSON.stringify(openApiDocument(DOCUMENT_URL), null, 2)}\n`
+export function documentText(base_url = DOCUMENT_URL): string {
+  return `${JSON.stringify(openApiDocument({ base_url, version }), null, 2)}\n`
 }
 
 if (import.meta.main) writeFileSync(DOCUMENT_FILE, documentText())

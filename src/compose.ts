@@ -159,6 +159,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     readiness,
     web: input.web,
     trust_proxy: config.AGENTRUN_TRUST_PROXY,
+    version: input.version,
     allowed_hosts: allowedHosts(config),
     cors_origins: config.AGENTRUN_CORS_ORIGINS,
     log,

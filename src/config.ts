@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { bucketLimits } from './contract/buckets.ts'
 
 const text = z.string().min(1)
 const list = text.transform(value =>
@@ -71,11 +72,11 @@ const schema = z.object({
     .regex(/^\d{6,14}$/, 'must be a number of bytes')
     .transform(Number)
     .default(4_294_967_296),
-  AGENTRUN_LIMIT_STANDARD: rate.default({ requests: 60, seconds: 30 }),
-  AGENTRUN_LIMIT_AGENT_CREATION: rate.default({ requests: 10, seconds: 60 }),
-  AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default({ requests: 5, seconds: 60 }),
-  AGENTRUN_LIMIT_LOG_ANALYSIS: rate.default({ requests: 5, seconds: 60 }),
-  AGENTRUN_LIMIT_TOKEN_TOTAL: rate.default({ requests: 60, seconds: 60 }),
+  AGENTRUN_LIMIT_STANDARD: rate.default(bucketLimits.standard),
+  AGENTRUN_LIMIT_AGENT_CREATION: rate.default(bucketLimits.agent_creation),
+  AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default(bucketLimits.setup_commands),
+  AGENTRUN_LIMIT_LOG_ANALYSIS: rate.default(bucketLimits.log_analysis),
+  AGENTRUN_LIMIT_TOKEN_TOTAL: rate.default(bucketLimits.token_total),
   ANTHROPIC_API_KEY: text.optional(),
   ANTHROPIC_BASE_URL: httpUrl.optional(),
   OPENAI_API_KEY: text.optional(),

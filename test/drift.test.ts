@@ -6,7 +6,6 @@ import { DOCUMENT_FILE, documentText } from '../scripts/write-openapi.ts'
 import { readConfig } from '../src/config.ts'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
-import { openApiDocument } from '../src/contract/openapi.ts'
 import { toolInputs } from '../src/contract/tools.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -14,9 +13,9 @@ type Json = { [key: string]: unknown }
 type Parameter = { name: string; in: string; required: boolean; schema: Json }
 type Operation = Json & { operationId: string; parameters: Parameter[] }
 
-const document = JSON.parse(JSON.stringify(openApiDocument('http://service.test'))) as Json & {
+const document = JSON.parse(documentText('http://service.test')) as Json & {
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Json> }
+  components: Record<string, Json> & { schemas: Record<string, Json> }
 }
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -95,15 +94,16 @@ test('no parameter is declared twice in one operation', () => {
   }
 })
 
-test('every schema reference leads to a schema of the document, and every schema is used or is a tool', () => {
-  const used = new Set<string>()
+test('every reference leads to a component of the document, and every component is used or is a tool', () => {
+  const used = new Set<unknown>()
   JSON.stringify(document, (key, value) => {
-    if (key === '$ref') used.add(String(value).replace('#/components/schemas/', ''))
+    if (key === '$ref') used.add(value)
     return value
   })
-  const known = Object.keys(document.components.schemas)
-  expect([...used].filter(name => !known.includes(name))).toEqual([])
-  expect(known.filter(name => !used.has(name) && !name.startsWith('Tool_'))).toEqual([])
+  const { securitySchemes: _named, ...components } = document.components
+  const known = Object.entries(components).flatMap(([kind, named]) => Object.keys(named).map(name => `#/components/${kind}/${name}`))
+  expect([...used].filter(reference => !known.includes(String(reference)))).toEqual([])
+  expect(known.filter(reference => !used.has(reference) && !reference.includes('/Tool_'))).toEqual([])
 })
 
 test('defaults and bounds of the logs page stand in the document as the specification gives them', () => {

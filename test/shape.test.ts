@@ -201,6 +201,7 @@ test('every endpoint of the table has exactly one handler and one route, and the
     readiness: () => Promise.reject(new Error('not asked')),
     web: join(clone, 'no-such-folder'),
     trust_proxy: false,
+    version: '',
     allowed_hosts: null,
     cors_origins: [],
     log: () => {},

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { id } from './decimal.ts'
 import type { ProblemCode } from './problem.ts'
+import type { Tag } from './tags.ts'
 
 /** What a token may do (decisions §9). */
 export const scopes = ['runs:read', 'runs:write', 'logs:read', 'repos:read', 'repos:admin', 'org:read', 'org:admin'] as const
@@ -18,7 +19,7 @@ export type Endpoint = {
   /** Other paths that existing clients call for the same operation (decisions §8). */
   aliases?: readonly string[]
   /** The chapter of the reference. */
-  tag: string
+  tag: Tag
   summary: string
   /** What a caller should know beyond the summary: side effects, idempotency, what is not said. */
   description?: string
@@ -33,8 +34,14 @@ export type Endpoint = {
   body: z.ZodType | null
   /** `stream` answers server-sent events, `document` the OpenAPI document. */
   response: z.ZodType | 'stream' | 'document'
-  /** Refusals of this operation's own, beside those that every operation of its kind can answer. */
+  /** Content types that it can answer besides JSON. */
+  also_answers?: readonly string[]
+  /** Refusals of this operation's own, beside those that every operation of its kind can answer (problem-statuses.ts). */
   problems?: readonly ProblemCode[]
+  /** Takes `Idempotency-Key` (decisions §4). */
+  idempotent?: boolean
+  /** Where the example of the schema, `meta({ examples: [...] })`, does not fit this operation. Of a stream: a piece of it. */
+  examples?: { body?: unknown; response?: unknown }
 }
 
 /** Every path at which an operation is served, its own first. */

@@ -10,6 +10,7 @@ export const limits = {
   tags: 20,
   tag_chars: 50,
   webhooks: 10,
+  idempotency_key_chars: 255,
   page_limit: 100,
   page_skip: 999_999_999,
 } as const

@@ -1,116 +1,63 @@
-import { z } from 'zod'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, pathsOf } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
+import { headerComponents, problemComponents } from './openapi/answers.ts'
+import { type Components, operation } from './openapi/operation.ts'
+import { hoist, type Json, jsonSchema } from './openapi/schemas.ts'
 import { Problem } from './problem.ts'
+import { problemStatuses } from './problem-statuses.ts'
+import { tags } from './tags.ts'
 import { type ToolName, toolInputs, toolSchema } from './tools.ts'
 
-type Json = Record<string, unknown>
+const about = `Runs AI coding agents on git repositories, each in a sandbox of its own, and keeps a complete trace of what they did.
 
-/** Schemas say on the wire what `meta({ wire })` says: an id in a path is an integer there, though it is parsed from text. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema, ...rest } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-    reused: 'inline',
-    override: ({ zodSchema, jsonSchema: json }) => {
-      const wire = (zodSchema as unknown as z.ZodType).meta()?.wire as Json | undefined
-      if (wire) {
-        const kept = json.description === undefined ? wire : { ...wire, description: json.description }
-        for (const key of Object.keys(json)) delete (json as Json)[key]
-        Object.assign(json, kept)
-      }
-      // Left out where text is parsed, because a default is of the parsed kind; ours are the same on the wire.
-      if (zodSchema instanceof z.ZodDefault) json.default = zodSchema.def.defaultValue as typeof json.default
-      // Every integer of JSON is within the safe range, and a date-time needs no pattern beside its format.
-      if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
-      if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
-      if (json.format === 'date-time') delete json.pattern
-    },
-  }) as Json
-  return rest
-}
+**Requests.** A bearer token in \`Authorization\`; JSON bodies. Unknown keys are ignored, so check the spelling of optional ones.
 
-/** Moves the definitions that a schema carries to the document's components, and the references with them. */
-function hoist(schema: Json, components: Json): Json {
-  const { $defs, id, ...body } = schema as Json & { $defs?: Record<string, Json>; id?: string }
-  for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= rewrite(definition)
-  const rewritten = rewrite(body)
-  if (typeof id !== 'string') return rewritten
-  components[id] ??= rewritten
-  return { $ref: `#/components/schemas/${id}` }
-}
+**Answers.** A success is always 200 with a body; \`X-Request-Id\` stands on every answer. Answers may gain keys and enum values: ignore what you do not know.
 
-/** Turns local references into the document's, and drops the names by which zod knows a schema (a property called `id` is an object, not a name). */
-function rewrite(value: Json): Json {
-  const text = JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')
-  return JSON.parse(text, (_key, item) => {
-    if (typeof item !== 'object' || item === null || typeof item.id !== 'string') return item
-    const { id: _name, ...rest } = item
-    return rest
-  }) as Json
-}
+**Errors** are \`application/problem+json\` with a \`code\`. 400 names every field that is wrong. Who is no member of an organization gets 403, whether it exists or not; what belongs to another organization is 404.
 
-const parameters = (where: 'path' | 'query', schema: z.ZodObject, components: Json) =>
-  Object.entries(schema.shape).map(([name, field]) => {
-    const { description, ...rest } = hoist(jsonSchema(field as z.ZodType, 'input'), components)
-    return { name, in: where, required: where === 'path', schema: rest, ...(description !== undefined && { description }) }
-  })
+**Limits.** \`RateLimit\` headers stand on every answer to a token; 429 says in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 
-function operation(name: string, endpoint: Endpoint, components: Json): Json {
-  const content =
-    endpoint.response === 'stream'
-      ? { 'text/event-stream': { schema: { type: 'string' } } }
-      : endpoint.response === 'document'
-        ? { 'application/json': { schema: { type: 'object' } } }
-        : { 'application/json': { schema: hoist(jsonSchema(endpoint.response, 'output'), components) } }
-  return {
-    operationId: name,
-    tags: [endpoint.tag],
-    summary: endpoint.summary,
-    ...(endpoint.stability === 'alpha' && { 'x-stability': 'alpha' }),
-    ...(endpoint.scope !== null && { 'x-scope': endpoint.scope }),
-    security: endpoint.access === 'token' ? [{ bearer: [] }] : endpoint.access === 'cookie' ? [{ session: [] }] : [],
-    parameters: [...parameters('path', endpoint.params, components), ...parameters('query', endpoint.query, components)],
-    ...(endpoint.body !== null && {
-      requestBody: { required: true, content: { 'application/json': { schema: hoist(jsonSchema(endpoint.body, 'input'), components) } } },
-    }),
-    responses: {
-      200: { description: 'Success', content },
-      default: {
-        description: 'An error, see `code`',
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
-    },
-  }
-}
+**Lists** take \`skip\` and \`limit\` (at most 100) and answer \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`.
 
-/** The OpenAPI 3.1 document of the contract table. */
-export function openApiDocument(base_url: string): Json {
-  const components: Json = {}
-  hoist(jsonSchema(Problem, 'output'), components)
+**Stability.** \`/v1\` changes by addition only. A breaking change is announced at least 90 days ahead, of an operation marked alpha at least 14, by the headers \`Deprecation\` and \`Sunset\` and the changelog.
+
+Schemas named \`Tool_…\` are the inputs of the agent's tools, as they stand in \`tool_input\` of log entries.`
+
+/** The OpenAPI 3.1 document of the contract table, as the service at `base_url` and of this version serves it. */
+export function openApiDocument({ base_url, version }: { base_url: string; version: string }): Json {
+  const components: Components = { schemas: {}, examples: {} }
+  hoist(jsonSchema(Problem, 'output'), components.schemas)
   for (const name of Object.keys(toolInputs) as ToolName[]) {
     const { description, input_schema } = toolSchema(name)
-    components[`Tool_${name}`] = { description, ...input_schema }
+    components.schemas[`Tool_${name}`] = { description, ...input_schema }
   }
+  const rows = Object.entries(endpoints) as [string, Endpoint][]
   const paths: Record<string, Json> = {}
-  for (const [name, endpoint] of Object.entries(endpoints) as [string, Endpoint][]) {
-    const described = operation(name, endpoint, components)
-    const method = endpoint.method.toLowerCase()
-    paths[endpoint.path] = { ...paths[endpoint.path], [method]: described }
-    for (const [n, alias] of (endpoint.aliases ?? []).entries())
-      paths[alias] = { ...paths[alias], [method]: { ...described, operationId: `${name}_alias_${n + 1}`, 'x-alias-of': endpoint.path } }
+  for (const [name, endpoint] of rows) {
+    for (const path of pathsOf(endpoint))
+      paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(name, endpoint, path, components) }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Agent Run Service', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Agent Run Service',
+      version,
+      summary: 'AI coding agents on your repositories, over REST',
+      description: about,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: base_url }],
+    tags: [...new Set(rows.map(([, endpoint]) => endpoint.tag))].map(name => ({ name, description: tags[name] })),
     paths,
     components: {
-      schemas: components,
+      schemas: components.schemas,
+      responses: problemComponents(new Set(rows.flatMap(([, endpoint]) => problemStatuses(endpoint)))),
+      headers: headerComponents,
+      examples: components.examples,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        session: { type: 'apiKey', in: 'cookie', name: 'agentrun_session', description: 'Good for /session alone' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'A token of the service, `arun_…`' },
+        session: { type: 'apiKey', in: 'cookie', name: 'agentrun_session', description: 'Set by sign-in; good for /session alone' },
       },
     },
   }

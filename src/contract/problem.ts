@@ -14,6 +14,8 @@ export const problems = {
   uri_too_long: { status: 414, title: 'URI too long' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   expectation_failed: { status: 417, title: 'Expectation failed' },
+  idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
+  rate_limited: { status: 429, title: 'Rate limit exceeded' },
   header_too_large: { status: 431, title: 'Request header fields too large' },
   internal: { status: 500, title: 'Internal error' },
   not_available: { status: 501, title: 'Not available in this build' },

@@ -29,6 +29,7 @@ export type AppOptions = EdgeOptions & {
   /** Folder of the built web interface. */
   web: string
   trust_proxy: boolean
+  version: string
   log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
 }
 
@@ -57,6 +58,7 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
   const streams = streamHandlers(options.feeds, open)
   const admitted = new WeakMap<FastifyRequest, ActorContext | Context>()
   let closing = false
+  let document: string | undefined
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -102,7 +104,10 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
   })
 
   async function handle(name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
-    if (endpoint.response === 'document') return openApiDocument(services.base_url)
+    if (endpoint.response === 'document') {
+      document ??= JSON.stringify(openApiDocument({ base_url: services.base_url, version: options.version }))
+      return answer(reply, new RawAnswer(document, 'application/json; charset=utf-8'))
+    }
     const ctx = admitted.get(request) ?? { ...services, readiness: options.readiness }
     const { params, query, body } = request
     const input = parseInput(endpoint, { params, query: query as Record<string, unknown>, body })

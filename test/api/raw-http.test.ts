@@ -156,7 +156,7 @@ test('slow senders have 10 seconds for headers and 30 for a request, looked at e
     services: { db: app.db, base_url: '', models, resolveBase: async () => ({ state: 'no_mirror' }), turn_wall_seconds: 60 },
     feeds: new Feeds(new Hub(), () => {}),
     readiness: () => Promise.reject(new Error('not asked')),
-    ...{ web: '/nowhere', trust_proxy: false, allowed_hosts: null, cors_origins: [], log: () => {} },
+    ...{ web: '/nowhere', trust_proxy: false, version: '', allowed_hosts: null, cors_origins: [], log: () => {} },
   })
   expect(built.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 })
   await built.close()

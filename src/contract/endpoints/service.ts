@@ -9,6 +9,7 @@ export const serviceEndpoints = {
     path: '/session',
     summary: 'Sign in to the web interface with a one-time code',
     body: SignInInput,
+    problems: ['unauthorized', 'forbidden'],
     response: SignedIn,
   },
   createSessionToken: {
@@ -17,6 +18,7 @@ export const serviceEndpoints = {
     method: 'POST',
     path: '/session/token',
     summary: 'A bearer token for 15 minutes, for the web interface',
+    problems: ['unauthorized', 'forbidden'],
     response: SessionToken,
   },
   deleteSession: {
@@ -25,6 +27,7 @@ export const serviceEndpoints = {
     method: 'DELETE',
     path: '/session',
     summary: 'Sign out of the web interface',
+    problems: ['forbidden'],
     response: SignedOut,
   },
   getHealth: { ...open, method: 'GET', path: '/healthz', summary: 'The process is alive', response: Health },

@@ -1,0 +1,18 @@
+/** Rate limits as they are unless the operator chooses others: requests in a sliding window of seconds (decisions §7). */
+export const bucketLimits = {
+  standard: { requests: 60, seconds: 30 },
+  agent_creation: { requests: 10, seconds: 60 },
+  setup_commands: { requests: 5, seconds: 60 },
+  log_analysis: { requests: 5, seconds: 60 },
+  /** Counts every request of a token, and refuses the logs endpoint alone. */
+  token_total: { requests: 60, seconds: 60 },
+} as const
+
+/** Whose requests a bucket counts together. */
+export const bucketOwner = {
+  standard: 'token',
+  agent_creation: 'token',
+  setup_commands: 'organization',
+  log_analysis: 'organization',
+  token_total: 'token',
+} as const satisfies Record<keyof typeof bucketLimits, string>

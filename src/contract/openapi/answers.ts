@@ -1,0 +1,83 @@
+import type { Endpoint } from '../endpoint.ts'
+import { type Problem, type ProblemCode, problems } from '../problem.ts'
+import { problemStatuses } from '../problem-statuses.ts'
+import type { Json } from './schemas.ts'
+
+const text = { type: 'string' }
+const whole = { type: 'integer', minimum: 0 }
+
+/** Headers of answers, once for all operations (decisions §6, §7, §9). */
+export const headerComponents = {
+  'X-Request-Id': { description: 'Names this request in the log of the service', schema: { ...text, format: 'uuid' } },
+  'X-API-Stability': { description: 'The operation may change, announced at least 14 days ahead', schema: { const: 'alpha' } },
+  'RateLimit-Policy': { description: 'The limit that was counted against, as in the IETF draft', schema: text },
+  RateLimit: { description: 'What is left of it and when it is whole again, as in the IETF draft', schema: text },
+  'X-RateLimit-Limit': { description: 'Requests in the window', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Requests left', schema: whole },
+  'X-RateLimit-Reset': { description: 'Seconds until there is room again', schema: whole },
+  'Retry-After': { description: 'Seconds to wait before trying again', schema: whole },
+  'WWW-Authenticate': { description: 'How to authenticate', schema: { const: 'Bearer' } },
+  'Idempotent-Replayed': { description: '`true`: the stored answer of the first request with this key', schema: { const: 'true' } },
+} as const
+type HeaderName = keyof typeof headerComponents
+
+const limit_headers: HeaderName[] = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+const headers = (...names: HeaderName[]): Json =>
+  Object.fromEntries((['X-Request-Id', ...names] as const).map(name => [name, { $ref: `#/components/headers/${name}` }]))
+const headersOf: Record<number, HeaderName[]> = { 401: ['WWW-Authenticate'], 429: ['Retry-After', ...limit_headers], 503: ['Retry-After'] }
+
+const schema = { $ref: '#/components/schemas/Problem' }
+
+/** A refusal as it is sent. */
+export function problemExample(code: ProblemCode): Problem {
+  const { status, title } = problems[code]
+  const detail = code === 'invalid_request' ? 'query.limit: must be a whole number from 1 to 100' : `${title}.`
+  return {
+    type: `about:blank#${code}`,
+    title,
+    status,
+    detail,
+    instance: '/v1/organizations/1/agent/runs',
+    code,
+    request_id: '0197a1c2-5d3e-7c41-9b1a-2f6f0c8e4d10',
+    errors:
+      code === 'invalid_request' ? [{ loc: ['query', 'limit'], msg: 'must be a whole number from 1 to 100', type: 'invalid_format' }] : [],
+    message: detail,
+    status_code: status,
+  }
+}
+
+/** `Problem` for every error, and `Problem404` for each of these statuses: which codes stand behind it and how they look. */
+export function problemComponents(statuses: Iterable<number>): Json {
+  const components: Json = {
+    Problem: { description: 'Any error: `code` says which', headers: headers(), content: { 'application/problem+json': { schema } } },
+  }
+  for (const status of [...statuses].sort((a, b) => a - b)) {
+    const codes = (Object.keys(problems) as ProblemCode[]).filter(code => problems[code].status === status)
+    components[`Problem${status}`] = {
+      description: codes.map(code => `\`${code}\`: ${problems[code].title}`).join('; '),
+      headers: headers(...(headersOf[status] ?? [])),
+      content: {
+        'application/problem+json': {
+          schema,
+          examples: Object.fromEntries(codes.map(code => [code, { summary: problems[code].title, value: problemExample(code) }])),
+        },
+      },
+    }
+  }
+  return components
+}
+
+/** Everything that an operation answers: 200, the refusals that can be foreseen, and `default` for every other. */
+export function answersOf(endpoint: Endpoint, content: Json): Json {
+  const own: HeaderName[] = [
+    ...(endpoint.stability === 'alpha' ? (['X-API-Stability'] as const) : []),
+    ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
+    ...(endpoint.bucket === null ? [] : limit_headers),
+  ]
+  return {
+    200: { description: 'Success', headers: headers(...own), content },
+    ...Object.fromEntries(problemStatuses(endpoint).map(status => [status, { $ref: `#/components/responses/Problem${status}` }])),
+    default: { $ref: '#/components/responses/Problem' },
+  }
+}

@@ -1,0 +1,22 @@
+import type { z } from 'zod'
+import type { Endpoint } from '../endpoint.ts'
+import type { Json } from './schemas.ts'
+
+/** What a schema says of itself by `meta({ examples: [...] })`. */
+const ownExample = (schema: z.ZodType): unknown => (schema.meta()?.examples as unknown[] | undefined)?.[0]
+
+/** A request body of this operation, or undefined. */
+export const bodyExample = ({ body, examples }: Endpoint): unknown => examples?.body ?? (body === null ? undefined : ownExample(body))
+
+/** An answer of this operation, or undefined. */
+export const answerExample = ({ response, examples }: Endpoint): unknown =>
+  examples?.response ?? (typeof response === 'string' ? undefined : ownExample(response))
+
+/** The `examples` of a media type: by reference where the schema has a name and the example is its own. */
+export function mediaExamples(schema: z.ZodType | null, example: unknown, components: Json): Json {
+  if (example === undefined) return {}
+  const name = schema?.meta()?.id
+  if (schema === null || name === undefined || example !== ownExample(schema)) return { examples: { example: { value: example } } }
+  components[name] = { value: example }
+  return { examples: { [name]: { $ref: `#/components/examples/${name}` } } }
+}

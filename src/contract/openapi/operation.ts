@@ -1,0 +1,101 @@
+import type { z } from 'zod'
+import { bucketLimits, bucketOwner } from '../buckets.ts'
+import { type Bucket, type Endpoint, pathsOf } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { answersOf } from './answers.ts'
+import { answerExample, bodyExample, mediaExamples } from './examples.ts'
+import { hoist, type Json, jsonSchema } from './schemas.ts'
+
+/** Parts of the document that operations refer to, by name. */
+export type Components = { schemas: Json; examples: Json }
+
+const parameters = (where: 'path' | 'query', schema: z.ZodObject, components: Components) =>
+  Object.entries(schema.shape).map(([name, field]) => {
+    const { description, ...rest } = hoist(jsonSchema(field as z.ZodType, 'input'), components.schemas)
+    return { name, in: where, required: where === 'path', schema: rest, ...(description !== undefined && { description }) }
+  })
+
+const idempotency_key = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A name for this request, of your choice. Sent again within 24 hours with the same body it gets the stored answer, with another body 422.',
+  schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_chars },
+}
+const last_event_id = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The `id:` of the last event that was received: the stream goes on after it.',
+  schema: { type: 'integer', minimum: 0, maximum: limits.page_skip },
+}
+
+function limitWords(bucket: Bucket): string {
+  const words = (name: keyof typeof bucketLimits) => {
+    const { requests, seconds } = bucketLimits[name]
+    return `${requests} requests in ${seconds} seconds for each ${bucketOwner[name]}`
+  }
+  if (bucket === 'logs') return `${words('standard')} (\`standard\`), and ${words('token_total')} over all operations`
+  return `${words(bucket)} (\`${bucket}\`)`
+}
+
+/** What follows from the row, as a list. */
+function facts(endpoint: Endpoint, path: string): string[] {
+  const { access, scope, bucket, stability, idempotent } = endpoint
+  const key = scope === null ? 'any bearer token' : `a bearer token with the scope \`${scope}\``
+  const others = pathsOf(endpoint).filter(other => other !== path)
+  return [
+    `Needs ${access === 'public' ? 'no token' : access === 'cookie' ? 'the sign-in cookie of the web interface' : key}.`,
+    ...(bucket === null ? [] : [`Limit: ${limitWords(bucket)}, unless the operator chose another.`]),
+    ...(idempotent ? ['Safe to repeat with `Idempotency-Key`.'] : []),
+    ...(stability === 'alpha' ? ['Alpha: it may change, announced at least 14 days ahead.'] : []),
+    ...(others.length === 0 ? [] : [`Also served at ${others.map(other => `\`${other}\``).join(', ')}.`]),
+  ]
+}
+
+function answerContent(endpoint: Endpoint, components: Components): Json {
+  const { response, also_answers = [] } = endpoint
+  const example = answerExample(endpoint)
+  const others = Object.fromEntries(also_answers.map(type => [type, { schema: { type: 'string' } }]))
+  if (response === 'stream')
+    return { 'text/event-stream': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) }, ...others }
+  if (response === 'document') return { 'application/json': { schema: { type: 'object' } }, ...others }
+  const schema = hoist(jsonSchema(response, 'output'), components.schemas)
+  return { 'application/json': { schema, ...mediaExamples(response, example, components.examples) }, ...others }
+}
+
+/** One row of the table as an operation of the document, at one of its paths; what it refers to is added to `components`. */
+export function operation(name: string, endpoint: Endpoint, path: string, components: Components): Json {
+  const { tag, summary, description, stability, scope, access, aliases = [], body } = endpoint
+  const alias = aliases.indexOf(path) + 1
+  const list = facts(endpoint, path).map(fact => `- ${fact}`)
+  return {
+    operationId: alias === 0 ? name : `${name}_alias_${alias}`,
+    tags: [tag],
+    summary,
+    description: [...(description === undefined ? [] : [description, '']), ...list].join('\n'),
+    'x-stability': stability,
+    ...(scope !== null && { 'x-scope': scope }),
+    ...(alias > 0 && { 'x-alias-of': endpoint.path }),
+    security: access === 'token' ? [{ bearer: [] }] : access === 'cookie' ? [{ session: [] }] : [],
+    parameters: [
+      ...parameters('path', endpoint.params, components),
+      ...parameters('query', endpoint.query, components),
+      ...(endpoint.idempotent ? [idempotency_key] : []),
+      ...(endpoint.response === 'stream' ? [last_event_id] : []),
+    ],
+    ...(body !== null && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: hoist(jsonSchema(body, 'input'), components.schemas),
+            ...mediaExamples(body, bodyExample(endpoint), components.examples),
+          },
+        },
+      },
+    }),
+    responses: answersOf(endpoint, answerContent(endpoint, components)),
+  }
+}
