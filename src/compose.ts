@@ -16,8 +16,10 @@ import { Listener } from './live/listener.ts'
 import { createModelCatalog } from './model/catalog.ts'
 import type { ModelCatalog } from './model/port.ts'
 import { createBubblewrapDriver } from './sandbox/bubblewrap.ts'
+import { accessFinder } from './service/authenticate.ts'
 import type { Services } from './service/context.ts'
 import { firstStart, type Started } from './service/first-start.ts'
+import { createLimiter } from './service/limits.ts'
 import { newSignInLink } from './service/sessions.ts'
 import { Database } from './store/database.ts'
 import { ping } from './store/first-start.ts'
@@ -98,9 +100,19 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     },
   })
 
+  const rates = {
+    standard: config.AGENTRUN_LIMIT_STANDARD,
+    agent_creation: config.AGENTRUN_LIMIT_AGENT_CREATION,
+    setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
+    log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
+    token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
+    session: config.AGENTRUN_LIMIT_SESSION,
+  }
   const hub = new Hub()
   const services: Services = {
     db,
+    findAccess: accessFinder(db),
+    limiter: createLimiter(db, rates),
     base_url: '',
     models,
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
@@ -158,6 +170,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     feeds: new Feeds(hub, error => log('error', 'a stream could not read on; it tries again', { error: String(error) })),
     readiness,
     web: input.web,
+    failed_tokens: config.AGENTRUN_LIMIT_FAILED_TOKENS,
     trust_proxy: config.AGENTRUN_TRUST_PROXY,
     version: input.version,
     allowed_hosts: allowedHosts(config),

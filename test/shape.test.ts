@@ -8,8 +8,8 @@ import { handlers } from '../src/http/handlers.ts'
 import { streamHandlers } from '../src/http/stream-routes.ts'
 import { Feeds } from '../src/live/feeds.ts'
 import { Hub } from '../src/live/hub.ts'
-import { createModelCatalog } from '../src/model/catalog.ts'
 import { Database } from '../src/store/database.ts'
+import { unaskedServices } from './no-service.ts'
 import { clone, type Import, importsOf, sourceFiles } from './source-tree.ts'
 
 /**
@@ -28,12 +28,12 @@ const rooms: Record<string, Room> = {
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },
   'src/live': { code: ['src/store/notify.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
-  'src/service': { code: ['src/store', 'src/trace/entry.ts'], types: ['src/live/feed.ts'] },
+  'src/service': { code: ['src/store', 'src/trace/entry.ts'], types: ['src/live/feed.ts'], node: ['node:crypto'] },
   'src/http': {
     code: ['src/service'],
     types: ['src/live'],
     packages: ['fastify', '@fastify/static', 'zod'],
-    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path'],
+    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path'],
   },
   // The work: the agent sees two ports and no database; only the worker sees both sides.
   'src/model': {
@@ -194,14 +194,14 @@ test('every endpoint of the table has exactly one handler and one route, and the
   expect(served.sort()).toEqual(Object.keys(endpoints).sort())
 
   await using db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: () => {} })
-  const models = createModelCatalog({ default_model: null })
   const { app } = await createApp({
-    services: { db, base_url: '', models, resolveBase: async () => ({ state: 'no_mirror' }), turn_wall_seconds: 60 },
+    services: unaskedServices(db),
     feeds,
     readiness: () => Promise.reject(new Error('not asked')),
     web: join(clone, 'no-such-folder'),
     trust_proxy: false,
     version: '',
+    failed_tokens: null,
     allowed_hosts: null,
     cors_origins: [],
     log: () => {},

@@ -13,6 +13,14 @@ import { createTestDatabase } from './database.ts'
 
 export const TOKEN = 'test-token-of-the-first-admin-0123456789'
 
+/** Tests ask more often than a client may; those of the limits say their own. */
+const no_limits = Object.fromEntries(
+  ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOKEN_TOTAL', 'SESSION', 'FAILED_TOKENS'].map(name => [
+    `AGENTRUN_LIMIT_${name}`,
+    'off',
+  ]),
+)
+
 export type App = AsyncDisposable & {
   base_url: string
   token: string
@@ -33,10 +41,13 @@ export type App = AsyncDisposable & {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
 export type Answer = { status: number; headers: Headers; body: any }
 
-/** The whole service on a database and a data folder of its own, as one start would make it. `env` as an operator would set it. */
+/**
+ * The whole service on a database and a data folder of its own, as one start would make it. `env` as an operator would set it: with
+ * another app's DATABASE_URL it is a second process beside that one.
+ */
 export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const stack = new AsyncDisposableStack()
-  const database = stack.use(await createTestDatabase())
+  const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-')))
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -45,7 +56,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const logs: App['logs'] = []
   const service = stack.use(
     await startService({
-      config: readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...env }),
+      config: readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...env }),
       database_url: database.url,
       data,
       users,

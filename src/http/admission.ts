@@ -1,22 +1,83 @@
-import type { FastifyRequest } from 'fastify'
-import type { Endpoint } from '../contract/endpoint.ts'
-import { authenticate, requireMembership } from '../service/authenticate.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Bucket, Endpoint } from '../contract/endpoint.ts'
+import { effectiveScopes } from '../core/permissions.ts'
+import { rateHeaders } from '../core/rate-window.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
+import { authenticate, requireMembership, requireScope } from '../service/authenticate.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
+import { chargeOnce } from '../service/idempotency.ts'
+import type { Charged, Who } from '../service/limits.ts'
+import type { FailedTokens } from './failed-tokens.ts'
 import { parseInput } from './parse-input.ts'
 
 /**
- * Who asks, and for which organization: decided before a byte of the body is read (decisions §6).
- * 401, 403, or 400 for a path that can name no organization, with whatever else is wrong in path and query.
+ * Who asks, how often, and for which organization: decided before a byte of the body is read, in the order of decisions §6. 401, 429, 403,
+ * or 400 for a path that can name no organization, with whatever else is wrong in path and query.
  */
-export async function admit(services: Services, endpoint: Endpoint, request: FastifyRequest): Promise<ActorContext | Context> {
+export async function admit(
+  services: Services,
+  failed: FailedTokens,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ActorContext | Context> {
+  const organization_id = organizationOf(endpoint, request)
   const given = request.raw.headersDistinct.authorization ?? []
-  const actor = await authenticate(services, given.length === 1 ? given[0] : undefined)
-  const ctx: ActorContext = { ...services, actor }
+  const { actor, role } = await authenticate(services, given.length === 1 ? given[0] : undefined, organization_id).catch(error =>
+    Promise.reject(failed.refuse(request.ip, error)),
+  )
+  const idempotency_key = keyOf(endpoint, request)
+  const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
+  const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)
+  const ctx: ActorContext = { ...services, actor, request_id: request.id, windows, idempotency_key }
   if (!('org_id' in endpoint.params.shape)) return ctx
+  if (organization_id === null) throw badPath(endpoint, request)
+  const member = requireMembership(role)
+  if (endpoint.scope !== null) requireScope(actor, member, endpoint.scope)
+  return { ...ctx, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
+}
+
+async function charge(
+  services: Services,
+  endpoint: Endpoint,
+  who: Who,
+  key: string | null,
+  user_id: number,
+  reply: FastifyReply,
+): Promise<Charged> {
+  if (endpoint.bucket === null) return { allowed: true, windows: [] }
+  const once = endpoint.bucket === 'agent_creation' && key !== null && who.organization_id !== null
+  const charged = once
+    ? await chargeOnce(services, who, { organization_id: who.organization_id ?? 0, user_id, key: key ?? '' })
+    : await services.limiter.charge(endpoint.bucket, who)
+  reply.headers(rateHeaders(charged.windows, window => window.name !== 'token_total' || endpoint.bucket === 'logs'))
+  if (!charged.allowed) throw tooMany(endpoint.bucket, charged)
+  return charged
+}
+
+function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
+  const full = windows.filter(window => window.retry_ms > 0 && (window.name !== 'token_total' || bucket === 'logs'))
+  const seconds = Math.max(1, Math.ceil(Math.max(...full.map(window => window.retry_ms)) / 1000))
+  const limits = full.map(({ name, rate }) => `${rate.requests} requests per ${rate.seconds} s (${name})`).join(' and ')
+  return new ServiceError('rate_limited', `Rate limit exceeded: ${limits}. Please try again in ${seconds} s.`, {
+    headers: { 'retry-after': String(seconds) },
+  })
+}
+
+function organizationOf(endpoint: Endpoint, request: FastifyRequest): number | null {
+  if (!('org_id' in endpoint.params.shape)) return null
   const parsed = endpoint.params.pick({ org_id: true }).safeParse(request.params)
-  if (!parsed.success) throw badPath(endpoint, request)
-  const organization_id = Number(parsed.data.org_id)
-  return { ...ctx, organization_id, role: await requireMembership(services, actor, organization_id) }
+  return parsed.success ? Number(parsed.data.org_id) : null
+}
+
+/** Printable ASCII, once. 400 otherwise. */
+function keyOf(endpoint: Endpoint, request: FastifyRequest): string | null {
+  const given = request.raw.headersDistinct['idempotency-key']
+  if (!endpoint.idempotent || given === undefined) return null
+  const [key = ''] = given
+  if (given.length > 1 || !/^[\x20-\x7e]{1,255}$/.test(key))
+    throw invalid(['header', 'Idempotency-Key'], 'must be given once, as 1 to 255 printable ASCII characters')
+  return key
 }
 
 function badPath(endpoint: Endpoint, request: FastifyRequest): unknown {

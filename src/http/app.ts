@@ -6,11 +6,14 @@ import { type EndpointName, endpoints } from '../contract/endpoints.ts'
 import { limits } from '../contract/limits.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import type { Readiness } from '../contract/service.ts'
+import type { Rate } from '../core/rate-window.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Feeds } from '../live/feeds.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
+import { Replay } from '../service/idempotency.ts'
 import { admit } from './admission.ts'
 import type { OpenStreams } from './event-stream.ts'
+import { failedTokens } from './failed-tokens.ts'
 import { handlers, RawAnswer } from './handlers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
@@ -30,6 +33,8 @@ export type AppOptions = EdgeOptions & {
   web: string
   trust_proxy: boolean
   version: string
+  /** Unknown tokens from one address. */
+  failed_tokens: Rate
   log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
 }
 
@@ -54,6 +59,7 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
   })
   refuseOddities(app.server)
+  const failed = failedTokens(options.failed_tokens)
   const open: OpenStreams = new Set()
   const streams = streamHandlers(options.feeds, open)
   const admitted = new WeakMap<FastifyRequest, ActorContext | Context>()
@@ -86,7 +92,7 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
         onRequest: async (request, reply) => {
           requireMethod(request)
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
-          if (endpoint.access === 'token') admitted.set(request, await admit(services, endpoint, request))
+          if (endpoint.access === 'token') admitted.set(request, await admit(services, failed, endpoint, request, reply))
         },
         handler: (request, reply) => handle(name, endpoint, request, reply),
       })
@@ -131,6 +137,8 @@ function requireMethod(request: FastifyRequest) {
 }
 
 function answer(reply: FastifyReply, result: unknown) {
+  if (result instanceof Replay)
+    return reply.header('idempotent-replayed', 'true').type('application/json; charset=utf-8').send(result.answer)
   if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
 }

@@ -3,6 +3,7 @@ import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../co
 import type { Readiness } from '../contract/service.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
+import { once, type Replay } from '../service/idempotency.ts'
 import { listModels } from '../service/models.ts'
 import { listOrganizations, listRepositories } from '../service/organizations.ts'
 import { resumeRun } from '../service/resume-run.ts'
@@ -22,7 +23,7 @@ export class RawAnswer {
   }
 }
 
-type Answer<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawAnswer>
+type Answer<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawAnswer | Replay>
 type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Answer<N>
 type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
 type Open<N extends EndpointName> = (
@@ -49,11 +50,11 @@ export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorN
 
 /** One line an endpoint; what it does is said by the verb it calls. */
 export const handlers: Handlers = {
-  createAgentRun: (ctx, { body }) => createRun(ctx, body),
+  createAgentRun: (ctx, { body }) => once(ctx, 'createAgentRun', body, within => createRun(within, body)),
   getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
   listAgentRuns: (ctx, { query }) => listRuns(ctx, query),
-  resumeAgentRun: (ctx, { body }) => resumeRun(ctx, body),
+  resumeAgentRun: (ctx, { body }) => once(ctx, 'resumeAgentRun', body, within => resumeRun(within, body)),
   stopAgentRun: (ctx, { body }) => stopRun(ctx, body.agent_run_id),
   archiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: true }),
   unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),

@@ -1,5 +1,9 @@
-import type { Role } from '../store/accounts.ts'
-import type { Database } from '../store/database.ts'
+import type { Scope } from '../contract/endpoint.ts'
+import type { Role } from '../core/permissions.ts'
+import type { Window } from '../core/rate-window.ts'
+import type { Transactional } from '../store/database.ts'
+import type { AccessFinder } from './authenticate.ts'
+import type { Limiter } from './limits.ts'
 
 /** Which commit a run would start from, asked of the local mirror alone (decisions §4). */
 export type BaseResolver = (
@@ -15,7 +19,9 @@ export type ModelList = {
 
 /** What every verb may use. Made once, by main. */
 export type Services = {
-  db: Database
+  db: Transactional
+  findAccess: AccessFinder
+  limiter: Limiter
   base_url: string
   models: ModelList
   resolveBase: BaseResolver
@@ -23,9 +29,22 @@ export type Services = {
   turn_wall_seconds: number
 }
 
-/** Who asks. */
-export type Actor = { user_id: number; token_id: number; wire_profile: 'standard' | 'codegen' }
+/** Who asks, with a token that may bound what its user's role allows. */
+export type Actor = {
+  user_id: number
+  token_id: number
+  kind: 'personal' | 'service' | 'browser'
+  wire_profile: 'standard' | 'codegen'
+  /** The only organization the token is good for; null: all of its user. */
+  token_organization_id: number | null
+  /** What the token was given; null: whatever the role allows. */
+  granted: readonly string[] | null
+  /** The only repositories the token is good for; null: all. */
+  repository_ids: readonly number[] | null
+  expires_at: Date | null
+}
 
 /** A verb's first argument: the services, who asks, and, for what belongs to an organization, which one and in what role. */
-export type ActorContext = Services & { actor: Actor }
-export type Context = ActorContext & { organization_id: number; role: Role }
+export type ActorContext = Services & { actor: Actor; request_id: string; windows: Window[]; idempotency_key: string | null }
+/** `scopes`: what the token may do in this organization. */
+export type Context = ActorContext & { organization_id: number; role: Role; scopes: readonly Scope[] }

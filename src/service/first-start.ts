@@ -73,6 +73,7 @@ async function ensureToken(tx: Db, user_id: number, input: FirstStartInput, firs
   await insertToken(tx, {
     user_id,
     kind: 'personal',
+    hint: token.slice(-4),
     name: 'first token',
     digest: digest(token),
     wire_profile: input.wire_profile,

@@ -1,5 +1,5 @@
 import type { Frame } from '../live/feed.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { lastEventSeq, listEventsAfter } from '../store/events.ts'
 import { lastRecord } from '../store/journal.ts'
 import { listEntriesAfter } from '../store/log-entries.ts'
@@ -9,7 +9,7 @@ import { runObjects } from './run-object.ts'
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
 
 /** A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (decisions §10). */
-export function runSource(db: Database, base_url: string, organization_id: number, run_id: number) {
+export function runSource(db: Db, base_url: string, organization_id: number, run_id: number) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
@@ -32,7 +32,7 @@ export function runSource(db: Database, base_url: string, organization_id: numbe
 }
 
 /** What happened to an organization's runs, with the run as it is now in every frame. */
-export function organizationSource(db: Database, base_url: string, organization_id: number) {
+export function organizationSource(db: Db, base_url: string, organization_id: number) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const events = await listEventsAfter(db, organization_id, seq, limit)
@@ -55,7 +55,7 @@ export function organizationSource(db: Database, base_url: string, organization_
 }
 
 /** Where a reader of an organization's events begins who wants to hear of new ones only. */
-export const eventsSoFar = (db: Database, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)
+export const eventsSoFar = (db: Db, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)
 
 /** The frame of something that passes: `live` JSON is `{event, data}` as the worker sent it. */
 export function liveFrame(json: string): string | null {

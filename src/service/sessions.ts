@@ -43,6 +43,7 @@ export async function newSessionToken(services: Services, cookie: string | undef
   const row = await insertToken(services.db, {
     user_id: session.user_id,
     kind: 'browser',
+    hint: token.slice(-4),
     name: 'web interface',
     digest: digest(token),
     wire_profile: 'standard',

@@ -1,34 +1,82 @@
+import type { Role } from '../core/permissions.ts'
 import { type Db, only } from './database.ts'
 
-export type TokenOwner = { token_id: number; user_id: number; kind: 'personal' | 'browser'; wire_profile: 'standard' | 'codegen' }
+export type TokenKind = 'personal' | 'service' | 'browser'
 
-/** Who a token stands for; undefined for an unknown, expired or revoked one. */
-export async function findToken(db: Db, digest: Buffer): Promise<TokenOwner | undefined> {
-  const { rows } = await db.query<TokenOwner>({
-    name: 'find_token',
-    text: `select id as token_id, user_id, kind, wire_profile from tokens
-      where digest = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
-    values: [digest],
+/** Whom a token stands for, what it may do, and its user's role in the organization that was asked for. */
+export type Access = {
+  token_id: number
+  user_id: number
+  kind: TokenKind
+  wire_profile: 'standard' | 'codegen'
+  /** The only organization that the token is good for; null: all of its user. */
+  token_organization_id: number | null
+  scopes: string[] | null
+  repository_ids: number[] | null
+  expires_at: Date | null
+  /** Not used within the last minute, as far as is written down. */
+  idle: boolean
+  role: Role | null
+}
+
+/** The access of each pair of token digest and organization; undefined for an unknown, expired or revoked token. */
+export async function findAccess(db: Db, asked: { digest: Buffer; organization_id: number | null }[]): Promise<(Access | undefined)[]> {
+  const { rows } = await db.query<Access & { n: number }>({
+    name: 'find_access',
+    text: `select asked.n, t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
+        t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role
+      from unnest($1::bytea[], $2::bigint[]) with ordinality as asked (digest, organization_id, n)
+      join tokens t on t.digest = asked.digest and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      left join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id`,
+    values: [asked.map(item => item.digest), asked.map(item => item.organization_id)],
   })
-  return rows[0]
+  const found = new Map(rows.map(row => [row.n, row]))
+  return asked.map((_item, n) => found.get(n + 1))
+}
+
+/** Writes down that a token was used, to the minute. */
+export async function touchToken(db: Db, token_id: number): Promise<void> {
+  await db.query({
+    name: 'touch_token',
+    text: `update tokens set last_used_at = now() where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+    values: [token_id],
+  })
 }
 
 export async function insertToken(
   db: Db,
   token: {
     user_id: number
-    kind: 'personal' | 'browser'
+    kind: TokenKind
     name: string
     digest: Buffer
     wire_profile: 'standard' | 'codegen'
     expires_in_seconds: number | null
+    /** The last characters, for its owner to tell it from others. */
+    hint?: string
+    organization_id?: number | null
+    scopes?: string[] | null
+    repository_ids?: number[] | null
+    created_by?: number | null
   },
 ): Promise<{ id: number; expires_at: Date | null }> {
   const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
     name: 'insert_token',
-    text: `insert into tokens (user_id, kind, name, digest, wire_profile, expires_at)
-      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6)) returning id, expires_at`,
-    values: [token.user_id, token.kind, token.name, token.digest, token.wire_profile, token.expires_in_seconds],
+    text: `insert into tokens (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by)
+      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8, $9, $10, $11) returning id, expires_at`,
+    values: [
+      token.user_id,
+      token.kind,
+      token.name,
+      token.digest,
+      token.wire_profile,
+      token.expires_in_seconds,
+      token.hint ?? '',
+      token.organization_id ?? null,
+      token.scopes ?? null,
+      token.repository_ids ?? null,
+      token.created_by ?? null,
+    ],
   })
   return only(rows)
 }
@@ -46,17 +94,6 @@ export async function deleteExpiredTokens(db: Db): Promise<void> {
     text: `delete from tokens where kind = 'browser' and expires_at < now() - interval '1 hour'`,
     values: [],
   })
-}
-
-export type Role = 'ADMIN' | 'MANAGER' | 'MEMBER' | 'READER'
-
-export async function findRole(db: Db, organization_id: number, user_id: number): Promise<Role | undefined> {
-  const { rows } = await db.query<{ role: Role }>({
-    name: 'find_role',
-    text: 'select role from memberships where organization_id = $1 and user_id = $2',
-    values: [organization_id, user_id],
-  })
-  return rows[0]?.role
 }
 
 export type UserRow = {

@@ -12,6 +12,12 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
+/** Where a verb does its work: every `transaction` is all or nothing. */
+export type Transactional = Db & { transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> }
+
+/** An open transaction in the place of the pool: what a verb does in transactions of its own becomes part of it. */
+export const joined = (tx: Db): Transactional => ({ query: query => tx.query(query), transaction: work => work(tx) })
+
 const GRACE_MS = 2_000
 const rollback: Statement = { text: 'rollback', query_timeout: GRACE_MS }
 

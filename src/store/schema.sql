@@ -1,6 +1,22 @@
 -- The schema after all migrations, as PostgreSQL's catalog tells it: for readers, and for test/drift.test.ts.
 -- Written by `node scripts/write-schema.ts`. Never run: migrations are.
 
+create table audit_entries (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  created_at timestamp with time zone not null default now(),
+  user_id bigint,
+  token_id bigint,
+  action text not null,
+  target_type text not null,
+  target_id text,
+  detail text not null,
+  request_id text,
+  constraint audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint audit_entries_pkey PRIMARY KEY (organization_id, id),
+  constraint audit_entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
 create table browser_sessions (
   digest bytea not null,
   user_id bigint not null,
@@ -37,6 +53,19 @@ create table events (
   constraint events_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
   constraint events_pkey PRIMARY KEY (organization_id, seq)
 );
+
+create table idempotency_keys (
+  organization_id bigint not null,
+  user_id bigint not null,
+  key text not null,
+  created_at timestamp with time zone not null default now(),
+  request_digest bytea,
+  answer text,
+  constraint idempotency_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint idempotency_keys_pkey PRIMARY KEY (organization_id, user_id, key),
+  constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX idempotency_keys_old ON public.idempotency_keys USING btree (created_at);
 
 create table journal (
   run_id bigint not null,
@@ -142,6 +171,14 @@ create table pull_requests (
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text, 'draft'::text])))
 );
 CREATE INDEX pull_requests_of_run ON public.pull_requests USING btree (run_id);
+
+create table rate_windows (
+  subject text not null,
+  bucket text not null,
+  hits bigint[] not null default '{}'::bigint[],
+  counts integer[] not null default '{}'::integer[],
+  constraint rate_windows_pkey PRIMARY KEY (subject, bucket)
+);
 
 create table repositories (
   id bigint not null generated always as identity,
@@ -261,13 +298,24 @@ create table tokens (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  organization_id bigint,
+  scopes text[],
+  repository_ids bigint[],
+  hint text not null default ''::text,
+  last_used_at timestamp with time zone,
+  created_by bigint,
+  constraint tokens_check CHECK (((repository_ids IS NULL) OR (organization_id IS NOT NULL))),
+  constraint tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   constraint tokens_digest_key UNIQUE (digest),
-  constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['personal'::text, 'browser'::text]))),
+  constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['personal'::text, 'service'::text, 'browser'::text]))),
+  constraint tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint tokens_pkey PRIMARY KEY (id),
   constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
   constraint tokens_wire_profile_check CHECK ((wire_profile = ANY (ARRAY['standard'::text, 'codegen'::text])))
 );
 CREATE INDEX tokens_expired ON public.tokens USING btree (expires_at) WHERE (kind = 'browser'::text);
+CREATE INDEX tokens_of_organization ON public.tokens USING btree (organization_id, id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX tokens_of_user ON public.tokens USING btree (user_id, id);
 
 create table users (
   id bigint not null generated always as identity,
@@ -277,5 +325,12 @@ create table users (
   github_username text not null default ''::text,
   avatar_url text,
   created_at timestamp with time zone not null default now(),
-  constraint users_pkey PRIMARY KEY (id)
+  kind text not null default 'person'::text,
+  service_organization_id bigint,
+  constraint users_check CHECK (((kind = 'service'::text) = (service_organization_id IS NOT NULL))),
+  constraint users_kind_check CHECK ((kind = ANY (ARRAY['person'::text, 'service'::text]))),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_service_organization_id_fkey FOREIGN KEY (service_organization_id) REFERENCES organizations(id)
 );
+
+-- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])

@@ -3,7 +3,9 @@ import { deleteExpiredTokens } from '../store/accounts.ts'
 import { append } from '../store/append.ts'
 import { type LostRun, listOverdue, takeExpired } from '../store/claims.ts'
 import { insertEvent } from '../store/events.ts'
+import { deleteOldKeys } from '../store/idempotency-keys.ts'
 import { notifyRun } from '../store/notify.ts'
+import { deleteIdleWindows } from '../store/rate-windows.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
 import { forgetWorkspace, listStaleWorkspaces } from '../store/workspaces.ts'
 import { errorEntry } from '../trace/entry.ts'
@@ -14,6 +16,8 @@ import type { WorkerDeps } from './settings.ts'
 const BATCH = 50
 /** How long the files of a finished run are kept for a resume. */
 const WORKSPACE_HOURS = 24
+/** The longest that the configuration takes. */
+const LONGEST_WINDOW_SECONDS = 999_999
 
 /** Ends what nobody else will: runs whose owner died, and runs whose time is over while nobody works on them. */
 export async function sweepRuns(deps: WorkerDeps): Promise<void> {
@@ -60,9 +64,11 @@ async function end(deps: WorkerDeps, run: LostRun, move: Move): Promise<void> {
   })
 }
 
-/** Removes what is not needed any more: old workspaces of this machine, tokens of closed pages. */
+/** Removes what is not needed any more: old workspaces of this machine, tokens of closed pages, kept answers, idle windows. */
 export async function sweepLeftovers(deps: WorkerDeps): Promise<void> {
   await deleteExpiredTokens(deps.db)
+  await deleteOldKeys(deps.db)
+  await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
   for (const run of await listStaleWorkspaces(deps.db, deps.host, WORKSPACE_HOURS)) {
     await removeWorkspace(run.workspace, deps.users.sandbox)
     await forgetWorkspace(deps.db, run.organization_id, run.id, run.workspace)

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { banner } from '../../src/banner.ts'
 import { digest } from '../../src/core/token.ts'
 import { type FirstStartInput, firstStart, type Started } from '../../src/service/first-start.ts'
-import { findToken } from '../../src/store/accounts.ts'
+import { findAccess } from '../../src/store/accounts.ts'
 import { Database } from '../../src/store/database.ts'
 import { setDefaultRepository } from '../../src/store/organizations.ts'
 import { listRepositories } from '../../src/store/repositories.ts'
@@ -46,7 +46,7 @@ describe('the first start', () => {
     await using service = await emptyService()
     const started = await service.start()
     expect(started.new_token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
-    expect(await findToken(service.db, digest(started.new_token ?? ''))).toMatchObject({
+    expect((await findAccess(service.db, [{ digest: digest(started.new_token ?? ''), organization_id: null }]))[0]).toMatchObject({
       user_id: started.user_id,
       wire_profile: 'standard',
     })
@@ -60,7 +60,10 @@ describe('the first start', () => {
     await using service = await emptyService()
     const started = await service.start({ token: TOKEN_OF_OPERATOR, wire_profile: 'codegen' })
     expect(started.new_token).toBeNull()
-    expect(await findToken(service.db, digest(TOKEN_OF_OPERATOR))).toMatchObject({ user_id: started.user_id, wire_profile: 'codegen' })
+    expect((await findAccess(service.db, [{ digest: digest(TOKEN_OF_OPERATOR), organization_id: null }]))[0]).toMatchObject({
+      user_id: started.user_id,
+      wire_profile: 'codegen',
+    })
   })
 
   test('registers the sample when no repository is given', async () => {
@@ -122,10 +125,10 @@ describe('a later start', () => {
     await using service = await emptyService()
     await service.start()
     await service.start({ token: TOKEN_OF_OPERATOR })
-    expect(await findToken(service.db, digest(TOKEN_OF_OPERATOR))).toBeDefined()
+    expect((await findAccess(service.db, [{ digest: digest(TOKEN_OF_OPERATOR), organization_id: null }]))[0]).toBeDefined()
     await service.db.query({ text: 'update tokens set revoked_at = now()' })
     await service.start({ token: TOKEN_OF_OPERATOR })
-    expect(await findToken(service.db, digest(TOKEN_OF_OPERATOR))).toBeUndefined()
+    expect((await findAccess(service.db, [{ digest: digest(TOKEN_OF_OPERATOR), organization_id: null }]))[0]).toBeUndefined()
   })
 
   test('with a repository that is new makes it the default; a default that was chosen since stays', async () => {
@@ -153,7 +156,10 @@ test('the environment of a first start reaches the API: organization, token, wir
       { name: 'invoice', is_default: false, sample: true },
     ])
     expect(app.repo_id).toBe(items[0].id)
-    expect(await findToken(app.db, digest(TOKEN))).toMatchObject({ wire_profile: 'codegen', user_id: app.user_id })
+    expect((await findAccess(app.db, [{ digest: digest(TOKEN), organization_id: null }]))[0]).toMatchObject({
+      wire_profile: 'codegen',
+      user_id: app.user_id,
+    })
     const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     expect([status, body.repo_id]).toEqual([200, app.repo_id])
   } finally {

@@ -5,7 +5,7 @@ import { Problem } from '../../src/contract/problem.ts'
 import { createApp } from '../../src/http/app.ts'
 import { Feeds } from '../../src/live/feeds.ts'
 import { Hub } from '../../src/live/hub.ts'
-import { createModelCatalog } from '../../src/model/catalog.ts'
+import { unaskedServices } from '../no-service.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { type RawAnswer, sendRaw } from './raw-request.ts'
@@ -151,12 +151,11 @@ test('two hundred connections that send a byte and wait hold nobody up', async (
 })
 
 test('slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
-  const models = createModelCatalog({ default_model: null })
   const { app: built } = await createApp({
-    services: { db: app.db, base_url: '', models, resolveBase: async () => ({ state: 'no_mirror' }), turn_wall_seconds: 60 },
+    services: unaskedServices(app.db),
     feeds: new Feeds(new Hub(), () => {}),
     readiness: () => Promise.reject(new Error('not asked')),
-    ...{ web: '/nowhere', trust_proxy: false, version: '', allowed_hosts: null, cors_origins: [], log: () => {} },
+    ...{ web: '/nowhere', trust_proxy: false, version: '', failed_tokens: null, allowed_hosts: null, cors_origins: [], log: () => {} },
   })
   expect(built.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 })
   await built.close()

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findRole, getMember } from '../../src/store/accounts.ts'
+import { getMember } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
 import { getChange, recordPush, saveChange } from '../../src/store/changes.ts'
 import { heartbeat } from '../../src/store/claims.ts'
@@ -67,7 +67,6 @@ const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as c
 const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
-  findRole: (db, org) => findRole(db, org, app.user_id),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
@@ -120,7 +119,13 @@ const own_lists: Record<string, (db: Db, org: number) => Promise<unknown>> = {
 const without: Record<string, string> = {
   ...{ claimRun: 'the queue of all', takeExpired: 'the sweep of all', listOverdue: 'the sweep of all', listStaleWorkspaces: 'this host' },
   ...{
-    findToken: 'who is it',
+    findAccess: 'who is it',
+    touchToken: 'who it was',
+    chargeWindows: 'a subject of any kind',
+    deleteIdleWindows: 'the sweep of all',
+    deleteOldKeys: 'the sweep of all',
+    batched: 'no statement',
+    joined: 'no statement',
     isKnownToken: 'the first start',
     insertToken: 'a user',
     deleteExpiredTokens: 'the sweep of all',
@@ -138,6 +143,12 @@ const whole_key: Record<string, string> = {
     getOrganization: 'by its id',
     lastEventSeq: 'by its id',
     insertMembership: 'a new row',
+    insertAuditEntry: 'a new row',
+    lockKey: 'organization, user and key',
+    isKnownKey: 'organization, user and key',
+    beginKey: 'organization, user and key',
+    takeKey: 'organization, user and key',
+    saveAnswer: 'organization, user and key',
     insertRepository: 'a new row, or the same URL of the same one',
   },
   ...{
@@ -170,7 +181,6 @@ test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothi
 
 test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
   const readers = [
-    'findRole',
     'getChange',
     'getMember',
     'getRepository',

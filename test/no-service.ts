@@ -1,0 +1,27 @@
+import { createModelCatalog } from '../src/model/catalog.ts'
+import { accessFinder } from '../src/service/authenticate.ts'
+import type { Services } from '../src/service/context.ts'
+import { createLimiter } from '../src/service/limits.ts'
+import type { Database } from '../src/store/database.ts'
+
+export const no_limits = {
+  standard: null,
+  agent_creation: null,
+  setup_commands: null,
+  log_analysis: null,
+  token_total: null,
+  session: null,
+}
+
+/** What an HTTP app needs to be built, for tests that look at the app and ask no verb. */
+export function unaskedServices(db: Database): Services {
+  return {
+    db,
+    findAccess: accessFinder(db),
+    limiter: createLimiter(db, no_limits),
+    base_url: '',
+    models: createModelCatalog({ default_model: null }),
+    resolveBase: async () => ({ state: 'no_mirror' }),
+    turn_wall_seconds: 60,
+  }
+}
