@@ -51,6 +51,8 @@ const rooms: Record<string, Room> = {
   'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },
   'src/sandbox': { code: ['src/system'], node: true },
   'src/git': { types: ['src/system/users.ts'], node: true },
+  // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
+  'src/client/sdk': { packages: ['eventsource-parser'] },
   // Putting it together.
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },

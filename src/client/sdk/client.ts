@@ -1,0 +1,77 @@
+import { followOrganization, type OrganizationEvent } from './follow.ts'
+import type { Answer, Query } from './operations.ts'
+import { onlyOrganization } from './organization.ts'
+import { listed, type Paged } from './paged.ts'
+import { type CallOptions, type Core, createCore } from './request.ts'
+import { createRuns, type Runs } from './runs.ts'
+
+export { AgentRunError } from './error.ts'
+export type { FollowOptions, OrganizationEvent, RunEvent } from './follow.ts'
+export type * from './operations.ts'
+export type { Paged } from './paged.ts'
+export type { CallInput, CallOptions, Core } from './request.ts'
+export type { LogPages, RunHandle, Runs } from './runs.ts'
+export { isAtRest, type WaitOptions } from './wait.ts'
+
+export type ClientOptions = {
+  /** Where the service is, for example `http://127.0.0.1:4600`. */
+  base_url: string
+  /** Without one only the operations work that need none. */
+  token?: string
+  /** Left out: the token's only organization, asked for once. */
+  organization_id?: number
+  fetch?: typeof fetch
+  /** How often a request is tried again when that can help, 4 by default; 0 never. */
+  retries?: number
+  /** For one attempt, 60 s by default; of a stream, until it begins. */
+  timeout_ms?: number
+  /** A longer `Retry-After` than this is an error at once; 60 s by default. */
+  longest_wait_ms?: number
+}
+
+export type Client = Core & {
+  runs: Runs
+  /** The organization whose id is used where none is given. */
+  organization(): Promise<number>
+  organizations(
+    query?: Query<'listOrganizations'>,
+    options?: CallOptions,
+  ): Paged<Answer<'listOrganizations'>, Answer<'listOrganizations'>['items'][number]>
+  repositories(
+    query?: Query<'listRepositories'>,
+    options?: CallOptions,
+  ): Paged<Answer<'listRepositories'>, Answer<'listRepositories'>['items'][number]>
+  /** Status changes of all runs of the organization as they happen. */
+  events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
+}
+
+/** A client of one service as one token. Asks for nothing before it is used. */
+export function createClient(options: ClientOptions): Client {
+  const base_url = options.base_url.replace(/\/+$/, '')
+  if (!/^https?:\/\/[^/?#]/.test(base_url)) throw new TypeError('base_url must be an http or https address')
+  const { organization_id, fetch: given } = options
+  const organization =
+    organization_id === undefined
+      ? onlyOrganization(() => core.call('listOrganizations', { query: { limit: 100 } }))
+      : () => Promise.resolve(organization_id)
+  const core = createCore({
+    base_url,
+    token: options.token,
+    organization,
+    transport: {
+      // A browser's fetch wants to be called as its own.
+      fetch: (url, init) => (given ?? fetch)(url, init),
+      retries: options.retries ?? 4,
+      timeout_ms: options.timeout_ms ?? 60_000,
+      longest_wait_ms: options.longest_wait_ms ?? 60_000,
+    },
+  })
+  return {
+    ...core,
+    organization,
+    runs: createRuns(core),
+    organizations: (query = {}, more) => listed(query, place => core.call('listOrganizations', { query: place, ...more })),
+    repositories: (query = {}, more) => listed(query, place => core.call('listRepositories', { query: place, ...more })),
+    events: more => followOrganization(core, more),
+  }
+}

@@ -1,0 +1,51 @@
+import { streamEvents } from './event-stream.ts'
+import type { AgentRun, LogEntry } from './operations.ts'
+import type { Core } from './request.ts'
+
+export type RunEvent =
+  /** An entry of the trace: each one once, in order, without a gap. */
+  | { type: 'log'; seq: number; entry: LogEntry }
+  /** The run whenever it has changed, and after each reconnection. */
+  | { type: 'run'; run: AgentRun }
+  /** What passes and is not kept: a tool begins, a piece of its output, a piece of the model's text. Lost while a connection is. */
+  | { type: 'tool' | 'output' | 'text'; data: Record<string, unknown> }
+
+/** What happened to one of the organization's runs, with the run as it is by now. */
+export type OrganizationEvent = { seq: number; type: string; agent_run_id: number; run: AgentRun }
+
+export type FollowOptions = {
+  /** Only entries after this one; 0, the default, is the whole trace. */
+  after_seq?: number
+  /** The stream ends after the first run for which this is true; by default at its end (`terminal`). */
+  until?: (run: AgentRun) => boolean
+  signal?: AbortSignal
+}
+
+const passing = ['tool', 'output', 'text']
+
+/** A run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
+export async function* followRun(core: Core, agent_run_id: number, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
+  const { after_seq = 0, until = run => run.terminal, signal } = options
+  const open = (after: number | null) =>
+    core.request('streamAgentRunEvents', { params: { agent_run_id }, signal, headers: { 'last-event-id': String(after ?? 0) } })
+  for await (const { seq, event, data } of streamEvents({ open, after: after_seq, dense: true, signal })) {
+    if (event === 'log' && seq !== null) yield { type: 'log', seq, entry: data as LogEntry }
+    else if (event === 'run') {
+      const run = data as AgentRun
+      yield { type: 'run', run }
+      if (until(run)) return
+    } else if (passing.includes(event)) yield { type: event, data } as RunEvent
+  }
+}
+
+/** Status changes of all runs, from now on or after `after_seq`. Does not end by itself. */
+export async function* followOrganization(
+  core: Core,
+  options: { after_seq?: number; signal?: AbortSignal } = {},
+): AsyncGenerator<OrganizationEvent> {
+  const { after_seq = null, signal } = options
+  const open = (after: number | null) =>
+    core.request('streamOrganizationEvents', { signal, headers: after === null ? {} : { 'last-event-id': String(after) } })
+  for await (const { seq, data } of streamEvents({ open, after: after_seq, dense: false, signal }))
+    if (seq !== null) yield data as OrganizationEvent
+}

@@ -1,0 +1,10 @@
+/**
+ * The types of all operations. In the built client a module without zod stands in the place of this one, written from the OpenAPI
+ * document by `scripts/client-types.ts`; a test holds the two against each other.
+ */
+
+export type { Answer, Body, Params, Query } from '../../contract/calls.ts'
+export type { EndpointName as OperationName } from '../../contract/endpoints.ts'
+export type { LogEntry } from '../../contract/logs.ts'
+export type { FieldError, Problem } from '../../contract/problem.ts'
+export type { AgentRun } from '../../contract/runs.ts'

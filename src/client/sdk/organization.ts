@@ -1,0 +1,37 @@
+import { AgentRunError } from './error.ts'
+import type { Answer } from './operations.ts'
+
+/** The organization of a client that was given none: the only one of its token, asked for once. Rejects with AgentRunError when there is none or several. */
+export function onlyOrganization(list: () => Promise<Answer<'listOrganizations'>>): () => Promise<number> {
+  let asked: Promise<number> | null = null
+  const ask = async () => {
+    const { items, total } = await list().catch(error => Promise.reject(hinted(error)))
+    const [first] = items
+    if (first !== undefined && total === 1) return first.id
+    const which = items.map(({ id, name }) => `${id} (${name})`).join(', ')
+    const detail =
+      total === 0 ? 'The token belongs to no organization.' : `The token belongs to ${total} organizations, choose one: ${which}`
+    throw new AgentRunError({ status: 0, code: 'organization_needed', detail })
+  }
+  return () => {
+    asked ??= ask().catch(error => {
+      asked = null
+      throw error
+    })
+    return asked
+  }
+}
+
+/** A token that may not list organizations can still be used with the id of one. */
+function hinted(error: unknown): unknown {
+  if (!(error instanceof AgentRunError) || error.status !== 403) return error
+  const { status, code, errors, request_id, problem } = error
+  return new AgentRunError({
+    status,
+    code,
+    errors,
+    request_id,
+    problem,
+    detail: `${error.detail} Name the organization, then it need not be asked for.`,
+  })
+}

@@ -1,0 +1,54 @@
+/** A page when it is awaited, every item when it is iterated over, page after page. */
+export type Paged<Page, Item> = PromiseLike<Page> & AsyncIterable<Item> & { pages(): AsyncIterable<Page> }
+
+export type PageSource<Page, Item, Place> = {
+  first: Place
+  load(place: Place): Promise<Page>
+  items(page: Page): Item[]
+  /** Where the page after this one is; null when there is none. */
+  next(page: Page, place: Place): Place | null
+}
+
+/** Asks for nothing before it is awaited or iterated over. */
+export function paged<Page, Item, Place>(source: PageSource<Page, Item, Place>): Paged<Page, Item> {
+  async function* pages(): AsyncGenerator<Page> {
+    for (let place: Place | null = source.first; place !== null; ) {
+      const page: Page = await source.load(place)
+      yield page
+      place = source.next(page, place)
+    }
+  }
+  async function* items(): AsyncGenerator<Item> {
+    for await (const page of pages()) yield* source.items(page)
+  }
+  let first: Promise<Page> | undefined
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: it is a promise of its first page on purpose
+    then(fulfilled, rejected) {
+      first ??= source.load(source.first)
+      return first.then(fulfilled, rejected)
+    },
+    [Symbol.asyncIterator]: items,
+    pages,
+  }
+}
+
+type List<Item> = { items: Item[]; total: number }
+type Place = { skip?: number | undefined; limit?: number | undefined }
+
+/** A list with `skip` and `limit`. An item that moved to a later page while pages were read is not given twice. */
+export function listed<Page extends List<{ id: number }>, Query extends Place>(
+  query: Query,
+  load: (query: Query) => Promise<Page>,
+): Paged<Page, Page['items'][number]> {
+  const seen = new Set<number>()
+  return paged({
+    first: query,
+    load,
+    items: page => page.items.filter(({ id }) => !seen.has(id) && seen.add(id)),
+    next(page, place) {
+      const skip = (place.skip ?? 0) + page.items.length
+      return page.items.length === 0 || skip >= page.total ? null : { ...place, skip }
+    },
+  })
+}

@@ -1,0 +1,101 @@
+import { AgentRunError } from './error.ts'
+import type { Answer, Body, OperationName, Params, Query } from './operations.ts'
+import { type Outgoing, send, type Transport } from './send.ts'
+import { routes } from './table.ts'
+
+export type CallOptions = {
+  signal?: AbortSignal
+  /** Sent besides; they win over the client's own. */
+  headers?: Record<string, string>
+  /** Create and resume get a random one, the same for all attempts; `null` sends none, and then they are not repeated. */
+  idempotency_key?: string | null
+  /** Says that the request may arrive twice, so that it is also repeated after a cut connection. Reading always may. */
+  repeatable?: boolean
+}
+
+type Part<K extends string, T> = T extends undefined ? { [P in K]?: undefined } : Partial<T> extends T ? { [P in K]?: T } : { [P in K]: T }
+
+/** What an operation takes. `params` without `org_id`: the client's organization. */
+export type CallInput<N extends OperationName> = Part<'params', Params<N>> & Part<'query', Query<N>> & Part<'body', Body<N>> & CallOptions
+
+/** The input may be left out when nothing of it is required. */
+export type InputArguments<N extends OperationName> =
+  Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
+
+/** Operations that answer JSON; the others are for `request`. */
+export type JsonName = { [N in OperationName]: [Answer<N>] extends [never] ? never : N }[OperationName]
+
+export type Core = {
+  /** Calls an operation of the table and answers its JSON. Rejects with AgentRunError. */
+  call<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<Answer<N>>
+  /** The response of an operation once it is a success: for streams, patches and files. */
+  request<N extends OperationName>(name: N, ...input: InputArguments<N>): Promise<Response>
+}
+
+type Loose = CallOptions & { params?: Record<string, unknown>; query?: Record<string, unknown>; body?: unknown }
+
+export type CoreOptions = {
+  base_url: string
+  token: string | undefined
+  transport: Transport
+  organization: () => Promise<number>
+}
+
+export function createCore(options: CoreOptions): Core {
+  async function outgoing(name: OperationName, input: Loose, accept: string): Promise<Outgoing> {
+    const { method, path, access, keyed } = routes[name]
+    const needs_organization = path.includes('{org_id}') && input.params?.org_id === undefined
+    const params = needs_organization ? { ...input.params, org_id: await options.organization() } : input.params
+    const key = keyed && input.idempotency_key === undefined ? randomKey() : input.idempotency_key
+    const headers: Record<string, string> = { accept }
+    if (access === 'token' && options.token !== undefined) headers.authorization = `Bearer ${options.token}`
+    if (input.body !== undefined) headers['content-type'] = 'application/json'
+    if (key != null) headers['idempotency-key'] = key
+    return {
+      method,
+      url: `${options.base_url}${pathWith(path, params ?? {})}${search(input.query ?? {})}`,
+      headers: { ...headers, ...input.headers },
+      body: input.body === undefined ? null : JSON.stringify(input.body),
+      signal: input.signal,
+      repeatable: input.repeatable ?? (method === 'GET' || key != null),
+    }
+  }
+
+  return {
+    async call(name, ...[input = {}]) {
+      const { text, url } = await send(options.transport, await outgoing(name, input as Loose, 'application/json'), async response => ({
+        text: await response.text(),
+        url: response.url,
+      }))
+      return parsed(text, url)
+    },
+    async request(name, ...[input = {}]) {
+      return send(options.transport, await outgoing(name, input as Loose, '*/*'), response => Promise.resolve(response))
+    },
+  }
+}
+
+function parsed<T>(text: string, url: string): T {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AgentRunError({ status: 200, code: 'unexpected', detail: `What answers at ${url} is not JSON: is it the service?`, cause })
+  }
+}
+
+function pathWith(path: string, params: Record<string, unknown>): string {
+  return path.replace(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw new TypeError(`${name} is missing in params`)
+    return encodeURIComponent(String(value))
+  })
+}
+
+function search(query: Record<string, unknown>): string {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null) given.set(name, String(value))
+  return given.size === 0 ? '' : `?${given}`
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing in pages that came by plain http. */
+const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,93 @@
+import { type FollowOptions, followRun, type RunEvent } from './follow.ts'
+import type { AgentRun, Answer, Body, LogEntry, Query } from './operations.ts'
+import { listed, type Paged, paged } from './paged.ts'
+import type { CallOptions, Core } from './request.ts'
+import { isAtRest, type WaitOptions, waitForRun } from './wait.ts'
+
+export type LogPages = Paged<Answer<'getAgentRunLogs'>, LogEntry>
+
+/** The run when it is awaited; its methods need not be awaited first. */
+export type RunHandle = Promise<AgentRun> & {
+  /** The run once it rests: it has ended, is paused or waits for a person. Look at `status`: a failed run does not reject. */
+  wait(options?: WaitOptions): Promise<AgentRun>
+  logs(query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
+  follow(options?: FollowOptions): AsyncGenerator<RunEvent>
+}
+
+type Changes = Body<'updateAgentRun'>
+type FollowUp = Omit<Body<'resumeAgentRun'>, 'agent_run_id'>
+
+export type Runs = {
+  create(input: Body<'createAgentRun'>, options?: CallOptions): RunHandle
+  get(agent_run_id: number, options?: CallOptions): RunHandle
+  /** Sends a follow-up: a prompt, or a prompt with more. Its `wait` is for what the run makes of it. */
+  resume(agent_run_id: number, input: string | FollowUp, options?: CallOptions): RunHandle
+  stop(agent_run_id: number, options?: CallOptions): RunHandle
+  update(agent_run_id: number, changes: Changes, options?: CallOptions): RunHandle
+  archive(agent_run_id: number, options?: CallOptions): RunHandle
+  unarchive(agent_run_id: number, options?: CallOptions): RunHandle
+  list(query?: Query<'listAgentRuns'>, options?: CallOptions): Paged<Answer<'listAgentRuns'>, AgentRun>
+  /** `limit` is the size of a page. Iterating goes on from the last entry, whatever the filter. */
+  logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
+  follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
+  wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
+  diff(agent_run_id: number, options?: CallOptions): Promise<Answer<'getAgentRunDiff'>>
+  /** The whole change as git writes it. */
+  patch(agent_run_id: number, options?: CallOptions): Promise<string>
+}
+
+export function createRuns(core: Core): Runs {
+  /** `rests`: which resting states of the run are an outcome of what was asked. */
+  const handle = (asked: Promise<AgentRun>, rests: (run: AgentRun, asked: AgentRun) => boolean = isAtRest): RunHandle =>
+    Object.assign(asked, {
+      async wait(options: WaitOptions = {}) {
+        const run = await asked
+        return waitForRun(core, run.id, run.total_logs, { until: now => rests(now, run), ...options })
+      },
+      logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) => logPages(core, () => asked.then(run => run.id), query, options),
+      async *follow(options?: FollowOptions) {
+        yield* followRun(core, (await asked).id, options)
+      },
+    })
+  const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })
+
+  return {
+    create: (body, options) => handle(core.call('createAgentRun', { body, ...options })),
+    get: (agent_run_id, options) => handle(core.call('getAgentRun', { params: { agent_run_id }, ...options })),
+    resume(agent_run_id, input, options) {
+      const follow_up = typeof input === 'string' ? { prompt: input } : input
+      return handle(core.call('resumeAgentRun', { body: { agent_run_id, ...follow_up }, ...options }), restsAfterAnswer)
+    },
+    stop: (agent_run_id, options) => handle(core.call('stopAgentRun', reference(agent_run_id, options))),
+    update: (agent_run_id, body, options) =>
+      handle(core.call('updateAgentRun', { params: { agent_run_id }, body, repeatable: true, ...options })),
+    archive: (agent_run_id, options) => handle(core.call('archiveAgentRun', reference(agent_run_id, options))),
+    unarchive: (agent_run_id, options) => handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
+    list: (query = {}, options) => listed(query, place => core.call('listAgentRuns', { query: place, ...options })),
+    logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
+    follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
+    wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
+    diff: (agent_run_id, options) => core.call('getAgentRunDiff', { params: { agent_run_id }, ...options }),
+    async patch(agent_run_id, options) {
+      const response = await core.request('getAgentRunDiff', { params: { agent_run_id }, query: { format: 'patch' }, ...options })
+      return response.text()
+    },
+  }
+}
+
+/** An answered question still reads `waiting` until a worker takes the answer; the next thing it does is an entry. */
+const restsAfterAnswer = (run: AgentRun, answered: AgentRun) =>
+  isAtRest(run) && !(run.waiting_on !== null && run.total_logs <= answered.total_logs)
+
+function logPages(core: Core, id: () => Promise<number>, query: Query<'getAgentRunLogs'> = {}, options: CallOptions = {}): LogPages {
+  return paged({
+    first: query,
+    load: async place => core.call('getAgentRunLogs', { params: { agent_run_id: await id() }, query: place, ...options }),
+    items: page => page.logs,
+    next(page, { skip: _skip, ...place }) {
+      const last = page.logs.at(-1)
+      if (last === undefined || page.logs.length < page.size) return null
+      return place.reverse ? { ...place, before_seq: last.seq } : { ...place, after_seq: last.seq }
+    },
+  })
+}

@@ -1,0 +1,81 @@
+import { AgentRunError, refusal } from './error.ts'
+import { backOff, pause, retryAfter } from './waiting.ts'
+
+export type Transport = {
+  fetch: typeof fetch
+  /** How often a request is tried again. */
+  retries: number
+  /** For one attempt; of a stream, until it begins. */
+  timeout_ms: number
+  /** A service that asks to wait for longer is not waited for. */
+  longest_wait_ms: number
+}
+
+export type Outgoing = {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string | null
+  signal: AbortSignal | undefined
+  /** Whether the request may arrive twice: it changes nothing, or the service knows it by its idempotency key. */
+  repeatable: boolean
+}
+
+/**
+ * Sends a request and reads its answer, again while that can help: after 429 always, because nothing was done; after a cut connection,
+ * a time-out, 502, 503 and 504 when it may arrive twice. Rejects with AgentRunError, or with the signal's reason.
+ */
+export async function send<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt(transport, request, read)
+    } catch (error) {
+      const wait = error instanceof AgentRunError && failures <= transport.retries ? waitAfter(error, request, failures) : null
+      if (wait === null || wait > transport.longest_wait_ms) throw error
+      await pause(wait, request.signal)
+    }
+  }
+}
+
+/** Milliseconds to wait before the next attempt; null when there is to be none. A 409 with a time: the first attempt is still at work. */
+function waitAfter({ status, retry_after_ms }: AgentRunError, request: Outgoing, failures: number): number | null {
+  const passing = [0, 502, 503, 504].includes(status) || (status === 409 && retry_after_ms !== null)
+  if (status !== 429 && !(passing && request.repeatable)) return null
+  return retry_after_ms ?? backOff(failures, Math.random())
+}
+
+async function attempt<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
+  const { method, url, headers, body, signal: asked } = request
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), transport.timeout_ms)
+  const signal = asked ? AbortSignal.any([asked, late.signal]) : late.signal
+  try {
+    // The service never redirects, and a token must not go where somebody else points.
+    const response = await transport.fetch(url, { method, headers, body, signal, redirect: 'manual' })
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(url, response)
+    if (!response.ok) throw await refusal(response, retryAfter(response.headers.get('retry-after'), Date.now()))
+    return await read(response)
+  } catch (error) {
+    if (asked?.aborted) throw asked.reason
+    if (error instanceof AgentRunError) throw error
+    const { origin } = new URL(url)
+    const detail = late.signal.aborted ? `no answer within ${transport.timeout_ms / 1000} s` : reasonOf(error)
+    const code = late.signal.aborted ? 'timeout' : 'unreachable'
+    throw new AgentRunError({ status: 0, code, detail: `${origin} cannot be reached: ${detail}`, cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function redirected(url: string, response: Response): AgentRunError {
+  const to = response.headers.get('location')
+  const detail = `${new URL(url).origin} redirects${to === null ? '' : ` to ${to}`}: give the service's own address`
+  return new AgentRunError({ status: response.status, code: 'unexpected', detail })
+}
+
+/** Node says "fetch failed" and keeps the reason in `cause`, several when it tried several addresses. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const inner = error.cause instanceof AggregateError ? error.cause.errors[0] : error.cause
+  return inner instanceof Error && inner.message !== '' ? inner.message : error.message
+}

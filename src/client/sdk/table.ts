@@ -1,0 +1,22 @@
+import type { Endpoint } from '../../contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../../contract/endpoints.ts'
+import { MessageType } from '../../contract/logs.ts'
+import { RunStatus } from '../../contract/runs.ts'
+
+/** `keyed`: takes an `Idempotency-Key`. */
+export type Route = { method: Endpoint['method']; path: string; access: Endpoint['access']; keyed?: true }
+
+/**
+ * What a client needs of the contract at run time. `scripts/build-client.ts` puts the values in the place of this module,
+ * so that the built client carries neither zod nor a schema: exports must be plain JSON.
+ */
+export const routes = Object.fromEntries(
+  Object.entries<Endpoint>(endpoints).map(([name, { method, path, access, idempotent }]) => [
+    name,
+    { method, path, access, ...(idempotent && { keyed: true }) },
+  ]),
+) as Record<EndpointName, Route>
+
+export const run_statuses: string[] = RunStatus.options
+
+export const message_types: string[] = MessageType.options

@@ -1,0 +1,59 @@
+import { AgentRunError } from './error.ts'
+import { followRun } from './follow.ts'
+import type { AgentRun } from './operations.ts'
+import type { Core } from './request.ts'
+import { pause } from './waiting.ts'
+
+export type WaitOptions = {
+  /** Rejects with code `timeout` when the run is not there by then; the run goes on. Default: no limit. */
+  timeout_ms?: number
+  signal?: AbortSignal
+  /** What is waited for; by default that the run rests, see `isAtRest`. */
+  until?: (run: AgentRun) => boolean
+}
+
+/** Decisions §7: who polls does it no faster than this. */
+const POLL_MS = 2_000
+
+/** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks goes on alone. */
+export function isAtRest(run: AgentRun): boolean {
+  return run.terminal || run.status.toLowerCase() === 'paused' || (run.waiting_on !== null && run.waiting_on !== 'ci')
+}
+
+/** The run once it is as wanted. Follows its events; asks every 2 s instead where streams are refused or held back by a proxy. */
+export async function waitForRun(core: Core, agent_run_id: number, after_seq: number, options: WaitOptions = {}): Promise<AgentRun> {
+  const { timeout_ms, until = isAtRest } = options
+  const late = new AbortController()
+  const timer = timeout_ms === undefined ? undefined : setTimeout(() => late.abort(tooLate(agent_run_id, timeout_ms)), timeout_ms)
+  const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal
+  try {
+    return await byStream(core, agent_run_id, { after_seq, until, signal }).catch(error => {
+      if (!(error instanceof AgentRunError) || !refusesStreams(error)) throw error
+      return byPolling(core, agent_run_id, until, signal)
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const tooLate = (agent_run_id: number, timeout_ms: number) =>
+  new AgentRunError({ status: 0, code: 'timeout', detail: `Run ${agent_run_id} was not at rest after ${timeout_ms / 1000} s; it goes on.` })
+
+/** Also where the run itself cannot be read: then the first question says so. */
+const refusesStreams = ({ status, code }: AgentRunError) =>
+  code === 'stream_blocked' || (code === 'unexpected' && status === 200) || (status >= 400 && status !== 401 && status !== 429)
+
+type Wanted = { after_seq: number; until: (run: AgentRun) => boolean; signal: AbortSignal }
+
+async function byStream(core: Core, agent_run_id: number, wanted: Wanted): Promise<AgentRun> {
+  for await (const event of followRun(core, agent_run_id, wanted)) if (event.type === 'run' && wanted.until(event.run)) return event.run
+  throw new Error('a stream of a run ended without the run')
+}
+
+async function byPolling(core: Core, agent_run_id: number, until: Wanted['until'], signal: AbortSignal): Promise<AgentRun> {
+  for (;;) {
+    const run = await core.call('getAgentRun', { params: { agent_run_id }, signal })
+    if (until(run)) return run
+    await pause(POLL_MS, signal)
+  }
+}

@@ -1,0 +1,33 @@
+const FIRST_MS = 500
+const LONGEST_MS = 8_000
+
+/** What `Retry-After` asks for in milliseconds, given as whole seconds or as an HTTP date; null when it is neither. */
+export function retryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000
+  // An HTTP date begins with the day's name; Date.parse alone takes much that is none.
+  const date = /^[A-Z][a-z]{2}/.test(value.trim()) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}
+
+/** Milliseconds before attempt `failures + 1`: doubling up to 8 s, of which a random half is left out so that clients do not come back together. */
+export function backOff(failures: number, random: number): number {
+  const full = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 20))
+  return full * (0.5 + random / 2)
+}
+
+/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const aborted = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', aborted)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', aborted, { once: true })
+  })
+}

@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+import type { EndpointName, Endpoints } from './endpoints.ts'
+
+/**
+ * What a client gives to each operation and what it gets: numbers where the wire has digits, and only what must be given is required.
+ * An operation that takes nothing has an index signature in zod, which is left out.
+ */
+type Given<Schema extends z.ZodType> = {
+  [K in keyof z.input<Schema> as string extends K ? never : K]: K extends keyof z.output<Schema> ? z.output<Schema>[K] : never
+}
+
+/** `org_id` may be left out: a client knows its organization. */
+export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endpoints[N]['params']>
+  ? Omit<Given<Endpoints[N]['params']>, 'org_id'> & { org_id?: number }
+  : Given<Endpoints[N]['params']>
+export type Query<N extends EndpointName> = Given<Endpoints[N]['query']>
+export type Body<N extends EndpointName> = Endpoints[N]['body'] extends z.ZodType ? z.input<Endpoints[N]['body']> : undefined
+/** The JSON of a success; `unknown` for the document, never for a stream. */
+export type Answer<N extends EndpointName> = Endpoints[N]['response'] extends z.ZodType
+  ? z.output<Endpoints[N]['response']>
+  : Endpoints[N]['response'] extends 'stream'
+    ? never
+    : unknown

@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+export type Asked = { method: string; path: string; headers: IncomingHttpHeaders; body: string; at: number }
+/** What to answer: JSON with a status, or a function that does it by hand. */
+export type Reply =
+  | { status?: number; headers?: Record<string, string>; body?: unknown }
+  | ((response: ServerResponse, request: IncomingMessage) => void)
+
+/** A real HTTP server that gives the prepared replies in their order, the last one again and again, and keeps what it was asked. */
+export async function startAnswering(...replies: Reply[]): Promise<AsyncDisposable & { base_url: string; asked: Asked[] }> {
+  const asked: Asked[] = []
+  const server = createServer(async (request, response) => {
+    const { method = '', url: path = '', headers } = request
+    const at = performance.now()
+    asked.push({ method, path, headers, body: await text(request), at })
+    const reply = replies[Math.min(asked.length, replies.length) - 1] ?? {}
+    if (typeof reply === 'function') return reply(response, request)
+    response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
+    response.end(JSON.stringify(reply.body ?? {}))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    base_url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
+import { type AgentRun, AgentRunError, createClient, type LogEntry, type RunEvent } from '../../src/client/sdk/client.ts'
+import { append } from '../../src/store/append.ts'
+import { notifyRun } from '../../src/store/notify.ts'
+import { entry } from '../../src/trace/entry.ts'
+import { putRun } from '../api/put-run.ts'
+import { addTenant, type Tenant } from '../api/second-organization.ts'
+import { createRun } from '../runs/await-run.ts'
+import { type App, startApp } from '../start-app.ts'
+import { startCutProxy } from './cut-proxy.ts'
+
+let app: App
+let other: Tenant
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const clientOf = (options: { base_url?: string; organization_id?: number; fetch?: typeof fetch } = {}) =>
+  createClient({ base_url: app.base_url, token: app.token, ...options })
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+/** Adds entries as a worker would, and tells the streams. */
+async function grow(id: number, count: number) {
+  const entries = Array.from({ length: count }, (_, i) =>
+    entry({ message_type: i % 2 ? 'PLAN_EVALUATION' : 'FINAL_ANSWER', thought: `${i}` }),
+  )
+  await append(app.db, app.org_id, id, null, { entries })
+  await notifyRun(app.db, app.org_id, id)
+}
+
+async function newRun(entries: number): Promise<number> {
+  const { id } = await createRun(app, { prompt: 'x' })
+  if (entries > 1) await grow(id, entries - 1)
+  return id
+}
+
+async function end(id: number, status: 'completed' | 'waiting' | 'paused' = 'completed') {
+  await putRun(app, id, status)
+  await notifyRun(app.db, app.org_id, id)
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+const seqs = (events: RunEvent[]) => events.flatMap(event => (event.type === 'log' ? [event.seq] : []))
+
+describe('calls', () => {
+  test('every operation can be called by its name, typed, in the only organization of the token', async () => {
+    const client = clientOf()
+    const models = await client.call('listModels')
+    expectTypeOf(models.default_model).toEqualTypeOf<string>()
+    expect(models.default_model).toMatch(/^scripted\//)
+    const page = await client.call('listAgentRuns', { query: { limit: 1, archived: false, status: 'queued' } })
+    expectTypeOf(page.items).toEqualTypeOf<AgentRun[]>()
+    expect(page.size).toBe(1)
+    expect(await client.organization()).toBe(app.org_id)
+    expect(await createClient({ base_url: `${app.base_url}/` }).call('getHealth')).toEqual({ status: 'ok' })
+    expect((await client.request('getOpenApi')).headers.get('content-type')).toContain('application/json')
+  })
+
+  test('what an operation needs must be given, or it does not compile', () => {
+    const client = clientOf()
+    expectTypeOf(client.call<'getAgentRun'>)
+      .parameter(1)
+      .toExtend<{ params: { agent_run_id: number; org_id?: number } }>()
+    expectTypeOf(client.call<'listAgentRuns'>).toBeCallableWith('listAgentRuns')
+    expectTypeOf<{ body: { prompt: string; budget: { max_cost_usd: number } } }>().toExtend<
+      Parameters<typeof client.call<'createAgentRun'>>[1]
+    >()
+    expectTypeOf<{ body: { title: string } }>().not.toExtend<Parameters<typeof client.call<'createAgentRun'>>[1]>()
+    expectTypeOf<'streamAgentRunEvents'>().not.toExtend<Parameters<typeof client.call>[0]>()
+  })
+
+  test('a refusal is an AgentRunError with status, code, fields and request id', async () => {
+    const error = await clientOf()
+      .runs.create({ prompt: '  ', model: 'nobody/nothing' })
+      .catch(error => error)
+    expect(error).toBeInstanceOf(AgentRunError)
+    expect(error).toMatchObject({
+      ...{ status: 400, code: 'invalid_request', retry_after_ms: null, request_id: expect.stringMatching(/^[\w-]{36}$/) },
+      errors: [{ loc: ['body', 'prompt'], msg: expect.any(String) }],
+      problem: { status: 400 },
+    })
+    expect(error.message).toBe(error.problem.detail)
+    await expect(clientOf({ organization_id: other.org_id }).runs.list()).rejects.toMatchObject({ status: 403, code: 'forbidden' })
+    await expect(createClient({ base_url: app.base_url }).runs.list()).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('a token of several organizations is told which they are', async () => {
+    await app.db.query({
+      text: `insert into memberships (organization_id, user_id, role) values ($1, $2, 'MEMBER')`,
+      values: [other.org_id, app.user_id],
+    })
+    await expect(clientOf().runs.list()).rejects.toMatchObject({
+      code: 'organization_needed',
+      detail: expect.stringContaining(`${other.org_id} (`),
+    })
+    expect((await clientOf({ organization_id: app.org_id }).repositories()).total).toBe(1)
+    await app.db.query({ text: 'delete from memberships where organization_id = $1 and user_id = $2', values: [other.org_id, app.user_id] })
+  })
+
+  test('an address that is none is refused before anything is sent', async () => {
+    expect(() => clientOf({ base_url: 'localhost:4600' })).toThrow(TypeError)
+    await expect(clientOf().call('getAgentRun', { params: {} as { agent_run_id: number } })).rejects.toThrow('agent_run_id is missing')
+  })
+})
+
+describe('pages', () => {
+  test('awaited, logs are one page; iterated over, every entry once and in order, however many pages', async () => {
+    const id = await newRun(250)
+    const logs = clientOf().runs.logs(id, { limit: 40 })
+    expect(await logs).toMatchObject({ id, size: 40, total_logs: 250 })
+    const entries = await collect(logs)
+    expectTypeOf(entries).toEqualTypeOf<LogEntry[]>()
+    expect(entries.map(({ seq }) => seq)).toEqual(range(1, 250))
+    expect((await collect(logs.pages())).map(page => page.logs.length)).toEqual([40, 40, 40, 40, 40, 40, 10])
+  })
+
+  test('order, filter, start and an exact last page', async () => {
+    const id = await newRun(201)
+    const { logs } = clientOf().runs
+    const seen = async (query: Parameters<typeof logs>[1]) => (await collect(logs(id, query))).map(({ seq }) => seq)
+    expect(await seen({ reverse: true, limit: 67 })).toEqual(range(1, 201).reverse())
+    expect(await seen({ message_type: 'PLAN_EVALUATION', limit: 30 })).toEqual(range(1, 100).map(n => 2 * n + 1))
+    expect(await seen({ skip: 150, limit: 20 })).toEqual(range(151, 201))
+    expect(await seen({ after_seq: 101 })).toEqual(range(102, 201))
+    expect(await seen({ skip: 1000 })).toEqual([])
+  })
+
+  test('a list gives each run once although new ones push the others on', async () => {
+    const ids: number[] = []
+    for (let i = 0; i < 7; i++) ids.push((await createRun(app, { prompt: 'x', tags: ['moving'] })).id)
+    const seen: number[] = []
+    for await (const run of clientOf().runs.list({ tag: 'moving', limit: 3 })) {
+      if (seen.length === 2) await createRun(app, { prompt: 'x', tags: ['moving'] })
+      seen.push(run.id)
+    }
+    expect(seen).toEqual(ids.reverse())
+  })
+})
+
+describe('runs', () => {
+  test('each has what it answers: change, archive, stop, difference', async () => {
+    const { runs } = clientOf()
+    const id = await newRun(1)
+    expect(await runs.update(id, { title: 'Named', tags: ['a'] })).toMatchObject({ title: 'Named', tags: ['a'] })
+    expect(await runs.archive(id)).toMatchObject({ archived: true })
+    expect(await runs.unarchive(id)).toMatchObject({ archived: false })
+    expect(await runs.diff(id)).toMatchObject({ agent_run_id: id, files: [] })
+    expect(await runs.patch(id)).toBe('')
+    expect(await runs.stop(id)).toMatchObject({ status: 'cancelled' })
+    expect(await runs.get(id)).toMatchObject({ id, status: 'cancelled' })
+  })
+
+  test('a create whose answer was cut off is tried again and makes one run, a resume one message', async () => {
+    let answers = 0
+    // Nothing of the first answer comes through, and half of the second.
+    await using proxy = await startCutProxy(app.base_url, () => [0, 700][answers++] ?? null)
+    const { runs } = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
+    const tag = 'cut'
+    const run = await runs.create({ prompt: 'x', tags: [tag] })
+    expect(await runs.list({ tag })).toMatchObject({ total: 1, items: [{ id: run.id }] })
+    expect(answers).toBeGreaterThanOrEqual(3)
+    answers = 0
+    proxy.cut()
+    await runs.resume(run.id, 'Go on')
+    expect((await collect(runs.logs(run.id))).map(({ message_type }) => message_type)).toEqual(['USER_MESSAGE', 'USER_MESSAGE'])
+  })
+
+  test('wait gives the run that has ended, is paused or waits for a person, and a follow-up is waited for anew', async () => {
+    const { runs } = clientOf()
+    const created = runs.create({ prompt: 'x' })
+    const { id } = await created
+    const waited = created.wait()
+    await end(id, 'waiting')
+    expect(await waited).toMatchObject({ id, status: 'waiting', waiting_on: 'user_input' })
+
+    const resumed = runs.resume(id, 'The answer')
+    const answered = await resumed
+    expect(answered.waiting_on).toBe('user_input')
+    const rested = resumed.wait()
+    await grow(id, 1)
+    await end(id, 'paused')
+    expect(await rested).toMatchObject({ status: 'paused' })
+    expect(await runs.wait(id)).toMatchObject({ status: 'paused' })
+    await runs.resume(id, { prompt: 'Go on', mode: 'steer' })
+    await end(id)
+    expect(await runs.wait(id)).toMatchObject({ status: 'completed', result: 'done' })
+  })
+
+  test('wait gives up after its time or at an abort, and the run goes on', async () => {
+    const id = await newRun(1)
+    await expect(clientOf().runs.wait(id, { timeout_ms: 100 })).rejects.toMatchObject({ code: 'timeout', status: 0 })
+    const reason = new Error('enough')
+    const abort = new AbortController()
+    const waited = clientOf().runs.wait(id, { signal: abort.signal })
+    abort.abort(reason)
+    await expect(waited).rejects.toBe(reason)
+    expect((await clientOf().runs.get(id)).terminal).toBe(false)
+    await expect(clientOf().runs.wait(424_242)).rejects.toMatchObject({ status: 404, code: 'not_found' })
+  })
+
+  test('wait asks instead of listening where streams are refused', async () => {
+    const id = await newRun(1)
+    const asked: string[] = []
+    const withoutStreams: typeof fetch = async (input, init) => {
+      const path = new URL(String(input)).pathname.split('/').at(-1) ?? ''
+      asked.push(path)
+      if (asked.filter(item => item === String(id)).length === 1) await end(id)
+      return path === 'events' ? Response.json({}, { status: 403 }) : fetch(input, init)
+    }
+    expect(await clientOf({ fetch: withoutStreams }).runs.wait(id)).toMatchObject({ status: 'completed' })
+    expect(asked.filter(path => path !== 'organizations')).toEqual(['events', String(id)])
+  })
+})
+
+describe('follow', () => {
+  test('gives entries as they come and ends with the run that has ended', async () => {
+    const created = clientOf().runs.create({ prompt: 'x' })
+    const { id } = await created
+    const events: RunEvent[] = []
+    for await (const event of created.follow()) {
+      events.push(event)
+      if (events.length === 2) await grow(id, 30)
+      if (event.type === 'log' && event.seq === 31) await end(id)
+    }
+    expect(seqs(events)).toEqual(range(1, 31))
+    expect(events.at(-1)).toMatchObject({ type: 'run', run: { id, terminal: true } })
+  })
+
+  test('begins where it is told, and ends where it is told', async () => {
+    const id = await newRun(20)
+    const events = await collect(clientOf().runs.follow(id, { after_seq: 15, until: run => run.total_logs === 20 }))
+    expect(seqs(events)).toEqual(range(16, 20))
+  })
+
+  test('a connection that is cut again and again, in the middle of an event too, leaves no gap and gives nothing twice', async () => {
+    const id = await newRun(1)
+    let streams = 0
+    // Each connection passes on a little more than the last one, so that cuts fall everywhere.
+    await using proxy = await startCutProxy(app.base_url, () => 600 + 701 * streams++)
+    const client = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
+    const events: RunEvent[] = []
+    const writing = (async () => {
+      for (let i = 0; i < 8; i++) await grow(id, 15)
+      await end(id)
+    })()
+    for await (const event of client.runs.follow(id)) events.push(event)
+    await writing
+    expect(seqs(events)).toEqual(range(1, 121))
+    expect(proxy.connections).toBeGreaterThan(3)
+  })
+
+  test('a break while nothing happens is mended too', async () => {
+    const id = await newRun(3)
+    await using proxy = await startCutProxy(app.base_url, () => null)
+    const client = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
+    const events: RunEvent[] = []
+    let cuts = 0
+    for await (const event of client.runs.follow(id)) {
+      events.push(event)
+      if (event.type === 'run' && !event.run.terminal && cuts++ < 2) {
+        proxy.cut()
+        await grow(id, 2)
+      }
+      if (event.type === 'log' && event.seq === 7) await end(id)
+    }
+    expect(seqs(events)).toEqual(range(1, 7))
+    expect(cuts).toBeGreaterThanOrEqual(2)
+  })
+
+  test('an abort ends it with the reason, leaving it closes the connection', async () => {
+    const id = await newRun(2)
+    const reason = new Error('enough')
+    const abort = new AbortController()
+    const reading = (async () => {
+      for await (const event of clientOf().runs.follow(id, { signal: abort.signal })) if (event.type === 'run') abort.abort(reason)
+    })()
+    await expect(reading).rejects.toBe(reason)
+
+    const aborted = Promise.withResolvers<void>()
+    const watched: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const body = response.body?.pipeThrough(new TransformStream({ cancel: () => aborted.resolve() })) ?? null
+      return new Response(body, response)
+    }
+    for await (const _event of clientOf({ fetch: watched }).runs.follow(id)) break
+    await aborted.promise
+  })
+
+  test('a run of somebody else is refused, not tried again', async () => {
+    await expect(collect(clientOf().runs.follow(other.run_id))).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('the organization tells of every run', async () => {
+    const client = clientOf()
+    const events = client.events({ after_seq: 0 })
+    const id = await newRun(1)
+    for await (const event of events) {
+      expect(event.seq).toBeGreaterThan(0)
+      if (event.agent_run_id !== id) continue
+      expect(event.run).toMatchObject({ id, prompt: 'x' })
+      break
+    }
+  })
+})
