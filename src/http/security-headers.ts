@@ -40,12 +40,15 @@ export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }
       throw new ServiceError('unsupported_media_type', 'A body is taken as it is, without Content-Encoding.')
     const origin = request.headers.origin
     if (origin === undefined || !cors_origins.includes(origin)) return
-    reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': 'X-Request-Id, Retry-After' })
+    reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'X-Request-Id, Retry-After, Idempotent-Replayed',
+    })
     if (request.method !== 'OPTIONS') return
     await reply
       .headers({
-        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
         'access-control-max-age': '600',
       })
       .send({})

@@ -80,8 +80,8 @@ describe('another origin', () => {
       expect(asked.status).toBe(200)
       expect(Object.fromEntries(asked.headers)).toMatchObject({
         'access-control-allow-origin': origin,
-        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
       })
       expect(asked.headers.has('access-control-allow-credentials')).toBe(false)
       await asked.json()
