@@ -48,8 +48,8 @@ export type Endpoint = {
 export const pathsOf = ({ path, aliases = [] }: Pick<Endpoint, 'path' | 'aliases'>): string[] => [path, ...aliases]
 
 export const none = z.object({})
-export const org = z.object({ org_id: id() })
-export const run = org.extend({ agent_run_id: id() })
+export const org = z.object({ org_id: id().describe('The organization') })
+export const run = org.extend({ agent_run_id: id().describe('The run') })
 export const v1 = { access: 'token', stability: 'stable', query: none, body: null } as const
 export const open = {
   access: 'public',

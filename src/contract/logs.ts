@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { decimal, flag } from './decimal.ts'
+import { exampleEntry, exampleRun } from './example-run.ts'
 import { limits } from './limits.ts'
 import { text } from './text.ts'
 
@@ -20,7 +21,7 @@ export const MessageType = z
     'COMMIT_EVALUATION',
     'AGENT_RUN_LINK',
   ])
-  .meta({ id: 'MessageType' })
+  .meta({ id: 'MessageType', description: 'What kind of entry it is' })
 export type MessageType = z.infer<typeof MessageType>
 
 const json = z.record(z.string(), z.unknown())
@@ -28,31 +29,31 @@ const json = z.record(z.string(), z.unknown())
 /** One entry of a run's trace: the eight keys of spec §Agent run log entry, always present, and ours (decisions §5). */
 export const LogEntry = z
   .object({
-    agent_run_id: z.int(),
+    agent_run_id: z.int().describe('The run'),
     seq: z.int().describe('Gap-free position in the run, from 1'),
-    created_at: z.iso.datetime(),
+    created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
     message_type: MessageType,
-    thought: z.string().nullable(),
-    tool_name: z.string().nullable(),
+    thought: z.string().nullable().describe('What the agent said about this step'),
+    tool_name: z.string().nullable().describe('The tool of an ACTION, or of an ERROR during one'),
     tool_input: json.nullable().describe('What the tool was given; for the built-in tools see the schemas `Tool_…`'),
-    tool_output: json.nullable(),
-    observation: z.union([json, z.string()]).nullable(),
-    turn: z.int(),
-    duration_ms: z.int().nullable(),
-    truncated: z.boolean(),
-    artifact_url: z.string().nullable(),
+    tool_output: json.nullable().describe('What it answered; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
+    observation: z.union([json, z.string()]).nullable().describe('What was seen or said; its shape goes by `message_type`'),
+    turn: z.int().describe('1 for the first prompt, one more with each new turn'),
+    duration_ms: z.int().nullable().describe('Milliseconds it took'),
+    truncated: z.boolean().describe('Whether a long text was cut'),
+    artifact_url: z.string().nullable().describe('Where the whole text is, when it was cut and kept'),
   })
-  .meta({ id: 'AgentRunLogEntry' })
+  .meta({ id: 'AgentRunLogEntry', examples: [exampleEntry] })
 export type LogEntry = z.infer<typeof LogEntry>
 
 export const ListLogsQuery = z.object({
   skip: decimal(0, limits.page_skip).default(0).describe('Number of logs to skip'),
   limit: decimal(1, limits.page_limit).default(100).describe('Max number of logs returned'),
   reverse: flag().optional().describe('Newest first'),
-  after_seq: decimal(0, limits.page_skip).optional(),
-  before_seq: decimal(0, limits.page_skip).optional(),
-  message_type: MessageType.optional(),
-  tool_name: text(1, 100).optional(),
+  after_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a greater `seq`'),
+  before_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a smaller `seq`'),
+  message_type: MessageType.optional().describe('Only entries of this kind'),
+  tool_name: text(1, 100).optional().describe('Only entries of this tool'),
   q: text(1, 200).optional().describe('Text anywhere in the entry'),
 })
 export type ListLogsQuery = z.output<typeof ListLogsQuery>
@@ -60,18 +61,33 @@ export type ListLogsQuery = z.output<typeof ListLogsQuery>
 /** spec §Agent run with logs. */
 export const RunWithLogs = z
   .object({
-    id: z.int(),
-    organization_id: z.int(),
-    status: z.string(),
-    created_at: z.iso.datetime(),
-    web_url: z.string(),
-    result: z.string(),
-    metadata: json.nullable(),
-    logs: z.array(LogEntry),
-    total_logs: z.int(),
+    id: z.int().describe('The run'),
+    organization_id: z.int().describe('Whose run it is'),
+    status: z.string().describe('As in the run object'),
+    created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
+    web_url: z.string().describe('The run in the web interface'),
+    result: z.string().describe('The final answer; "" until there is one and while a new turn runs'),
+    metadata: json.nullable().describe('As it was given at create'),
+    logs: z.array(LogEntry).describe('Entries of this page, oldest first unless `reverse`'),
+    total_logs: z.int().describe('Number of entries of the run, whatever the filter'),
     filtered_total: z.int().optional().describe('Only with a filter: number of entries that match'),
-    page: z.int(),
-    size: z.int(),
-    pages: z.int(),
+    page: z.int().describe('1-based: `floor(skip / limit) + 1`'),
+    size: z.int().describe('The `limit` that was asked for'),
+    pages: z.int().describe('Number of such pages'),
   })
-  .meta({ id: 'AgentRunWithLogsResponse' })
+  .meta({
+    id: 'AgentRunWithLogsResponse',
+    examples: [
+      {
+        ...{
+          id: exampleRun.id,
+          organization_id: 1,
+          status: exampleRun.status,
+          created_at: exampleRun.created_at,
+          web_url: exampleRun.web_url,
+        },
+        ...{ result: exampleRun.result, metadata: exampleRun.metadata, logs: [exampleEntry] },
+        ...{ total_logs: exampleRun.total_logs, page: 5, size: 1, pages: 9 },
+      },
+    ],
+  })

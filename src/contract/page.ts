@@ -10,5 +10,16 @@ export const pageQuery = {
   size: decimal(1, limits.page_limit).optional().describe('Alias of `limit`'),
 }
 
-export const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({ items: z.array(item), total: z.int(), page: z.int(), size: z.int(), pages: z.int() })
+/** One page of a list, with the item's example in its own. */
+export function pageOf<T extends z.ZodType>(item: T) {
+  const examples = (item.meta()?.examples as unknown[] | undefined)?.map(one => ({ items: [one], total: 1, page: 1, size: 100, pages: 1 }))
+  return z
+    .object({
+      items: z.array(item).describe('What is on this page'),
+      total: z.int().describe('How many there are in all'),
+      page: z.int().describe('1-based number of this page'),
+      size: z.int().describe('Largest number of items of a page'),
+      pages: z.int().describe('Number of pages'),
+    })
+    .meta(examples === undefined ? {} : { examples })
+}

@@ -27,8 +27,8 @@ export type ProblemCode = keyof typeof problems
 export const FieldError = z
   .object({
     loc: z.array(z.union([z.string(), z.int()])).describe('Where: `body`, `query` or `path`, then the field names'),
-    msg: z.string(),
-    type: z.string(),
+    msg: z.string().describe('What is wrong, for people'),
+    type: z.string().describe('What is wrong, for programs'),
   })
   .meta({ id: 'FieldError' })
 export type FieldError = z.infer<typeof FieldError>
@@ -36,14 +36,14 @@ export type FieldError = z.infer<typeof FieldError>
 /** RFC 9457 with our extensions; `message` and `status_code` serve clients of the public API. */
 export const Problem = z
   .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string(),
-    code: z.string(),
-    request_id: z.string(),
-    errors: z.array(FieldError),
+    type: z.string().describe('A URI for the kind of error: `about:blank#` and the code'),
+    title: z.string().describe('The kind of error, for people'),
+    status: z.int().describe('The HTTP status'),
+    detail: z.string().describe('What is wrong with this request, for people'),
+    instance: z.string().describe('The path that was asked for'),
+    code: z.string().describe('The kind of error, for programs'),
+    request_id: z.string().describe('The same as `X-Request-Id`'),
+    errors: z.array(FieldError).describe('Every field that is wrong, for a 400'),
     message: z.string().describe('The same as `detail`'),
     status_code: z.int().describe('The same as `status`'),
   })

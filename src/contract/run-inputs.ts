@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { decimal, flag, id, moment } from './decimal.ts'
+import { exampleRun } from './example-run.ts'
 import { limits } from './limits.ts'
 import { pageQuery } from './page.ts'
 import { RunStatus, SourceType } from './runs.ts'
@@ -35,76 +36,93 @@ const budgetInput = z
     max_cost_usd: z
       .union([z.number().nonnegative().max(1_000_000), z.string().regex(/^\d{1,7}(\.\d{1,8})?$/, 'must be a decimal number')])
       .transform(value => (typeof value === 'number' ? value.toFixed(8).replace(/\.?0+$/, '') : value))
-      .nullish(),
-    max_steps: z.int().min(1).max(100_000).nullish(),
-    max_active_seconds: z.int().min(1).max(604_800).nullish(),
-    max_wall_seconds: z.int().min(1).max(604_800).nullish(),
+      .nullish()
+      .describe('US dollars, as a number or a decimal string'),
+    max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
+    max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
+    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since it was asked for, waiting included'),
   })
   .meta({ id: 'BudgetInput' })
 
 const webhooks = z
-  .array(z.object({ url: z.url(), secret: z.string().nullish() }))
+  .array(
+    z.object({
+      url: z.url().describe('Where it is sent'),
+      secret: z.string().nullish().describe('Signs what is sent; never shown again'),
+    }),
+  )
   .max(limits.webhooks)
   .nullish()
+  .describe("Instead of the organization's; kept, and sent in a later version")
 
 export const CreateRunInput = z
   .object({
-    prompt,
+    prompt: prompt.describe('What the agent is to do'),
     repo_id: z.int().min(0).nullish().describe("Absent: the organization's default or only repository"),
     repoless: z.boolean().optional().describe('With `repo_id` null: an empty workspace'),
-    images,
-    metadata: metadata.nullish(),
+    images: images.describe('PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB together'),
+    metadata: metadata.nullish().describe('Any object of at most 16 kB as JSON; comes back as it is'),
     model: model.nullish().describe('`provider/model`'),
-    agent_type: text(1, 50).nullish(),
+    agent_type: text(1, 50).nullish().describe('The agent that is to work on it; default `built_in`'),
     base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
-    title: title.nullish(),
-    tags: tags.nullish(),
-    budget: budgetInput.nullish(),
-    auto_create_pr: z.boolean().nullish(),
-    parent_run_id: z.int().min(0).nullish(),
+    title: title.nullish().describe('Name to show; default: made from the prompt'),
+    tags: tags.nullish().describe('Words to find it by'),
+    budget: budgetInput.nullish().describe('Limits of each turn; reaching one pauses the run'),
+    auto_create_pr: z.boolean().nullish().describe("Propose a pull request; default: the organization's setting"),
+    parent_run_id: z.int().min(0).nullish().describe('A run of yours that this one belongs to'),
     webhooks,
   })
-  .meta({ id: 'CreateAgentRunInput' })
+  .meta({
+    id: 'CreateAgentRunInput',
+    examples: [
+      {
+        ...{ prompt: exampleRun.prompt, repo_id: 1, base_ref: 'main', title: exampleRun.title, tags: exampleRun.tags },
+        ...{ metadata: exampleRun.metadata, budget: { max_cost_usd: '2.5' } },
+      },
+    ],
+  })
 export type CreateRunInput = z.output<typeof CreateRunInput>
 
 export const ResumeRunInput = z
   .object({
-    agent_run_id: z.int().min(0),
-    prompt,
+    agent_run_id: z.int().min(0).describe('The run'),
+    prompt: prompt.describe('The follow-up, or the answer to what the run asked'),
     mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('How a message reaches a run that is working; default `steer`'),
-    images,
-    model: model.nullish(),
+    images: images.describe('As at create'),
+    model: model.nullish().describe('For this turn and later ones; default: as before'),
     budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run goes on with them'),
     webhooks,
   })
-  .meta({ id: 'ResumeAgentRunInput' })
+  .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })
 export type ResumeRunInput = z.output<typeof ResumeRunInput>
 
-export const RunReference = z.object({ agent_run_id: z.int().min(0) }).meta({ id: 'AgentRunReference' })
+export const RunReference = z
+  .object({ agent_run_id: z.int().min(0).describe('The run') })
+  .meta({ id: 'AgentRunReference', examples: [{ agent_run_id: exampleRun.id }] })
 
 export const UpdateRunInput = z
   .object({
-    title: title.optional(),
-    tags: tags.optional(),
-    archived: z.boolean().optional(),
+    title: title.optional().describe('Name to show'),
+    tags: tags.optional().describe('Words to find it by, instead of those it has'),
+    archived: z.boolean().optional().describe('Leave it out of the default list, or take it in again'),
     model: model.optional().describe('For the next turn'),
-    budget: budgetInput.optional(),
+    budget: budgetInput.optional().describe('Replaces the limits that it names'),
   })
-  .meta({ id: 'UpdateAgentRunInput' })
+  .meta({ id: 'UpdateAgentRunInput', examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }] })
 export type UpdateRunInput = z.output<typeof UpdateRunInput>
 
 export const ListRunsQuery = z.object({
   ...pageQuery,
-  user_id: id().optional(),
-  source_type: SourceType.optional(),
-  status: RunStatus.optional(),
-  repo_id: id().optional(),
-  tag: text(0, limits.tag_chars).optional(),
+  user_id: id().optional().describe('Only runs that this user asked for'),
+  source_type: SourceType.optional().describe('Only runs that were started so'),
+  status: RunStatus.optional().describe('Only runs in this status'),
+  repo_id: id().optional().describe('Only runs on this repository'),
+  tag: text(0, limits.tag_chars).optional().describe('Only runs with this tag'),
   q: text(0, 200).optional().describe('Text in title or prompt'),
-  created_after: moment().optional(),
-  created_before: moment().optional(),
+  created_after: moment().optional().describe('Only runs created after this time; ISO 8601 with zone'),
+  created_before: moment().optional().describe('Only runs created before this time; ISO 8601 with zone'),
   archived: flag().optional().describe('Default: only runs that are not archived'),
-  parent_run_id: id().optional(),
+  parent_run_id: id().optional().describe('Only runs that belong to this one'),
 })
 export type ListRunsQuery = z.output<typeof ListRunsQuery>
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { exampleRun } from './example-run.ts'
 import { pageOf } from './page.ts'
 
 /** Run status (decisions §2). */
 export const RunStatus = z
   .enum(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling', 'completed', 'failed', 'cancelled'])
-  .meta({ id: 'RunStatus' })
+  .meta({ id: 'RunStatus', description: 'Where a run stands; `completed`, `failed` and `cancelled` are final until it is resumed' })
 export type RunStatus = z.infer<typeof RunStatus>
 
 /** Why a run failed, and why one is held. */
@@ -23,16 +24,22 @@ export const failureReasons = [
   'policy_denied',
 ] as const
 export const pauseReasons = ['user_request', 'budget', 'sandbox_lost'] as const
-export const StatusReason = z.enum([...failureReasons, ...pauseReasons]).meta({ id: 'StatusReason' })
+export const StatusReason = z
+  .enum([...failureReasons, ...pauseReasons])
+  .meta({ id: 'StatusReason', description: 'Why a run failed, or is paused' })
 export type StatusReason = z.infer<typeof StatusReason>
 
 /** What a run does while it starts, and while it runs. */
 export const startingPhases = ['clone', 'setup', 'checkout', 'recover'] as const
 export const runningPhases = ['agent', 'evaluate', 'push', 'pull_request'] as const
-export const RunPhase = z.enum([...startingPhases, ...runningPhases]).meta({ id: 'RunPhase' })
+export const RunPhase = z
+  .enum([...startingPhases, ...runningPhases])
+  .meta({ id: 'RunPhase', description: 'What a run does while it is starting or running' })
 export type RunPhase = z.infer<typeof RunPhase>
 
-export const WaitingOn = z.enum(['user_input', 'plan_approval', 'tool_approval', 'ci']).meta({ id: 'WaitingOn' })
+export const WaitingOn = z
+  .enum(['user_input', 'plan_approval', 'tool_approval', 'ci'])
+  .meta({ id: 'WaitingOn', description: 'Whom a waiting run waits for' })
 export type WaitingOn = z.infer<typeof WaitingOn>
 
 export const SourceType = z
@@ -55,10 +62,10 @@ export const SourceType = z
     'FORK',
     'PARENT_RUN',
   ])
-  .meta({ id: 'SourceType' })
+  .meta({ id: 'SourceType', description: 'What a run was started by' })
 export type SourceType = z.infer<typeof SourceType>
 
-const time = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds')
+const time = z.iso.datetime()
 const money = z
   .string()
   .regex(/^\d+(\.\d+)?$/)
@@ -66,26 +73,26 @@ const money = z
 
 export const RunPullRequest = z
   .object({
-    id: z.int(),
-    title: z.string().nullable(),
-    url: z.string().nullable(),
-    created_at: time,
-    head_branch_name: z.string().nullable(),
-    number: z.int(),
-    state: z.enum(['open', 'closed', 'merged', 'draft']),
-    base_branch_name: z.string(),
-    head_sha: z.string(),
-    files_changed: z.int(),
-    additions: z.int(),
-    deletions: z.int(),
+    id: z.int().describe('The pull request'),
+    title: z.string().nullable().describe('Its title'),
+    url: z.string().nullable().describe('Where it can be looked at'),
+    created_at: time.describe('When it was proposed; UTC, ISO 8601 with milliseconds'),
+    head_branch_name: z.string().nullable().describe('Branch with the changes'),
+    number: z.int().describe('Its number in the repository'),
+    state: z.enum(['open', 'closed', 'merged', 'draft']).describe('Where it stands'),
+    base_branch_name: z.string().describe('Branch that it is to be merged into'),
+    head_sha: z.string().describe('Newest commit of it'),
+    files_changed: z.int().describe('Number of files'),
+    additions: z.int().describe('Lines added'),
+    deletions: z.int().describe('Lines removed'),
   })
   .meta({ id: 'RunPullRequest' })
 
 export const Usage = z
   .object({
-    input_tokens: z.int(),
-    output_tokens: z.int(),
-    cached_tokens: z.int(),
+    input_tokens: z.int().describe('Tokens sent to models'),
+    output_tokens: z.int().describe('Tokens that models answered'),
+    cached_tokens: z.int().describe('Of the tokens sent, those that a provider had in its cache'),
     cost_usd: money.nullable().describe('null when the price of a model is unknown, never 0 for it'),
     active_seconds: z.number().describe('Time a worker spent on the run'),
   })
@@ -93,10 +100,10 @@ export const Usage = z
 
 export const Budget = z
   .object({
-    max_cost_usd: money.nullable(),
-    max_steps: z.int().nullable(),
-    max_active_seconds: z.int().nullable(),
-    max_wall_seconds: z.int().nullable(),
+    max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
+    max_steps: z.int().nullable().describe('Model answers'),
+    max_active_seconds: z.int().nullable().describe('Seconds that a worker spends'),
+    max_wall_seconds: z.int().nullable().describe('Seconds since it was asked for, waiting included'),
   })
   .meta({ id: 'Budget' })
 export type Budget = z.infer<typeof Budget>
@@ -104,46 +111,49 @@ export type Budget = z.infer<typeof Budget>
 /** The run object of create, get, resume, stop and every list item (decisions §3). */
 export const AgentRun = z
   .object({
-    id: z.int(),
-    organization_id: z.int(),
+    id: z.int().describe('The run'),
+    organization_id: z.int().describe('Whose run it is'),
     status: RunStatus,
-    created_at: time,
-    web_url: z.string(),
+    created_at: time.describe('When it was asked for; UTC, ISO 8601 with milliseconds'),
+    web_url: z.string().describe('The run in the web interface'),
     result: z.string().describe('The final answer; "" until there is one and while a new turn runs'),
-    summary: z.string().nullable(),
+    summary: z.string().nullable().describe('What it is about, in a line'),
     source_type: SourceType,
-    github_pull_requests: z.array(RunPullRequest),
-    metadata: z.record(z.string(), z.unknown()).nullable(),
-    status_reason: StatusReason.nullable(),
-    terminal: z.boolean(),
-    phase: RunPhase.nullable(),
-    waiting_on: WaitingOn.nullable(),
+    github_pull_requests: z.array(RunPullRequest).describe('What it proposed; empty when nothing was'),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe('As it was given at create'),
+    status_reason: StatusReason.nullable().describe('Why it failed or is paused'),
+    terminal: z.boolean().describe('Whether it is over; only a resume makes it go on'),
+    phase: RunPhase.nullable().describe('What it does while it is starting or running'),
+    waiting_on: WaitingOn.nullable().describe('Whom it waits for'),
     queue_position: z.int().nullable().describe('1 is next; null unless queued'),
-    last_progress_at: time,
-    deadline_at: time.nullable(),
-    started_at: time.nullable(),
-    updated_at: time,
-    finished_at: time.nullable(),
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    agent_type: z.string(),
+    last_progress_at: time.describe('When it last did something; UTC, ISO 8601 with milliseconds'),
+    deadline_at: time.nullable().describe('When the turn is ended at the latest; UTC, ISO 8601 with milliseconds'),
+    started_at: time.nullable().describe('When a worker first took it; UTC, ISO 8601 with milliseconds'),
+    updated_at: time.describe('When something of it last changed; UTC, ISO 8601 with milliseconds'),
+    finished_at: time.nullable().describe('When it ended; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
+    error: z
+      .object({ code: z.string().describe('For programs'), message: z.string().describe('For people') })
+      .nullable()
+      .describe('What went wrong'),
+    agent_type: z.string().describe('The agent that works on it'),
     model: z.string().describe('`provider/model`; models under `scripted/` play a script and are no language model'),
-    prompt: z.string(),
-    title: z.string(),
-    tags: z.array(z.string()),
-    archived: z.boolean(),
-    repo_id: z.int().nullable(),
-    base_ref: z.string().nullable(),
-    base_sha: z.string().nullable(),
+    prompt: z.string().describe('What it was first asked'),
+    title: z.string().describe('Name to show'),
+    tags: z.array(z.string()).describe('Words to find it by'),
+    archived: z.boolean().describe('Whether it is left out of the default list'),
+    repo_id: z.int().nullable().describe('Repository that it works on; null: an empty workspace'),
+    base_ref: z.string().nullable().describe('Branch, tag or commit that it starts from'),
+    base_sha: z.string().nullable().describe('The commit of `base_ref`, once it was looked up'),
     branch: z.string().nullable().describe('null until it was pushed'),
-    user_id: z.int(),
-    turn: z.int(),
-    parent_run_id: z.int().nullable(),
-    forked_at_seq: z.int().nullable(),
-    total_logs: z.int(),
-    usage: Usage,
-    budget: Budget,
+    user_id: z.int().describe('Who asked for it'),
+    turn: z.int().describe('1 for the first prompt, one more with each new turn'),
+    parent_run_id: z.int().nullable().describe('The run that this one belongs to'),
+    forked_at_seq: z.int().nullable().describe('Entry of the parent that a fork starts from'),
+    total_logs: z.int().describe('Number of entries in its trace'),
+    usage: Usage.describe('What it used, over all turns'),
+    budget: Budget.describe('Limits that its caller gave; reaching one pauses it'),
   })
-  .meta({ id: 'AgentRun' })
+  .meta({ id: 'AgentRun', examples: [exampleRun] })
 export type AgentRun = z.infer<typeof AgentRun>
 
 export const RunPage = pageOf(AgentRun).meta({ id: 'PageOfAgentRun' })

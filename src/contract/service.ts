@@ -1,21 +1,39 @@
 import { z } from 'zod'
 
-export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+export const Health = z.object({ status: z.literal('ok').describe('Always `ok`') }).meta({ id: 'Health', examples: [{ status: 'ok' }] })
 
 export const Readiness = z
   .object({
-    status: z.literal('ready'),
-    version: z.string(),
-    database: z.literal('ok'),
+    status: z.literal('ready').describe('Always `ready`; 503 when it is not'),
+    version: z.string().describe('Version of the service'),
+    database: z.literal('ok').describe('Always `ok`; 503 when it does not answer'),
     workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
     workers_reason: z.string().nullable().describe('One line that says what to do'),
-    sandbox: z.string().nullable(),
+    sandbox: z.string().nullable().describe('What sandboxes are made with; null while that does not work'),
   })
-  .meta({ id: 'Readiness' })
+  .meta({
+    id: 'Readiness',
+    examples: [{ status: 'ready', version: '0.1.0', database: 'ok', workers: 'ready', workers_reason: null, sandbox: 'bubblewrap' }],
+  })
 
-export const SignInInput = z.object({ code: z.string().min(1).max(200) }).meta({ id: 'SignInInput' })
-export const SignedIn = z.object({ signed_in: z.literal(true) }).meta({ id: 'SignedIn' })
-export const SignedOut = z.object({ signed_in: z.literal(false) }).meta({ id: 'SignedOut' })
+const code = z.string().min(1).max(200).describe('What stands behind `#code=` in a sign-in link')
+const signed_in = 'Whether the browser is signed in now'
+
+export const SignInInput = z.object({ code }).meta({ id: 'SignInInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
+export const SignedIn = z
+  .object({ signed_in: z.literal(true).describe(signed_in) })
+  .meta({ id: 'SignedIn', examples: [{ signed_in: true }] })
+export const SignedOut = z
+  .object({ signed_in: z.literal(false).describe(signed_in) })
+  .meta({ id: 'SignedOut', examples: [{ signed_in: false }] })
 export const SessionToken = z
-  .object({ token: z.string(), expires_at: z.iso.datetime(), user_id: z.int(), organization_id: z.int() })
-  .meta({ id: 'SessionToken' })
+  .object({
+    token: z.string().describe('A bearer token'),
+    expires_at: z.iso.datetime().describe('When it ends; UTC, ISO 8601 with milliseconds'),
+    user_id: z.int().describe('Whose it is'),
+    organization_id: z.int().describe('First organization of the user'),
+  })
+  .meta({
+    id: 'SessionToken',
+    examples: [{ token: 'arun_s_…', expires_at: '2026-11-20T10:45:00.000Z', user_id: 1, organization_id: 1 }],
+  })

@@ -26,16 +26,16 @@ export const toolInputs = {
     .describe('Read a text file. Answers the lines from `offset`, at most `limit` of them; very long lines are cut.'),
   write: z
     .object({
-      path: z.string().min(1).max(4_096),
+      path: z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute'),
       content: z.string().max(4_000_000).describe('The whole new content of the file'),
     })
     .describe('Write a whole text file, making it and its folders when they are missing.'),
   edit: z
     .object({
-      path: z.string().min(1).max(4_096),
+      path: z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute'),
       old: z.string().min(1).describe('Text to replace; must occur exactly once unless replace_all is true'),
-      new: z.string(),
-      replace_all: z.boolean().optional(),
+      new: z.string().describe('Text to put in its place'),
+      replace_all: z.boolean().optional().describe('Replace every occurrence, default false'),
     })
     .describe(
       'Replace a piece of text in a file. `old` must stand there exactly once, with its white space; give more of its surroundings when it does not.',
@@ -52,9 +52,15 @@ export const toolInputs = {
   plan: z
     .object({
       items: z
-        .array(z.object({ text: z.string().min(1).max(2_000), state: z.enum(['pending', 'in_progress', 'done']) }))
+        .array(
+          z.object({
+            text: z.string().min(1).max(2_000).describe('What is to be done'),
+            state: z.enum(['pending', 'in_progress', 'done']).describe('How far it is'),
+          }),
+        )
         .min(1)
-        .max(100),
+        .max(100)
+        .describe('All steps, in their order'),
     })
     .describe('Write down the plan, or bring it up to date: all items, each pending, in_progress or done. People see it.'),
   ask: z

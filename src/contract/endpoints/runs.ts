@@ -119,7 +119,7 @@ export const runEndpoints = {
     scope: 'runs:read',
     bucket: 'standard',
     params: run,
-    query: z.object({ format: z.enum(['json', 'patch']).default('json') }),
+    query: z.object({ format: z.enum(['json', 'patch']).default('json').describe('`patch`: the unified diff alone, as text') }),
     response: RunDiff,
     also_answers: ['text/x-patch'],
   },

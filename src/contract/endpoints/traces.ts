@@ -1,6 +1,10 @@
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
+import { exampleEntry, exampleRun } from '../example-run.ts'
 import { ListLogsQuery, RunWithLogs } from '../logs.ts'
 import { EventsQuery } from '../run-inputs.ts'
+
+const frame = (event: string, data: unknown, id?: number) =>
+  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 /** What runs did and do: logs and streams (spec §Retrieve agent run logs, decisions §5, §10). */
 export const traceEndpoints = {
@@ -24,11 +28,20 @@ export const traceEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/events',
     summary: "A run's trace as it grows, by server-sent events",
+    description: [
+      'What the trace holds already comes first, then what is added, as it is added. The stream stays open over turns; a reader that takes nothing for ten seconds is cut off and goes on by `Last-Event-ID`.',
+      '',
+      '- `log`: an entry of the trace; its `id:` is the `seq` of the entry.',
+      '- `run`: the run as it is now, first when all entries so far were sent, then whenever it changed. No `id:`.',
+      '- `tool`, `output`, `text`: what is happening now and passes: a tool that began, a piece of its output, a piece of what the model says. No `id:`, and never sent again.',
+      '',
+    ].join('\n'),
     scope: 'logs:read',
     bucket: 'standard',
     params: run,
     query: EventsQuery,
     response: 'stream',
+    examples: { response: frame('log', exampleEntry, exampleEntry.seq) + frame('run', exampleRun) },
   },
   streamOrganizationEvents: {
     ...v1,
@@ -36,10 +49,13 @@ export const traceEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/events',
     summary: 'Status changes of all runs, by server-sent events',
+    description:
+      'Begins with what happens next; with `after_seq` or `Last-Event-ID` with what came after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the `run` as it is now.',
     scope: 'runs:read',
     bucket: 'standard',
     params: org,
     query: EventsQuery,
     response: 'stream',
+    examples: { response: frame('run', { seq: 118, type: 'agent_run.status', agent_run_id: exampleRun.id, run: exampleRun }, 118) },
   },
 } as const satisfies Record<string, Endpoint>

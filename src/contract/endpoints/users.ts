@@ -40,7 +40,7 @@ export const userEndpoints = {
     description: 'The role is that in this organization.',
     scope: 'org:read',
     bucket: 'standard',
-    params: org.extend({ user_id: id() }),
+    params: org.extend({ user_id: id().describe('The user') }),
     response: User,
   },
 } as const satisfies Record<string, Endpoint>

@@ -1,9 +1,12 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Endpoint } from '../endpoint.ts'
 import type { Json } from './schemas.ts'
 
-/** What a schema says of itself by `meta({ examples: [...] })`. */
-const ownExample = (schema: z.ZodType): unknown => (schema.meta()?.examples as unknown[] | undefined)?.[0]
+/** What a schema says of itself by `meta`; one that only changes what came in says it before. */
+function metaOf(schema: z.ZodType): { id?: string; examples?: unknown[] } {
+  return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema).meta() ?? {}
+}
+const ownExample = (schema: z.ZodType): unknown => metaOf(schema).examples?.[0]
 
 /** A request body of this operation, or undefined. */
 export const bodyExample = ({ body, examples }: Endpoint): unknown => examples?.body ?? (body === null ? undefined : ownExample(body))
@@ -15,7 +18,7 @@ export const answerExample = ({ response, examples }: Endpoint): unknown =>
 /** The `examples` of a media type: by reference where the schema has a name and the example is its own. */
 export function mediaExamples(schema: z.ZodType | null, example: unknown, components: Json): Json {
   if (example === undefined) return {}
-  const name = schema?.meta()?.id
+  const name = schema === null ? undefined : metaOf(schema).id
   if (schema === null || name === undefined || example !== ownExample(schema)) return { examples: { example: { value: example } } }
   components[name] = { value: example }
   return { examples: { [name]: { $ref: `#/components/examples/${name}` } } }

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest'
+import type { z } from 'zod'
+import { type Endpoint, pathsOf } from './endpoint.ts'
+import { endpoints } from './endpoints.ts'
+import { problemExample } from './openapi/answers.ts'
+import { answerExample, bodyExample } from './openapi/examples.ts'
+import { openApiDocument } from './openapi.ts'
+import { Problem, type ProblemCode, problems } from './problem.ts'
+import { problemStatuses } from './problem-statuses.ts'
+
+type Schema = {
+  $ref?: string
+  description?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  additionalProperties?: Schema
+}
+type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description: string
+  deprecated?: boolean
+  'x-stability': string
+  'x-alias-of'?: string
+  parameters: { name: string; in: string; description?: string; schema: Schema }[]
+  responses: Record<string, { $ref?: string; headers?: Record<string, unknown> }>
+}
+type Document = {
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const document = openApiDocument({ base_url: 'http://service.test', version: '1' }) as unknown as Document
+const { schemas } = document.components
+const rows = Object.entries(endpoints) as [string, Endpoint][]
+const operationAt = (endpoint: Endpoint, path = endpoint.path) => document.paths[path]?.[endpoint.method.toLowerCase()] as Operation
+
+const isDescribed = ({ description, $ref, anyOf = [] }: Schema): boolean =>
+  description !== undefined ||
+  ($ref !== undefined && isDescribed(schemas[$ref.replace('#/components/schemas/', '')] ?? {})) ||
+  anyOf.some(isDescribed)
+
+/** Paths of the properties below a schema that say nothing of what they are. */
+function silent(where: string, { properties = {}, items, anyOf = [], additionalProperties }: Schema): string[] {
+  const own = Object.entries(properties).flatMap(([name, property]) => [
+    ...(isDescribed(property) ? [] : [`${where}.${name}`]),
+    ...silent(`${where}.${name}`, property),
+  ])
+  const below = [...anyOf, items, additionalProperties].filter(schema => schema !== undefined)
+  return [...own, ...below.flatMap(schema => silent(where, schema))]
+}
+
+test('every property of every schema says what it is: give it .describe(…), or what it refers to a description in its meta', () => {
+  expect(Object.entries(schemas).flatMap(([name, schema]) => silent(name, schema))).toEqual([])
+})
+
+test('every parameter says what it is: give it .describe(…)', () => {
+  const nameless = rows.flatMap(([name, endpoint]) =>
+    operationAt(endpoint)
+      .parameters.filter(({ description, schema }) => !isDescribed({ ...schema, ...(description && { description }) }))
+      .map(parameter => `${name}: ${parameter.name}`),
+  )
+  expect(nameless).toEqual([])
+})
+
+test('every body and every answer has an example: give its schema .meta({ examples: [...] }), or the row `examples`', () => {
+  const missing = rows.flatMap(([name, endpoint]) => [
+    ...(endpoint.body !== null && bodyExample(endpoint) === undefined ? [`${name}: body`] : []),
+    ...(endpoint.response !== 'document' && answerExample(endpoint) === undefined ? [`${name}: answer`] : []),
+  ])
+  expect(missing).toEqual([])
+})
+
+const bodies = rows.flatMap(([name, endpoint]) =>
+  endpoint.body === null ? [] : [{ name: `body of ${name}`, schema: endpoint.body, example: bodyExample(endpoint) }],
+)
+const answers = rows.flatMap(([name, endpoint]) =>
+  typeof endpoint.response === 'string'
+    ? []
+    : [{ name: `answer of ${name}`, schema: endpoint.response as z.ZodType, example: answerExample(endpoint) }],
+)
+
+test('every example is what its schema takes, without a key that the schema does not know', () => {
+  for (const { name, schema, example } of answers) expect({ name, example: schema.parse(example) }).toEqual({ name, example })
+  for (const { name, schema, example } of bodies) {
+    const known = Object.keys(schema.parse(example) as object)
+    expect({ name, unknown: Object.keys(example as object).filter(key => !known.includes(key)) }).toEqual({ name, unknown: [] })
+  }
+  for (const code of Object.keys(problems) as ProblemCode[]) expect(Problem.strict().parse(problemExample(code)).code).toBe(code)
+})
+
+test('every operation says in words what it needs and at which other paths it is served', () => {
+  for (const [, endpoint] of rows) {
+    for (const path of pathsOf(endpoint)) {
+      const { summary, description } = operationAt(endpoint, path)
+      expect(summary).toMatch(/^[A-Z].*[^.]$/)
+      expect(description).toContain('Needs ')
+      if (endpoint.scope !== null) expect(description).toContain(`\`${endpoint.scope}\``)
+      expect(pathsOf(endpoint).filter(other => description.includes(`\`${other}\``))).toEqual(
+        pathsOf(endpoint).filter(other => other !== path),
+      )
+    }
+  }
+})
+
+test('an operation at another path is the same one, and says of which it is the alias', () => {
+  for (const [, endpoint] of rows) {
+    const { operationId: _own, description: _said, ...own } = operationAt(endpoint)
+    expect(own['x-alias-of']).toBeUndefined()
+    for (const alias of endpoint.aliases ?? []) {
+      const { operationId: _id, description: _words, ...same } = operationAt(endpoint, alias)
+      expect(same).toEqual({ ...own, 'x-alias-of': endpoint.path })
+    }
+  }
+})
+
+test('the refusals of an operation are those that problemStatuses gives, and a default', () => {
+  for (const [, endpoint] of rows) {
+    const { 200: success, default: others, ...refusals } = operationAt(endpoint).responses
+    expect(success?.headers).toHaveProperty('X-Request-Id')
+    expect(others).toEqual({ $ref: '#/components/responses/Problem' })
+    expect(Object.keys(refusals).map(Number)).toEqual(problemStatuses(endpoint))
+    for (const [status, { $ref }] of Object.entries(refusals)) expect($ref).toBe(`#/components/responses/Problem${status}`)
+  }
+})
+
+test('every operation says how stable it is, an alpha one by its header too, and none is deprecated without being so', () => {
+  for (const [, endpoint] of rows) {
+    const operation = operationAt(endpoint)
+    expect(operation['x-stability']).toBe(endpoint.stability)
+    expect('X-API-Stability' in (operation.responses[200]?.headers ?? {})).toBe(endpoint.stability === 'alpha')
+    expect(operation).not.toHaveProperty('deprecated')
+  }
+})
+
+test('chapters are those of the table, in its order, each with a description', () => {
+  expect(document.tags.map(tag => tag.name)).toEqual([...new Set(rows.map(([, endpoint]) => endpoint.tag))])
+  for (const { description } of document.tags) expect(description).toMatch(/\w.*\.$/)
+})
