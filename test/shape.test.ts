@@ -22,7 +22,8 @@ type Room = { code?: string[]; types?: string[]; packages?: string[]; node?: tru
 const centre = ['src/contract', 'src/core']
 const rooms: Record<string, Room> = {
   'src/contract': { packages: ['zod'] },
-  'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto'] },
+  // `node:net` for what an address is, not for a connection.
+  'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto', 'node:net'] },
   // Rows and texts.
   'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises'] },
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },

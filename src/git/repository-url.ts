@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { posix } from 'node:path'
-import { addressAllowed } from './address.ts'
+import { isPrivateHost } from '../core/public-address.ts'
 
 export type RepositoryKind = 'https' | 'http' | 'ssh' | 'local'
 
@@ -105,11 +105,8 @@ const HOST_NAME = /^(?!-)[A-Za-z0-9._-]{1,253}$/
 function hostTrouble(hostname: string, policy: RepositoryUrlPolicy): keyof typeof REASONS | null {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (host.startsWith('-')) return 'option'
-  const ip = isIP(host) !== 0
-  if (!ip && !HOST_NAME.test(host)) return 'host'
-  if (policy.allow_private) return null
-  const loopback = /^(localhost|.*\.localhost|.*\.local|.*\.internal)\.?$/i.test(host)
-  return loopback || (ip && !addressAllowed(host)) ? 'private' : null
+  if (isIP(host) === 0 && !HOST_NAME.test(host)) return 'host'
+  return !policy.allow_private && isPrivateHost(host) ? 'private' : null
 }
 
 function pathTrouble(path: string): keyof typeof REASONS | null {
