@@ -11,6 +11,8 @@ export const limits = {
   tag_chars: 50,
   webhooks: 10,
   idempotency_key_chars: 255,
+  webhook_url_chars: 2_083,
+  webhook_secret_chars: 500,
   page_limit: 100,
   page_skip: 999_999_999,
 } as const

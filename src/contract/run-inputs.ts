@@ -5,6 +5,7 @@ import { limits } from './limits.ts'
 import { pageQuery } from './page.ts'
 import { RunStatus, SourceType } from './runs.ts'
 import { isSoundJson, text, unsound } from './text.ts'
+import { WebhookTargets } from './webhooks.ts'
 
 const prompt = text(1, limits.prompt_chars, { trim: true, error: 'is required and must be a string' })
 
@@ -44,16 +45,7 @@ const budgetInput = z
   })
   .meta({ id: 'BudgetInput' })
 
-const webhooks = z
-  .array(
-    z.object({
-      url: z.url().describe('Where it is sent'),
-      secret: z.string().nullish().describe('Signs what is sent; never shown again'),
-    }),
-  )
-  .max(limits.webhooks)
-  .nullish()
-  .describe("Instead of the organization's; kept, and sent in a later version")
+const webhooks = WebhookTargets.nullish().describe("Instead of the organization's, an empty list: none; kept, and sent in a later version")
 
 export const CreateRunInput = z
   .object({

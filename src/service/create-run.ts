@@ -14,6 +14,7 @@ import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { requireModel } from './models.ts'
 import { getRun, requireRun } from './runs.ts'
+import { storedTargets } from './webhook-targets.ts'
 
 const AGENTS = ['built_in']
 
@@ -29,6 +30,7 @@ export async function createRun(ctx: Context, input: CreateRunInput): Promise<Ag
   const base = await chooseBase(ctx, repository, input.base_ref ?? null)
   if (input.parent_run_id != null) await requireRun(ctx.db, ctx.organization_id, input.parent_run_id)
   const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const webhooks = storedTargets(input.webhooks)
   const images = input.images ?? null
   const budget = input.budget ?? {}
 
@@ -44,7 +46,7 @@ export async function createRun(ctx: Context, input: CreateRunInput): Promise<Ag
       title: input.title ?? titleOf(input.prompt),
       tags: input.tags ?? [],
       metadata: input.metadata == null ? null : JSON.stringify(input.metadata),
-      webhooks: input.webhooks == null ? null : JSON.stringify(input.webhooks),
+      webhooks,
       base_ref: base.ref,
       base_sha: base.sha,
       auto_create_pr: input.auto_create_pr ?? organization?.enable_pr_creation ?? true,

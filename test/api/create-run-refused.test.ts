@@ -57,6 +57,34 @@ describe('400 names the field', () => {
     ['budget below nothing', { budget: { max_cost_usd: -1 } }, 'body.budget.max_cost_usd'],
     ['budget with no number', { budget: { max_cost_usd: 'much' } }, 'body.budget.max_cost_usd'],
     ['budget of 0 steps', { budget: { max_steps: 0 } }, 'body.budget.max_steps'],
+    ...['ftp://example.org/x', 'file:///etc/passwd', 'gopher://example.org', 'javascript:alert(1)', 'example.org/hook', ''].map(
+      url => [`a webhook at ${url}`, { webhooks: [{ url }] }, 'body.webhooks.0.url'] as [string, Record<string, unknown>, string],
+    ),
+    ...['https://u:p@example.org/', 'https://example.org/a b', 'https://example.org/\n', `https://example.org/${'x'.repeat(2_083)}`].map(
+      url =>
+        [`a webhook at ${url.slice(0, 30)}`, { webhooks: [{ url }] }, 'body.webhooks.0.url'] as [string, Record<string, unknown>, string],
+    ),
+    ...[
+      ...[
+        'http://127.0.0.1:5432',
+        'http://localhost',
+        'https://db.localhost:9',
+        'http://169.254.169.254/latest',
+        'http://[::1]',
+        'http://10.0.0.1',
+      ],
+      ...['http://0x7f.1/', 'http://2130706433', 'https://[::ffff:192.168.0.1]/', 'http://metadata.google.internal'],
+    ].map(
+      url =>
+        [`a webhook at ${url}, which is private`, { webhooks: [{ url: 'https://example.org' }, { url }] }, 'body.webhooks.1.url'] as [
+          string,
+          Record<string, unknown>,
+          string,
+        ],
+    ),
+    ['a webhook without an address', { webhooks: [{ secret: 'x' }] }, 'body.webhooks.0.url'],
+    ['a webhook with an empty secret', { webhooks: [{ url: 'https://example.org', secret: '' }] }, 'body.webhooks.0.secret'],
+    ['11 webhooks', { webhooks: Array.from({ length: 11 }, () => ({ url: 'https://example.org' })) }, 'body.webhooks'],
     ['auto_create_pr a text', { auto_create_pr: 'yes' }, 'body.auto_create_pr'],
     ['a webhook without URL', { webhooks: [{ secret: 'x' }] }, 'body.webhooks.0.url'],
     ['base_ref unknown', { base_ref: 'no-such-branch' }, 'body.base_ref'],

@@ -96,6 +96,19 @@ describe('200', () => {
     }
   })
 
+  test('webhooks are kept with their secrets, and nothing of them is shown', async () => {
+    const webhooks = [
+      { url: 'https://hooks.example.org/a?b=c', secret: 'of-the-hook' },
+      { url: 'http://93.184.216.34/', secret: null },
+    ]
+    const { status, body } = await create({ prompt: 'x', webhooks: webhooks.map(hook => ({ ...hook, more: 1 })) })
+    expect(status).toBe(200)
+    expect(await rows(app, 'select webhooks from runs where id = $1', [body.id])).toEqual([{ webhooks: JSON.stringify(webhooks) }])
+    for (const place of [`${path()}/${body.id}`, `${path()}/${body.id}/logs`, `${path()}s`])
+      expect(JSON.stringify((await app.call('GET', place)).body)).not.toMatch(/of-the-hook|hooks\.example/)
+    expect(JSON.stringify(body)).not.toMatch(/of-the-hook|hooks\.example/)
+  })
+
   test('codegen is another name of the built-in agent', async () =>
     expect((await create({ prompt: 'x', agent_type: 'codegen' })).body.agent_type).toBe('built_in'))
 
