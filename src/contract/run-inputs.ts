@@ -88,6 +88,32 @@ export const ResumeRunInput = z
   .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })
 export type ResumeRunInput = z.output<typeof ResumeRunInput>
 
+const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = ResumeRunInput.shape
+
+/** The same for the path that names the run; some clients call the prompt `instruction` there. */
+export const ResumeRunByIdInput = z
+  .object({
+    prompt: prompt.nullish().describe('The follow-up, or the answer to what the run asked; required, here or as `instruction`'),
+    instruction: prompt.nullish().describe('Another name of `prompt`, which wins'),
+    ...follow_up,
+  })
+  .meta({ id: 'ResumeAgentRunByIdInput', examples: [{ prompt: 'Add a line to the changelog, too.' }] })
+  .transform(({ prompt, instruction, ...rest }, ctx) => {
+    const said = prompt ?? instruction
+    if (said != null) return { ...rest, prompt: said }
+    ctx.addIssue({ code: 'custom', path: ['prompt'], message: 'is required and must be a string' })
+    return z.NEVER
+  })
+
+/** What existing clients send to stop, ban and the like: the places of cards on their boards are taken and mean nothing here. */
+export const StopRunInput = z
+  .object({
+    agent_run_id: z.int().min(0).describe('The run'),
+    before_card_order_id: z.string().nullish().describe('Ignored'),
+    after_card_order_id: z.string().nullish().describe('Ignored'),
+  })
+  .meta({ id: 'StopAgentRunInput', examples: [{ agent_run_id: exampleRun.id }] })
+
 export const RunReference = z
   .object({ agent_run_id: z.int().min(0).describe('The run') })
   .meta({ id: 'AgentRunReference', examples: [{ agent_run_id: exampleRun.id }] })

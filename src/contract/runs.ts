@@ -152,6 +152,7 @@ export const AgentRun = z
     total_logs: z.int().describe('Number of entries in its trace'),
     usage: Usage.describe('What it used, over all turns'),
     budget: Budget.describe('Limits that its caller gave; reaching one pauses it'),
+    banned: z.boolean().describe('Stopped for good: no resume and no check starts it again until the ban is lifted'),
   })
   .meta({ id: 'AgentRun', examples: [exampleRun] })
 export type AgentRun = z.infer<typeof AgentRun>

@@ -20,7 +20,7 @@ export const WebhookUrl = text(1, limits.webhook_url_chars)
 
 export const WebhookTarget = z
   .object({
-    url: WebhookUrl.describe('https or http; no private address'),
+    url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
     secret: text(1, limits.webhook_secret_chars).nullish().describe('Signs what is sent; never shown again'),
   })
   .meta({ id: 'WebhookOverride' })

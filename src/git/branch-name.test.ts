@@ -15,6 +15,11 @@ test.each([
   ['exactly-forty-characters-are-here-in-this and more', 'agent/run-7-exactly-forty-characters-are-here-in'],
 ])('%j → %s', (text, branch) => expect(branchName(7, text)).toBe(branch))
 
+test('a run that let branches go gets a name that none of them had', () => {
+  expect(branchName(7, 'Fix the login', 1)).toBe('agent/run-7-fix-the-login-2')
+  expect(branchName(7, '', 2)).toBe('agent/run-7-task-3')
+})
+
 test('every text gives a valid name with a slug of at most 40 plain characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.integer({ min: 1 }), (text, id) => {

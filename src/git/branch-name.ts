@@ -1,8 +1,11 @@
 /** All branches that the service makes or pushes start with this, and it pushes no other. */
 export const RUN_BRANCH_PREFIX = 'agent/run-'
 
-/** `agent/run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the text has none. */
-export function branchName(run_id: number, title_or_prompt: string): string {
+/**
+ * `agent/run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the text has none.
+ * With a number behind it when the run has let go of `earlier` branches.
+ */
+export function branchName(run_id: number, title_or_prompt: string, earlier = 0): string {
   const words = title_or_prompt
     .slice(0, 400)
     .normalize('NFKD')
@@ -11,7 +14,7 @@ export function branchName(run_id: number, title_or_prompt: string): string {
     .replace(/['’]/g, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-  return `${RUN_BRANCH_PREFIX}${run_id}-${cut(words) || 'task'}`
+  return `${RUN_BRANCH_PREFIX}${run_id}-${cut(words) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
 }
 
 function cut(words: string): string {

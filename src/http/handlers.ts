@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
+import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
@@ -55,7 +56,14 @@ export const handlers: Handlers = {
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
   listAgentRuns: (ctx, { query }) => listRuns(ctx, query),
   resumeAgentRun: (ctx, { body }) => once(ctx, 'resumeAgentRun', body, within => resumeRun(within, body)),
+  resumeAgentRunById: (ctx, { params, body }) => {
+    const input = { ...body, agent_run_id: params.agent_run_id }
+    return once(ctx, 'resumeAgentRun', input, within => resumeRun(within, input))
+  },
   stopAgentRun: (ctx, { body }) => stopRun(ctx, body.agent_run_id),
+  banAgentRun: (ctx, { body }) => banRun(ctx, body.agent_run_id),
+  unbanAgentRun: (ctx, { body }) => unbanRun(ctx, body.agent_run_id),
+  removeAgentRunFromPr: (ctx, { body }) => removeRunFromPullRequest(ctx, body.agent_run_id),
   archiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: true }),
   unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),
   getAgentRunLogs: async (ctx, { params, query }) =>

@@ -1,11 +1,14 @@
 import type { ResumeRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal } from '../core/run-status.ts'
-import { ServiceError } from '../core/service-error.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
 import { append } from '../store/append.ts'
+import { letBranchGo } from '../store/changes.ts'
+import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { insertMessage, type MessageMode } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
+import { listPullRequests } from '../store/pull-requests.ts'
 import { requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
 import { userMessage } from '../trace/entry.ts'
@@ -13,24 +16,34 @@ import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { requireModel } from './models.ts'
 import { getRun, requireLockedRun } from './runs.ts'
+import { storedTargets } from './webhook-targets.ts'
 
 /**
- * A follow-up, in every state but `cancelling` (409): a finished run gets a new turn on the same workspace, a paused one goes on,
+ * A follow-up, in every state but `cancelling` (409), and not to a banned run (409): a finished run gets a new turn on the same workspace, a paused one goes on,
  * a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<AgentRun> {
   const model = input.model == null ? undefined : requireModel(ctx.models, input.model)
+  const webhooks = storedTargets(input.webhooks)
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
+    if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')
     if (run.status === 'cancelling')
       throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
     if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
-    if (model || input.budget) await updateRun(tx, ctx.organization_id, run.id, { model: model?.id, budget: input.budget ?? undefined })
+    if (run.status === 'paused') requireTopUp(run, input.budget ?? {})
+    if (model || input.budget || webhooks !== null)
+      await updateRun(tx, ctx.organization_id, run.id, {
+        model: model?.id,
+        budget: input.budget ?? undefined,
+        webhooks: webhooks ?? undefined,
+      })
 
     const mode = deliveryOf(run, input.mode ?? 'steer')
     const finished = isTerminal(run.status)
     const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
     const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
+    if (finished) await leaveClosedPullRequest(tx, run)
     if (finished)
       await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.turn_wall_seconds })
     const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
@@ -55,6 +68,26 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     await notifyRun(tx, ctx.organization_id, run.id)
     return getRun(ctx, run.id, tx)
   })
+}
+
+/** A limit that is used up already would hold the run again at once: a mistake of the caller, told as one. */
+function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>): void {
+  const used = { max_steps: run.steps, max_cost_usd: Number(run.cost_usd), max_active_seconds: run.active_ms / 1000 }
+  for (const [name, spent] of Object.entries(used)) {
+    const limit = budget[name as keyof typeof used]
+    if (limit != null && Number(limit) <= spent)
+      throw invalid(
+        ['body', 'budget', name],
+        `must be more than the ${spent} that the run has used: it is the whole limit, not what is added`,
+      )
+  }
+}
+
+/** What was merged or closed is not touched again: the new turn gets a branch and a pull request of its own (decisions §4). */
+async function leaveClosedPullRequest(tx: Db, run: RunRow): Promise<void> {
+  const pull_requests = await listPullRequests(tx, run.organization_id, [run.id])
+  const pr = pull_requests.find(item => item.head_branch === run.branch)
+  if (pr?.state === 'closed' || pr?.state === 'merged') await letBranchGo(tx, run.organization_id, run.id, pr.state === 'merged')
 }
 
 /** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. */

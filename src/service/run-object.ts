@@ -75,6 +75,7 @@ export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url
       max_active_seconds: row.budget_max_active_seconds,
       max_wall_seconds: row.budget_max_wall_seconds,
     },
+    banned: row.banned,
   }
 }
 

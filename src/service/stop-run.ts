@@ -1,8 +1,10 @@
 import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal, sourcesOf } from '../core/run-status.ts'
+import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
 import { moveRun, recordStop } from '../store/run-moves.ts'
+import type { RunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
 import { getRun, requireLockedRun } from './runs.ts'
 
@@ -12,17 +14,21 @@ import { getRun, requireLockedRun } from './runs.ts'
  */
 export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
-    const run = await requireLockedRun(tx, ctx.organization_id, run_id)
-    if (run.status === 'cancelling' || isTerminal(run.status)) return getRun(ctx, run_id, tx)
-    const leased = run.status === 'starting' || run.status === 'running'
-    await recordStop(tx, ctx.organization_id, run_id, ctx.actor.user_id)
-    await moveRun(tx, ctx.organization_id, run_id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
-    await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })
-    if (!leased) {
-      await moveRun(tx, ctx.organization_id, run_id, null, { from: ['cancelling'], to: 'cancelled' })
-      await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.status', { status: 'cancelled' })
-    }
-    await notifyRun(tx, ctx.organization_id, run_id)
+    await stopLockedRun(tx, ctx, await requireLockedRun(tx, ctx.organization_id, run_id))
     return getRun(ctx, run_id, tx)
   })
+}
+
+/** The stop itself, for whoever holds the lock of the run. */
+export async function stopLockedRun(tx: Db, ctx: Context, run: RunRow): Promise<void> {
+  if (run.status === 'cancelling' || isTerminal(run.status)) return
+  const leased = run.status === 'starting' || run.status === 'running'
+  await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
+  await moveRun(tx, ctx.organization_id, run.id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
+  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })
+  if (!leased) {
+    await moveRun(tx, ctx.organization_id, run.id, null, { from: ['cancelling'], to: 'cancelled' })
+    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelled' })
+  }
+  await notifyRun(tx, ctx.organization_id, run.id)
 }

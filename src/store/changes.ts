@@ -47,12 +47,34 @@ export async function saveChange(db: Db, organization_id: number, run_id: number
   return rowCount === 1
 }
 
-/** The remote has this commit now, under the fence. */
-export async function recordPush(db: Db, organization_id: number, run_id: number, epoch: number, sha: string): Promise<boolean> {
+/** The branch has this commit on the remote now, under the fence. Nothing is recorded of a branch that was let go meanwhile. */
+export async function recordPush(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  branch: string,
+  sha: string,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_push',
-    text: 'update runs set pushed_sha = $4 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null',
-    values: [organization_id, run_id, epoch, sha],
+    text: 'update runs set pushed_sha = $5 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and branch = $4',
+    values: [organization_id, run_id, epoch, branch, sha],
+  })
+  return rowCount === 1
+}
+
+/**
+ * The run writes to the branch that it has pushed no more: what comes later goes to one of a new name, and `merged` work counts as its base.
+ * False: it has pushed none.
+ */
+export async function letBranchGo(db: Db, organization_id: number, run_id: number, merged: boolean): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'let_branch_go',
+    text: `update runs set branch = null, let_go_sha = pushed_sha, pushed_sha = null, branches_let_go = branches_let_go + 1,
+        base_sha = case when $3 then pushed_sha else base_sha end, updated_at = now()
+      where organization_id = $1 and id = $2 and branch is not null and pushed_sha is not null`,
+    values: [organization_id, run_id, merged],
   })
   return rowCount === 1
 }

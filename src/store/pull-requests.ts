@@ -2,7 +2,8 @@ import { type Db, only } from './database.ts'
 
 export type PullRequestRow = {
   id: number
-  run_id: number
+  /** Null: its run was deleted, or removed from it. */
+  run_id: number | null
   number: number
   state: 'open' | 'closed' | 'merged' | 'draft'
   title: string
@@ -27,8 +28,24 @@ export async function listPullRequests(db: Db, organization_id: number, run_ids:
   return rows
 }
 
-export type NewPullRequest = Omit<PullRequestRow, 'id' | 'number' | 'state' | 'created_at'> & {
+/** Takes runs off their pull requests, which stay. Answers the branches of these. */
+export async function detachPullRequests(
+  db: Db,
+  organization_id: number,
+  run_ids: number[],
+): Promise<{ repository_id: number; head_branch: string }[]> {
+  const { rows } = await db.query<{ repository_id: number; head_branch: string }>({
+    name: 'detach_pull_requests',
+    text: `update pull_requests set run_id = null, updated_at = now() where organization_id = $1 and run_id = any($2)
+      returning repository_id, head_branch`,
+    values: [organization_id, run_ids],
+  })
+  return rows
+}
+
+export type NewPullRequest = Omit<PullRequestRow, 'id' | 'run_id' | 'number' | 'state' | 'created_at'> & {
   organization_id: number
+  run_id: number
   repository_id: number
   body: string
   base_sha: string

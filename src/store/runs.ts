@@ -20,12 +20,16 @@ export type RunRow = {
   tags: string[]
   metadata: string | null
   archived: boolean
+  banned: boolean
   base_ref: string | null
   base_sha: string | null
   branch: string | null
   /** What the run has committed, and what of it the remote has. */
   head_sha: string | null
   pushed_sha: string | null
+  /** Branches that it gave up, and the last commit that it had pushed to one of them. */
+  branches_let_go: number
+  let_go_sha: string | null
   auto_create_pr: boolean
   parent_run_id: number | null
   forked_at_seq: number | null
@@ -192,6 +196,7 @@ export type RunChange = {
   tags?: string[] | undefined
   archived?: boolean | undefined
   model?: string | undefined
+  webhooks?: string | undefined
   budget?:
     | { max_cost_usd?: string | null; max_steps?: number | null; max_active_seconds?: number | null; max_wall_seconds?: number | null }
     | undefined
@@ -207,7 +212,7 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
         budget_max_steps = case when $9 then $10::int else budget_max_steps end,
         budget_max_active_seconds = case when $11 then $12::int else budget_max_active_seconds end,
         budget_max_wall_seconds = case when $13 then $14::int else budget_max_wall_seconds end,
-        updated_at = now()
+        webhooks = coalesce($15, webhooks), updated_at = now()
       where organization_id = $1 and id = $2`,
     values: [
       organization_id,
@@ -224,6 +229,7 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
       budget.max_active_seconds ?? null,
       budget.max_wall_seconds !== undefined,
       budget.max_wall_seconds ?? null,
+      change.webhooks ?? null,
     ],
   })
   return rowCount === 1

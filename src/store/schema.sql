@@ -1,6 +1,20 @@
 -- The schema after all migrations, as PostgreSQL's catalog tells it: for readers, and for test/drift.test.ts.
 -- Written by `node scripts/write-schema.ts`. Never run: migrations are.
 
+create table artifacts (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  run_id bigint not null,
+  seq integer not null,
+  content_type text not null,
+  content bytea not null,
+  total_bytes bigint not null,
+  created_at timestamp with time zone not null default now(),
+  constraint artifacts_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint artifacts_pkey PRIMARY KEY (organization_id, id)
+);
+CREATE INDEX artifacts_of_run ON public.artifacts USING btree (run_id);
+
 create table audit_entries (
   organization_id bigint not null,
   id bigint not null generated always as identity,
@@ -38,21 +52,22 @@ create table changes (
   patch text not null,
   patch_truncated boolean not null,
   updated_at timestamp with time zone not null default now(),
-  constraint changes_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint changes_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint changes_pkey PRIMARY KEY (run_id)
 );
 
 create table events (
   organization_id bigint not null,
   seq bigint not null,
-  run_id bigint not null,
+  run_id bigint,
   type text not null,
   body text not null,
   created_at timestamp with time zone not null default now(),
   constraint events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint events_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint events_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint events_pkey PRIMARY KEY (organization_id, seq)
 );
+CREATE INDEX events_of_run ON public.events USING btree (organization_id, run_id);
 
 create table idempotency_keys (
   organization_id bigint not null,
@@ -78,9 +93,19 @@ create table journal (
   body text not null,
   created_at timestamp with time zone not null default now(),
   constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text]))),
-  constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
 );
+
+create table leftover_workspaces (
+  organization_id bigint not null,
+  run_id bigint not null,
+  workspace text not null,
+  host text not null,
+  constraint leftover_workspaces_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint leftover_workspaces_pkey PRIMARY KEY (organization_id, run_id)
+);
+CREATE INDEX leftover_workspaces_of_host ON public.leftover_workspaces USING btree (host);
 
 create table log_entries (
   run_id bigint not null,
@@ -91,7 +116,7 @@ create table log_entries (
   tool_name text,
   created_at timestamp with time zone not null default now(),
   body text not null,
-  constraint log_entries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint log_entries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint log_entries_pkey PRIMARY KEY (run_id, seq)
 );
 
@@ -118,10 +143,11 @@ create table messages (
   created_at timestamp with time zone not null default now(),
   delivered_at timestamp with time zone,
   constraint messages_mode_check CHECK ((mode = ANY (ARRAY['prompt'::text, 'steer'::text, 'enqueue'::text, 'interrupt'::text, 'answer'::text]))),
-  constraint messages_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint messages_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint messages_pkey PRIMARY KEY (id),
   constraint messages_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
+CREATE INDEX messages_of_run ON public.messages USING btree (run_id);
 CREATE INDEX messages_waiting ON public.messages USING btree (run_id, id) WHERE (delivered_at IS NULL);
 
 create table migrations (
@@ -147,7 +173,7 @@ create table pull_requests (
   id bigint not null generated always as identity,
   organization_id bigint not null,
   repository_id bigint not null,
-  run_id bigint not null,
+  run_id bigint,
   number integer not null,
   state text not null,
   title text not null,
@@ -164,7 +190,7 @@ create table pull_requests (
   updated_at timestamp with time zone not null default now(),
   constraint pull_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint pull_requests_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
-  constraint pull_requests_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id),
+  constraint pull_requests_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
   constraint pull_requests_pkey PRIMARY KEY (id),
   constraint pull_requests_repository_id_head_branch_key UNIQUE (repository_id, head_branch),
   constraint pull_requests_repository_id_number_key UNIQUE (repository_id, number),
@@ -263,11 +289,15 @@ create table runs (
   last_progress_at timestamp with time zone not null default now(),
   deadline_at timestamp with time zone,
   pushed_sha text,
+  banned boolean not null default false,
+  branches_let_go integer not null default 0,
+  let_go_sha text,
+  artifact_bytes bigint not null default 0,
   constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
   constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),
   constraint runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint runs_organization_id_parent_run_id_fkey FOREIGN KEY (organization_id, parent_run_id) REFERENCES runs(organization_id, id),
+  constraint runs_organization_id_parent_run_id_fkey FOREIGN KEY (organization_id, parent_run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (parent_run_id),
   constraint runs_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'starting'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
@@ -276,6 +306,8 @@ create table runs (
 ) with (fillfactor=70);
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_leased ON public.runs USING btree (lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
+CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_runnable ON public.runs USING btree (runnable_at, id) WHERE (runnable_at IS NOT NULL);
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 

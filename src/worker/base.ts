@@ -36,8 +36,11 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   if (run.repository_id === null) return null
   const repository = await getRepository(deps.db, run.organization_id, run.repository_id)
   if (!repository) throw new StartError('setup_failed', 'repository_removed', 'The repository of this run is no longer registered.')
-  if (run.branch !== null && run.base_sha !== null && run.base_ref !== null)
-    return { repository, ref: run.base_ref, sha: run.base_sha, branch: run.branch }
+  const known = knownBase(run)
+  if (known !== null) {
+    if (run.branch === null) await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, known)
+    return { repository, ref: known.base_ref, sha: known.base_sha, branch: known.branch }
+  }
 
   const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
   const found = await resolveRef(deps.git, repository.id, run.base_ref)
@@ -51,10 +54,16 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   }
   if ('empty' in found)
     throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
-  const branch = branchName(run.id, run.title)
+  const branch = branchName(run.id, run.title, run.branches_let_go)
   await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
   if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
   return { repository, ref: found.ref, sha: found.sha, branch }
+}
+
+/** What an earlier turn settled. A run that let its branch go keeps its base and gets a branch of a new name. */
+function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha }: RunRow) {
+  if (base_ref === null || base_sha === null || (branch === null && branches_let_go === 0)) return null
+  return { base_ref, base_sha, branch: branch ?? branchName(id, title, branches_let_go) }
 }
 
 /** The create request has already set a refresh going: what it found, or is about to find, is new enough. */

@@ -55,7 +55,8 @@ export async function publish(
   if ('kind' in made) return made
   const { head } = made
   if (head === null) return { kind: 'nothing' }
-  if (head === base.sha) return { kind: 'nothing' }
+  // The last commit of a branch that was let go is nothing new either.
+  if (head === base.sha || (run.pushed_sha === null && head === run.let_go_sha)) return { kind: 'nothing' }
   if (head !== run.head_sha) {
     const failed = await takeOut(deps, claim, run, base, sandbox, head, signal)
     if (failed) return failed
@@ -171,7 +172,7 @@ async function push(deps: WorkerDeps, claim: Claim, base: Base, head: string, si
           { entries: [serviceAction('git_push', input, { status: 'ok', result: status }, performance.now() - started)] },
           tx,
         )
-        await recordPush(tx, claim.organization_id, claim.run_id, claim.epoch, head)
+        await recordPush(tx, claim.organization_id, claim.run_id, claim.epoch, base.branch, head)
       })
       return null
     } catch (error) {
@@ -206,7 +207,8 @@ async function propose(
 ): Promise<void> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
   await deps.db.transaction(async tx => {
-    await claim.append({}, tx)
+    // Who stopped the run, or removed it from its pull request, does not want another.
+    if ((await claim.append({}, tx)).status === 'cancelling') return
     const pr = await savePullRequest(tx, {
       organization_id: run.organization_id,
       repository_id: base.repository.id,

@@ -21,7 +21,11 @@ export function tokenCalls(ids: Ids): Call[] {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
     updateAgentRun: { title: 'changed' },
     resumeAgentRun: { agent_run_id: ids.run_id, prompt: 'x' },
+    resumeAgentRunById: { prompt: 'x' },
     stopAgentRun: { agent_run_id: ids.run_id },
+    banAgentRun: { agent_run_id: ids.run_id },
+    unbanAgentRun: { agent_run_id: ids.run_id },
+    removeAgentRunFromPr: { agent_run_id: ids.run_id },
     archiveAgentRun: { agent_run_id: ids.run_id },
     unarchiveAgentRun: { agent_run_id: ids.run_id },
   }

@@ -5,6 +5,7 @@ import { allLogs, createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putPullRequest } from './put-pull-request.ts'
 import { putRun } from './put-run.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
@@ -139,7 +140,61 @@ describe('200', () => {
   })
 })
 
+describe('its webhooks', () => {
+  const stored = async (id: number) => (await rows(app, 'select webhooks from runs where id = $1', [id]))[0]?.webhooks
+
+  test('given with a follow-up they replace those of the run, an empty list means none, absent and null leave them', async () => {
+    const id = await newRun('completed')
+    const say = (webhooks?: unknown) => resume({ agent_run_id: id, prompt: 'x', webhooks })
+    await say([{ url: 'https://example.org/1', secret: 's' }])
+    expect(await stored(id)).toBe('[{"url":"https://example.org/1","secret":"s"}]')
+    for (const kept of [undefined, null]) {
+      expect((await say(kept)).status).toBe(200)
+      expect(await stored(id)).toContain('example.org/1')
+    }
+    await say([])
+    expect(await stored(id)).toBe('[]')
+  })
+})
+
+describe('its pull request', () => {
+  test.each(['merged', 'closed'] as const)('that was %s meanwhile is left alone: the new turn has no branch yet', async state => {
+    const id = await newRun('completed')
+    await putPullRequest(app, id, state)
+    expect((await resume({ agent_run_id: id, prompt: 'more' })).body).toMatchObject({ branch: null, github_pull_requests: [{ state }] })
+    expect(await rows(app, 'select branch, pushed_sha, let_go_sha, branches_let_go, base_sha from runs where id = $1', [id])).toEqual([
+      { branch: null, pushed_sha: null, let_go_sha: 'b', branches_let_go: 1, base_sha: state === 'merged' ? 'b' : 'a' },
+    ])
+  })
+
+  test('that is open is gone on with', async () => {
+    const id = await newRun('completed')
+    await putPullRequest(app, id, 'open')
+    expect((await resume({ agent_run_id: id, prompt: 'more' })).body).toMatchObject({ branch: `agent/run-${id}-x` })
+  })
+})
+
 describe('400', () => {
+  test('a top-up that is used up already, by the field', async () => {
+    const id = await newRun('paused')
+    await rows(app, 'update runs set steps = 10, cost_usd = 1.5, active_ms = 60000 where id = $1', [id])
+    const before = await contents(app)
+    for (const [name, value] of [
+      ['max_steps', 10],
+      ['max_cost_usd', '1.5'],
+      ['max_active_seconds', 60],
+    ] as const) {
+      const answer = await resume({ agent_run_id: id, prompt: 'x', budget: { [name]: value } })
+      expect(expectProblem(answer, 400, `body.budget.${name}`).detail).toContain('that the run has used')
+    }
+    expect(await contents(app)).toEqual(before)
+    const enough = { max_steps: 11, max_cost_usd: '1.6', max_active_seconds: 61 }
+    expect(await resume({ agent_run_id: id, prompt: 'x', budget: enough })).toMatchObject({
+      status: 200,
+      body: { status: 'queued', budget: enough },
+    })
+  })
+
   test('names every field that is wrong, and nothing is written', async () => {
     const id = await newRun('completed')
     const before = await contents(app)
@@ -150,6 +205,7 @@ describe('400', () => {
     expectProblem(await resume({ agent_run_id: id, prompt: 'x', budget: { max_steps: 0 } }), 400, 'body.budget.max_steps')
     expectProblem(await resume({ agent_run_id: id, prompt: '```playbook\n- nothing: here\n```' }), 400, 'body.prompt')
     expectProblem(await resume({ agent_run_id: id, prompt: 'x', images: ['nothing'] }), 400, 'body.images.0')
+    expectProblem(await resume({ agent_run_id: id, prompt: 'x', webhooks: [{ url: 'http://[::1]/' }] }), 400, 'body.webhooks.0.url')
     expect(await contents(app)).toEqual(before)
   })
 })

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getMember } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
-import { getChange, recordPush, saveChange } from '../../src/store/changes.ts'
+import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
+import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { heartbeat } from '../../src/store/claims.ts'
 import type { Db } from '../../src/store/database.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
@@ -10,7 +11,7 @@ import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { setDefaultRepository } from '../../src/store/organizations.ts'
-import { listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
+import { detachPullRequests, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
@@ -35,9 +36,11 @@ beforeAll(async () => {
     records: [{ kind: 'message', key: null, body: '{}' }],
   })
   await putRun(app, id, 'running')
-  const [row] = await rows<{ epoch: number }>(app, `update runs set workspace = '/w', finished_at = now() where id = $1 returning epoch`, [
-    id,
-  ])
+  const [row] = await rows<{ epoch: number }>(
+    app,
+    `update runs set workspace = '/w', branch = 'h', finished_at = now() where id = $1 returning epoch`,
+    [id],
+  )
   mine = { run: id, repo: app.repo_id, epoch: row?.epoch ?? 0 }
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id })
@@ -67,6 +70,7 @@ const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as c
 const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
+  detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
@@ -81,18 +85,20 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     await expect(insertRun(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow(/foreign key/)
     await expect(insertRun(db, { ...foreign, parent_run_id: mine.run })).rejects.toThrow(/foreign key/)
   },
+  letBranchGo: (db, org) => letBranchGo(db, org, mine.run, false),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
   lastRecord: (db, org) => lastRecord(db, org, mine.run),
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
+  listRunsOfPullRequests: (db, org) => listRunsOfPullRequests(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
   moveRun: (db, org) => moveRun(db, org, mine.run, mine.epoch, { from: ['running'], to: 'failed', status_reason: 'lost' }),
   postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
   recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
   recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
   recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, '/x', 'x'),
-  recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'b'),
+  recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveChange: (db, org) => saveChange(db, org, mine.run, mine.epoch, { ...change, patch: 'theirs' }),
   savePullRequest: async (db, org) => {
@@ -101,6 +107,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     await expect(savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).rejects.toThrow('no row')
     await expect(savePullRequest(db, { ...foreign, run_id: mine.run })).rejects.toThrow(/foreign key/)
   },
+  setBanned: (db, org) => setBanned(db, org, mine.run, true),
   setDefaultBranch: (db, org) => setDefaultBranch(db, org, mine.repo, 'theirs'),
   setDefaultRepository: (db, org) => setDefaultRepository(db, org, mine.repo),
   takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
@@ -190,6 +197,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'lastRecord',
     'listJournal',
     'listPullRequests',
+    'listRunsOfPullRequests',
     'lockRun',
   ]
   for (const name of readers) {
@@ -206,6 +214,9 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'recordWorkspace',
     'recordPush',
     'recordStop',
+    'setBanned',
+    'detachPullRequests',
+    'letBranchGo',
     'setDefaultBranch',
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun']) {

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { RunDiff } from '../run-diff.ts'
-import { CreateRunInput, ListRunsQuery, ResumeRunInput, RunReference, UpdateRunInput } from '../run-inputs.ts'
+import {
+  CreateRunInput,
+  ListRunsQuery,
+  ResumeRunByIdInput,
+  ResumeRunInput,
+  RunReference,
+  StopRunInput,
+  UpdateRunInput,
+} from '../run-inputs.ts'
 import { AgentRun, RunPage } from '../runs.ts'
 
 /** Agent runs (spec §Endpoints, decisions §4). */
@@ -70,6 +78,20 @@ export const runEndpoints = {
     body: ResumeRunInput,
     response: AgentRun,
   },
+  resumeAgentRunById: {
+    ...v1,
+    tag: 'agents',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/resume',
+    summary: 'Send a follow-up to the agent run of this path',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: run,
+    problems: ['invalid_transition'],
+    idempotent: true,
+    body: ResumeRunByIdInput,
+    response: AgentRun,
+  },
   stopAgentRun: {
     ...v1,
     tag: 'agents',
@@ -81,7 +103,51 @@ export const runEndpoints = {
     bucket: 'standard',
     params: org,
     problems: ['not_found'],
-    body: RunReference,
+    body: StopRunInput,
+    response: AgentRun,
+  },
+  banAgentRun: {
+    ...v1,
+    tag: 'agents',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/ban',
+    summary: 'Stop the runs of a pull request for good',
+    description:
+      'Stops the run and every other run of its pull request, and marks them as banned: no check starts them, and a resume is refused with 409. On a banned run nothing changes.',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: org,
+    problems: ['not_found'],
+    body: StopRunInput,
+    response: AgentRun,
+  },
+  unbanAgentRun: {
+    ...v1,
+    tag: 'agents',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/unban',
+    summary: 'Lift the ban of the runs of a pull request',
+    description: 'The runs stay as they are and can be resumed again.',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: org,
+    problems: ['not_found'],
+    body: StopRunInput,
+    response: AgentRun,
+  },
+  removeAgentRunFromPr: {
+    ...v1,
+    tag: 'agents',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/remove-from-pr',
+    summary: 'Take an agent run off its pull request',
+    description:
+      'Stops the run and every other run of its pull request. The pull request stays as it is; no check of it reaches the run any more, and a later turn writes to a new branch.',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: org,
+    problems: ['not_found'],
+    body: StopRunInput,
     response: AgentRun,
   },
   archiveAgentRun: {

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AgentRun } from '../../src/contract/runs.ts'
+import { createRun } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+import { putPullRequest } from './put-pull-request.ts'
+import { putRun } from './put-run.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const path = (verb: string) => `/v1/organizations/${app.org_id}/agent/run/${verb}`
+const ban = (body: unknown) => app.call('POST', path('ban'), body)
+const unban = (body: unknown) => app.call('POST', path('unban'), body)
+const get = async (id: number) => (await app.call('GET', path(`${id}`))).body
+const newRun = async (status: Parameters<typeof putRun>[2]) => {
+  const { id } = await createRun(app, { prompt: 'x' })
+  await putRun(app, id, status)
+  return id as number
+}
+
+describe('200', () => {
+  test.each([
+    ['queued', 'cancelled'],
+    ['waiting', 'cancelled'],
+    ['paused', 'cancelled'],
+    ['starting', 'cancelling'],
+    ['running', 'cancelling'],
+    ['cancelling', 'cancelling'],
+    ['completed', 'completed'],
+    ['failed', 'failed'],
+  ] as const)('a run that is %s is stopped as by a stop, and marked', async (before, after) => {
+    const id = await newRun(before)
+    const { status, body } = await ban({ agent_run_id: id })
+    expect(status).toBe(200)
+    expect(AgentRun.strict().parse(body)).toMatchObject({ id, banned: true, status: after })
+    expect(await get(id)).toMatchObject({ banned: true, status: after })
+  })
+
+  test('every other run on the branch of its pull request is stopped and marked too, and no other', async () => {
+    const owner = await newRun('completed')
+    await putPullRequest(app, owner)
+    const [fixing, apart] = [await newRun('running'), await newRun('running')]
+    await rows(app, 'update runs set branch = (select branch from runs where id = $2) where id = $1', [fixing, owner])
+    expect((await ban({ agent_run_id: owner })).body).toMatchObject({ id: owner, banned: true, status: 'completed' })
+    expect(await get(fixing)).toMatchObject({ banned: true, status: 'cancelling' })
+    expect(await get(apart)).toMatchObject({ banned: false, status: 'running' })
+    expect((await unban({ agent_run_id: fixing })).body).toMatchObject({ id: fixing, banned: false })
+    expect(await get(owner)).toMatchObject({ banned: false })
+  })
+
+  test('twice, and ten times at once, is the same as once', async () => {
+    const id = await newRun('queued')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ban({ agent_run_id: id })))
+    expect(answers.map(({ status, body }) => [status, body.banned, body.status])).toEqual(answers.map(() => [200, true, 'cancelled']))
+    const events = await rows(app, 'select body from events where run_id = $1 order by seq', [id])
+    expect(events.map(event => JSON.parse(event.body).banned).filter(Boolean)).toEqual([true])
+    const before = await contents(app)
+    expect((await ban({ agent_run_id: id })).status).toBe(200)
+    expect(await contents(app)).toEqual(before)
+  })
+
+  test('unban of a run that is not banned changes nothing', async () => {
+    const id = await newRun('running')
+    const before = await contents(app)
+    expect(await unban({ agent_run_id: id })).toMatchObject({ status: 200, body: { id, banned: false, status: 'running' } })
+    expect(await contents(app)).toEqual(before)
+  })
+
+  test('what existing clients send besides is taken', async () => {
+    const id = await newRun('completed')
+    const body = { agent_run_id: id, before_card_order_id: 'a0', after_card_order_id: null }
+    expect(await ban(body)).toMatchObject({ status: 200, body: { banned: true } })
+    expect(await unban(body)).toMatchObject({ status: 200, body: { banned: false } })
+  })
+})
+
+describe('a banned run', () => {
+  test('is not resumed: 409 that says so, and nothing is written; after unban it is', async () => {
+    const id = await newRun('completed')
+    await ban({ agent_run_id: id })
+    const before = await contents(app)
+    for (const answer of [
+      await app.call('POST', path('resume'), { agent_run_id: id, prompt: 'go on' }),
+      await app.call('POST', path(`${id}/resume`), { prompt: 'go on' }),
+    ]) {
+      const problem = expectProblem(answer, 409)
+      expect(problem.code).toBe('invalid_transition')
+      expect(problem.detail).toContain('banned')
+    }
+    expect(await contents(app)).toEqual(before)
+    await unban({ agent_run_id: id })
+    expect(await app.call('POST', path('resume'), { agent_run_id: id, prompt: 'go on' })).toMatchObject({
+      status: 200,
+      body: { status: 'queued', turn: 2, banned: false },
+    })
+  })
+})
+
+describe.each(['ban', 'unban'])('400 of %s', verb => {
+  test.each([
+    [{}, 'agent_run_id'],
+    [{ agent_run_id: '1' }, 'agent_run_id'],
+    [{ agent_run_id: -1 }, 'agent_run_id'],
+    [{ agent_run_id: 1, before_card_order_id: 7 }, 'before_card_order_id'],
+  ])('%j', async (body, field) => void expectProblem(await app.call('POST', path(verb), body), 400, `body.${field}`))
+})
+
+describe.each(['ban', 'unban'])('404 of %s', verb => {
+  test("another organization's run in the body, in the words of one that never was, and it goes on", async () => {
+    const before = await contents(app)
+    const foreign = expectProblem(await app.call('POST', path(verb), { agent_run_id: other.run_id }), 404)
+    const unknown = expectProblem(await app.call('POST', path(verb), { agent_run_id: 424_242 }), 404)
+    expect({ ...foreign, request_id: '' }).toEqual({ ...unknown, request_id: '' })
+    expect(await contents(app)).toEqual(before)
+  })
+})
