@@ -7,6 +7,8 @@ export const limits = {
   body_bytes: 24 * 1024 * 1024,
   body_depth: 64,
   title_chars: 200,
+  name_chars: 100,
+  rules_chars: 20_000,
   tags: 20,
   tag_chars: 50,
   webhooks: 10,

@@ -1,21 +1,58 @@
 import { z } from 'zod'
+import { limits } from './limits.ts'
 import { pageOf } from './page.ts'
+import { text } from './text.ts'
+
+const switches = {
+  enable_pr_creation: z.boolean().describe('Whether runs propose a pull request unless they say otherwise'),
+  enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are looked for in repositories'),
+}
+const settings = {
+  default_repo_id: z.int().nullable().describe('Taken by runs that name no repository'),
+  default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
+  rules: z.string().nullable().describe('Given to the agent of every run'),
+}
+const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
+const settings_example = { default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', rules: 'Every change has a test.' }
 
 export const Organization = z
   .object({
     id: z.int().describe('The organization'),
     name: z.string().describe('Name to show'),
+    settings: z.object(switches).describe('Defaults of its runs'),
+  })
+  .meta({ id: 'OrganizationResponse', examples: [example] })
+
+export const OrganizationDetail = Organization.extend(settings).meta({
+  id: 'OrganizationDetailResponse',
+  examples: [{ ...example, ...settings_example }],
+})
+
+export const OrganizationSettings = z
+  .object({ ...switches, ...settings })
+  .meta({ id: 'OrganizationSettingsResponse', examples: [{ ...example.settings, ...settings_example }] })
+
+const name = text(1, limits.name_chars, { trim: true }).describe('Name to show')
+
+export const CreateOrganizationInput = z.object({ name }).meta({ id: 'CreateOrganizationInput', examples: [{ name: 'Acme' }] })
+export type CreateOrganizationInput = z.output<typeof CreateOrganizationInput>
+
+export const UpdateOrganizationInput = z
+  .object({
+    name: name.optional(),
     settings: z
       .object({
-        enable_pr_creation: z.boolean().describe('Whether runs propose a pull request unless they say otherwise'),
-        enable_rules_detection: z.boolean().describe('Whether rules for agents are looked for in repositories'),
+        enable_pr_creation: switches.enable_pr_creation.optional(),
+        enable_rules_detection: switches.enable_rules_detection.optional(),
       })
-      .describe('Defaults of its runs'),
+      .optional()
+      .describe('Defaults of its runs; a key that is absent stays as it is'),
+    default_repo_id: z.int().min(0).nullish().describe('Taken by runs that name no repository; null: none'),
+    default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
+    rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
   })
-  .meta({
-    id: 'OrganizationResponse',
-    examples: [{ id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }],
-  })
+  .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
+export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>
 
 export const Repository = z
   .object({

@@ -90,7 +90,8 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
         method: endpoint.method,
         url: path.replace(/\{(\w+)\}/g, ':$1'),
         onRequest: async (request, reply) => {
-          requireMethod(request)
+          // An empty part of a path fits a parameter for the router, and no path of the contract.
+          if (!requireMethod(request)) throw new ServiceError('not_found', 'No such path.')
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
           if (endpoint.access === 'token') admitted.set(request, await admit(services, failed, endpoint, request, reply))
         },
@@ -129,11 +130,12 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
   return { app, endStreams }
 }
 
-/** 405 where the contract serves the path by other methods only. */
-function requireMethod(request: FastifyRequest) {
+/** Whether the contract serves the path. 405 where it does so by other methods only. */
+function requireMethod(request: FastifyRequest): boolean {
   const methods = methodsAt(request.url.split('?')[0] ?? '')
   if (methods.length > 0 && !methods.includes(request.method))
     throw new ServiceError('method_not_allowed', `${request.method} is not served here.`, { headers: { allow: methods.join(', ') } })
+  return methods.length > 0
 }
 
 function answer(reply: FastifyReply, result: unknown) {

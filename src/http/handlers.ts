@@ -6,7 +6,14 @@ import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { listModels } from '../service/models.ts'
-import { listOrganizations, listRepositories } from '../service/organizations.ts'
+import {
+  createOrganization,
+  getOrganization,
+  getOrganizationSettings,
+  listOrganizations,
+  updateOrganization,
+} from '../service/organizations.ts'
+import { listRepositories } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
@@ -41,7 +48,7 @@ export type Special =
   | 'deleteSession'
   | 'getOpenApi'
 type OpenName = 'getHealth' | 'getReadiness'
-type ActorName = 'listOrganizations' | 'getMe'
+type ActorName = 'listOrganizations' | 'createOrganization' | 'getMe'
 
 export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorName>]: ByOrganization<N> } & {
   [N in ActorName]: ByActor<N>
@@ -73,11 +80,15 @@ export const handlers: Handlers = {
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
   },
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
+  createOrganization: (ctx, { body }) => createOrganization(ctx, body),
+  getOrganization: ctx => getOrganization(ctx),
+  updateOrganization: (ctx, { body }) => updateOrganization(ctx, body),
+  getOrganizationSettings: ctx => getOrganizationSettings(ctx),
   getMe: ctx => getMe(ctx),
   listUsers: (ctx, { query }) => listUsers(ctx, query),
   getUser: (ctx, { params }) => getUser(ctx, params.user_id),
   listRepositories: (ctx, { query }) => listRepositories(ctx, query),
-  listModels: async ctx => listModels(ctx),
+  listModels: ctx => listModels(ctx),
   getHealth: async () => ({ status: 'ok' }),
   getReadiness: services => services.readiness(),
 }

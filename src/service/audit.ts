@@ -11,7 +11,13 @@ export type Target = {
  * Writes down an administrative act (decisions §9), in the transaction of the act. `action` is `noun.verb` in the past: `token.revoked`.
  * `detail` says what changed, and holds no secret.
  */
-export async function audit(tx: Db, ctx: Context, action: string, target: Target, detail: Record<string, unknown> = {}): Promise<void> {
+export async function audit(
+  tx: Db,
+  ctx: Pick<Context, 'organization_id' | 'actor' | 'request_id'>,
+  action: string,
+  target: Target,
+  detail: Record<string, unknown> = {},
+): Promise<void> {
   await insertAuditEntry(tx, {
     organization_id: ctx.organization_id,
     user_id: ctx.actor.user_id,

@@ -12,7 +12,7 @@ import { getRepository, listRepositories, type RepositoryRow } from '../store/re
 import { insertRun } from '../store/runs.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
-import { requireModel } from './models.ts'
+import { defaultModel, requireModel } from './models.ts'
 import { getRun, requireRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
@@ -24,12 +24,12 @@ const AGENTS = ['built_in']
  */
 export async function createRun(ctx: Context, input: CreateRunInput): Promise<AgentRun> {
   const agent_type = requireAgent(input.agent_type ?? 'built_in')
-  const model = requireModel(ctx.models, input.model ?? ctx.models.default_model)
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const model = input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model)
   if (model.scripted) requireValidPlaybook(input.prompt)
-  const repository = await chooseRepository(ctx, input)
+  const repository = await chooseRepository(ctx, input, organization?.default_repository_id ?? null)
   const base = await chooseBase(ctx, repository, input.base_ref ?? null)
   if (input.parent_run_id != null) await requireRun(ctx.db, ctx.organization_id, input.parent_run_id)
-  const organization = await getOrganization(ctx.db, ctx.organization_id)
   const webhooks = storedTargets(input.webhooks)
   const images = input.images ?? null
   const budget = input.budget ?? {}
@@ -80,7 +80,7 @@ export function requireValidPlaybook(prompt: string): void {
     throw invalid(['body', 'prompt'], `playbook, line ${found.line}${found.key ? `, key ${found.key}` : ''}: ${found.message}`)
 }
 
-async function chooseRepository(ctx: Context, input: CreateRunInput): Promise<RepositoryRow | null> {
+async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: number | null): Promise<RepositoryRow | null> {
   if (input.repoless && input.repo_id != null) throw invalid(['body', 'repoless'], 'cannot be true when repo_id names a repository')
   if (input.repoless) return null
   if (input.repo_id != null) {
@@ -91,9 +91,7 @@ async function chooseRepository(ctx: Context, input: CreateRunInput): Promise<Re
   const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1)
   const first = rows[0]
   if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
-  const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const preferred = organization?.default_repository_id
-  if (preferred != null) return (await getRepository(ctx.db, ctx.organization_id, preferred)) ?? first
+  if (preferred !== null) return (await getRepository(ctx.db, ctx.organization_id, preferred)) ?? first
   if (total > 1) throw invalid(['body', 'repo_id'], `is required: the organization has ${total} repositories and no default`)
   return first
 }

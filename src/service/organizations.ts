@@ -1,40 +1,80 @@
+import type { CreateOrganizationInput, UpdateOrganizationInput } from '../contract/organizations.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
-import { getOrganization, listOrganizations as listOrganizationRows } from '../store/organizations.ts'
-import { listRepositories as listRepositoryRows } from '../store/repositories.ts'
+import { ServiceError } from '../core/service-error.ts'
+import { insertMembership, isAdminSomewhere } from '../store/accounts.ts'
+import type { Db } from '../store/database.ts'
+import {
+  getOrganization as getOrganizationRow,
+  insertOrganization,
+  listOrganizations as listOrganizationRows,
+  type OrganizationRow,
+  updateOrganization as updateOrganizationRow,
+} from '../store/organizations.ts'
+import { audit } from './audit.ts'
+import { requireScope } from './authenticate.ts'
 import type { ActorContext, Context } from './context.ts'
+import { requireModel } from './models.ts'
+import { requireRepository } from './repositories.ts'
+
+const switchesOf = ({ enable_pr_creation, enable_rules_detection }: OrganizationRow) => ({ enable_pr_creation, enable_rules_detection })
+const settingsOf = (row: OrganizationRow) => ({
+  default_repo_id: row.default_repository_id,
+  default_model: row.default_model,
+  rules: row.rules,
+})
+const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
 
 /** The organizations that the caller is a member of. */
 export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.user_id, window.skip, window.limit)
-  const items = rows.map(({ id, name, enable_pr_creation, enable_rules_detection }) => ({
-    id,
-    name,
-    settings: { enable_pr_creation, enable_rules_detection },
-  }))
+  const items = rows.map(row => ({ id: row.id, name: row.name, settings: switchesOf(row) }))
   return { items, total, ...pageNumbers(total, window) }
 }
 
-/** One page of repositories, oldest first. */
-export async function listRepositories(ctx: Context, query: PageRequest) {
-  const window = pageWindow(query)
-  const { rows, total } = await listRepositoryRows(ctx.db, ctx.organization_id, window.skip, window.limit)
-  const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const items = rows.map(row => ({
-    id: row.id,
-    name: row.name,
-    full_name: row.full_name,
-    description: row.description,
-    github_id: '',
-    organization_id: row.organization_id,
-    visibility: row.visibility,
-    archived: row.archived,
-    setup_status: row.setup_status,
-    language: row.language,
-    url: row.url,
-    default_branch: row.default_branch,
-    is_default: row.id === organization?.default_repository_id || total === 1,
-    sample: row.sample,
-  }))
-  return { items, total, ...pageNumbers(total, window) }
+/** Another organization, with the caller as its ADMIN. 403 for who is ADMIN of none, and for a token that is bound to one. */
+export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
+  requireScope(ctx.actor, 'ADMIN', 'org:admin')
+  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
+  return ctx.db.transaction(async tx => {
+    if (!(await isAdminSomewhere(tx, ctx.actor.user_id)))
+      throw new ServiceError('forbidden', 'Only an ADMIN of an organization can make another one.')
+    const { id } = await insertOrganization(tx, input.name)
+    await insertMembership(tx, id, ctx.actor.user_id, 'ADMIN')
+    await audit(tx, { ...ctx, organization_id: id }, 'organization.created', { type: 'organization', id }, { name: input.name })
+    return detail(await requireOrganization({ db: tx, organization_id: id }))
+  })
+}
+
+export const getOrganization = async (ctx: Context) => detail(await requireOrganization(ctx))
+
+export async function getOrganizationSettings(ctx: Context) {
+  const row = await requireOrganization(ctx)
+  return { ...switchesOf(row), ...settingsOf(row) }
+}
+
+/** 400 for a model that is not configured, 404 for a repository that is not in this organization. */
+export async function updateOrganization(ctx: Context, input: UpdateOrganizationInput) {
+  if (input.default_model != null) requireModel(ctx.models, input.default_model, 'default_model')
+  return ctx.db.transaction(async tx => {
+    if (input.default_repo_id != null) await requireRepository(tx, ctx.organization_id, input.default_repo_id)
+    await updateOrganizationRow(tx, ctx.organization_id, {
+      ...input.settings,
+      name: input.name,
+      default_repository_id: input.default_repo_id,
+      default_model: input.default_model,
+      rules: input.rules === '' ? null : input.rules,
+    })
+    const { rules, ...said } = input
+    const change = rules === undefined ? said : { ...said, rules: 'changed' }
+    await audit(tx, ctx, 'organization.updated', { type: 'organization', id: ctx.organization_id }, change)
+    return detail(await requireOrganization({ db: tx, organization_id: ctx.organization_id }))
+  })
+}
+
+/** There is one: the caller is a member of it. */
+async function requireOrganization({ db, organization_id }: Pick<Context, 'organization_id'> & { db: Db }): Promise<OrganizationRow> {
+  const row = await getOrganizationRow(db, organization_id)
+  if (!row) throw new ServiceError('forbidden', 'You do not have access to this organization.')
+  return row
 }

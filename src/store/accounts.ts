@@ -96,6 +96,16 @@ export async function deleteExpiredTokens(db: Db): Promise<void> {
   })
 }
 
+/** Whether a user is ADMIN of any organization. */
+export async function isAdminSomewhere(db: Db, user_id: number): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'is_admin_somewhere',
+    text: `select 1 from memberships where user_id = $1 and role = 'ADMIN' limit 1`,
+    values: [user_id],
+  })
+  return rows.length > 0
+}
+
 export type UserRow = {
   id: number
   email: string | null

@@ -6,8 +6,10 @@ export type OrganizationRow = {
   enable_pr_creation: boolean
   enable_rules_detection: boolean
   default_repository_id: number | null
+  default_model: string | null
+  rules: string | null
 }
-const columns = 'o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id'
+const columns = 'o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.rules'
 
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
   const { rows } = await db.query<OrganizationRow>({
@@ -72,4 +74,32 @@ export async function setDefaultRepository(db: Db, organization_id: number, repo
     text: `update organizations set default_repository_id = $2 where id = $1 and exists (select 1 from repositories where id = $2 and organization_id = $1)`,
     values: [organization_id, repository_id],
   })
+}
+
+export type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
+
+/** Changes name and settings; what is absent stays as it is, null empties it. False: there is no such organization. */
+export async function updateOrganization(db: Db, organization_id: number, change: OrganizationChange): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'update_organization',
+    text: `update organizations set name = coalesce($2, name), enable_pr_creation = coalesce($3, enable_pr_creation),
+        enable_rules_detection = coalesce($4, enable_rules_detection),
+        default_repository_id = case when $5 then $6::bigint else default_repository_id end,
+        default_model = case when $7 then $8 else default_model end,
+        rules = case when $9 then $10 else rules end
+      where id = $1`,
+    values: [
+      organization_id,
+      change.name ?? null,
+      change.enable_pr_creation ?? null,
+      change.enable_rules_detection ?? null,
+      change.default_repository_id !== undefined,
+      change.default_repository_id ?? null,
+      change.default_model !== undefined,
+      change.default_model ?? null,
+      change.rules !== undefined,
+      change.rules ?? null,
+    ],
+  })
+  return rowCount === 1
 }

@@ -165,6 +165,8 @@ create table organizations (
   default_repository_id bigint,
   event_seq bigint not null default 0,
   created_at timestamp with time zone not null default now(),
+  default_model text,
+  rules text,
   constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
   constraint organizations_pkey PRIMARY KEY (id)
 );

@@ -1,5 +1,7 @@
 import { INSTRUCTION_CHARS, INSTRUCTION_FILES, type InstructionFile } from '../agent/phases/plan-agent.ts'
 import { readFilesAt } from '../git/read-files.ts'
+import { findEntries } from '../store/log-entries.ts'
+import { getOrganization } from '../store/organizations.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
@@ -11,8 +13,26 @@ const decoder = new TextDecoder('utf-8', { fatal: false })
 const known = new Map<string, InstructionFile | null>()
 const MOST_KNOWN = 200
 
+/** What the agent of a run is told besides its prompt: by the organization, and by the repository where the organization wants that. */
+export async function readInstructions(deps: WorkerDeps, claim: Claim, base: Base | null, first: boolean) {
+  const organization = await getOrganization(deps.db, claim.organization_id)
+  const organization_rules = organization?.rules ?? null
+  await showSaid(claim, 'organization_rules', organization_rules)
+  const instructions = organization?.enable_rules_detection === false ? null : await readRepositoryFile(deps, claim, base, first)
+  return { organization_rules, instructions }
+}
+
+/** Shows a text of people in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
+async function showSaid(claim: Claim, tool_name: string, content: string | null): Promise<void> {
+  if (content === null) return
+  const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, { tool_name }, { skip: 0, limit: 1, reverse: true })
+  const shown = rows[0] === undefined ? null : (JSON.parse(rows[0].body) as { tool_output: { content?: string } | null }).tool_output
+  if (shown?.content === content) return
+  await claim.append({ entries: [serviceAction(tool_name, {}, { status: 'ok', content }, 0)] })
+}
+
 /** The instructions that the repository gives to agents, read from the mirror at the run's base, and shown in the trace once. */
-export async function readInstructions(deps: WorkerDeps, claim: Claim, base: Base | null, show: boolean): Promise<InstructionFile | null> {
+async function readRepositoryFile(deps: WorkerDeps, claim: Claim, base: Base | null, show: boolean): Promise<InstructionFile | null> {
   if (base === null) return null
   const started = performance.now()
   const file = await instructionsAt(deps, base.repository.id, base.sha)

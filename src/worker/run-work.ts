@@ -92,7 +92,7 @@ async function workToEnd(
     opened.sandbox.catch(() => {})
     return opened.sandbox
   }
-  const [instructions, records, started] = await Promise.all([
+  const [told, records, started] = await Promise.all([
     readInstructions(deps, claim, base, run.turn === 1 && run.total_logs <= 2),
     readJournal(claim),
     run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' }),
@@ -109,7 +109,7 @@ async function workToEnd(
       repository: base?.repository.full_name ?? null,
       branch: base?.branch ?? null,
       base_ref: base?.ref ?? null,
-      instructions,
+      ...told,
     }),
     tools,
     conversation,

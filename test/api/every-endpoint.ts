@@ -19,6 +19,8 @@ const OWN_IDS = ['agent_run_id', 'repo_id', 'user_id']
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
+    createOrganization: { name: 'x' },
+    updateOrganization: { name: 'changed' },
     updateAgentRun: { title: 'changed' },
     resumeAgentRun: { agent_run_id: ids.run_id, prompt: 'x' },
     resumeAgentRunById: { prompt: 'x' },

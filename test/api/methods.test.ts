@@ -47,14 +47,7 @@ describe('404', () => {
       '/documentation',
       '/sessions',
     ],
-    ...[
-      '/v1/organizations/',
-      '//v1/organizations',
-      '/v1/organizations/1',
-
-      '/v1/organizations/1/agent/run/1/logs/',
-      '/v1//organizations',
-    ],
+    ...['/v1/organizations/', '//v1/organizations', '/v1/organizations/1/agent/run/1/logs/', '/v1//organizations'],
     ...[
       '/assets/../package.json',
       '/assets/%2e%2e/%2e%2e/package.json',

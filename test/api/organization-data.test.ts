@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Models, OrganizationPage, RepositoryPage } from '../../src/contract/organizations.ts'
-import { insertMembership } from '../../src/store/accounts.ts'
-import { insertOrganization } from '../../src/store/organizations.ts'
+import { Models, RepositoryPage } from '../../src/contract/organizations.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
 import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -14,29 +12,6 @@ beforeAll(async () => {
   other = await addTenant(app)
 })
 afterAll(() => app[Symbol.asyncDispose]())
-
-describe('GET /v1/organizations', () => {
-  const list = (query = '') => app.call('GET', `/v1/organizations${query}`)
-
-  test('200: those of the caller, oldest first, page by page', async () => {
-    expect(OrganizationPage.strict().parse((await list()).body)).toEqual({
-      ...{ items: [{ id: app.org_id, name: 'Acme', settings: { enable_pr_creation: true, enable_rules_detection: true } }] },
-      ...{ total: 1, page: 1, size: 100, pages: 1 },
-    })
-    const added: number[] = []
-    for (let i = 0; i < 4; i++) {
-      const { id } = await insertOrganization(app.db, `Org ${i}`)
-      await insertMembership(app.db, id, app.user_id, 'READER')
-      added.push(id)
-    }
-    const ids = async (query: string) => (await list(query)).body.items.map((item: { id: number }) => item.id)
-    expect(await ids('')).toEqual([app.org_id, ...added])
-    expect(await ids('?skip=1&limit=2')).toEqual(added.slice(0, 2))
-    expect(await ids('?page=2&size=2')).toEqual(added.slice(1, 3))
-    expect((await list('?page=2&size=2')).body).toMatchObject({ total: 5, page: 2, size: 2, pages: 3 })
-    expect((await list('?skip=5')).body).toMatchObject({ items: [], total: 5, page: 1, pages: 1 })
-  })
-})
 
 describe('GET …/repos', () => {
   const list = (query = '', org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/repos${query}`)

@@ -10,7 +10,7 @@ import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
-import { setDefaultRepository } from '../../src/store/organizations.ts'
+import { setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { detachPullRequests, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
@@ -111,6 +111,9 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   setDefaultBranch: (db, org) => setDefaultBranch(db, org, mine.repo, 'theirs'),
   setDefaultRepository: (db, org) => setDefaultRepository(db, org, mine.repo),
   takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
+  updateOrganization: async (db, org) => {
+    await expect(updateOrganization(db, org, { default_repository_id: mine.repo })).rejects.toThrow(/foreign key/)
+  },
   updateRun: (db, org) =>
     updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
   wakeRun: (db, org) => wakeRun(db, org, mine.run),
@@ -137,6 +140,7 @@ const without: Record<string, string> = {
     insertToken: 'a user',
     deleteExpiredTokens: 'the sweep of all',
     getUser: 'the caller',
+    isAdminSomewhere: 'the caller',
   },
   ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
   ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: "a user's" },

@@ -14,13 +14,17 @@ export function planAgentInstructions(facts: {
   repository: string | null
   branch: string | null
   base_ref: string | null
+  organization_rules: string | null
   instructions: InstructionFile | null
 }): string {
   const place =
     facts.repository === null
       ? 'The workspace is an empty folder without a repository.'
       : `The workspace is a clone of ${facts.repository}, at ${facts.base_ref ?? 'its default branch'}, on the new branch ${facts.branch}.`
-  const rules =
-    facts.instructions === null ? '' : `\n\n## What the repository says (${facts.instructions.path})\n\n${facts.instructions.text}`
-  return `${template.trim()}\n\n## Workspace\n\n${place}${rules}`
+  const said = [
+    ['Workspace', place],
+    ['Rules of the organization', facts.organization_rules],
+    [`What the repository says (${facts.instructions?.path})`, facts.instructions?.text],
+  ]
+  return [template.trim(), ...said.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
 }

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
-import { Models, OrganizationPage } from '../organizations.ts'
+import {
+  CreateOrganizationInput,
+  Models,
+  OrganizationDetail,
+  OrganizationPage,
+  OrganizationSettings,
+  UpdateOrganizationInput,
+} from '../organizations.ts'
 import { pageQuery } from '../page.ts'
 
 /** Organizations and what belongs to one as a whole (spec §Organization data, decisions §9). */
@@ -16,6 +23,55 @@ export const organizationEndpoints = {
     params: none,
     query: z.object(pageQuery),
     response: OrganizationPage,
+  },
+  createOrganization: {
+    ...v1,
+    tag: 'organizations',
+    method: 'POST',
+    path: '/v1/organizations',
+    summary: 'Make another organization',
+    description: 'For whoever is ADMIN of an organization already; 403 otherwise. The caller becomes ADMIN of the new one.',
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: none,
+    body: CreateOrganizationInput,
+    response: OrganizationDetail,
+  },
+  getOrganization: {
+    ...v1,
+    tag: 'organizations',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}',
+    summary: 'Get an organization with its settings',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org,
+    response: OrganizationDetail,
+  },
+  updateOrganization: {
+    ...v1,
+    tag: 'organizations',
+    method: 'PATCH',
+    path: '/v1/organizations/{org_id}',
+    summary: 'Change name and settings of an organization',
+    description: 'A key that is absent stays as it is. Runs that are made, and turns that start, from now on follow the new settings.',
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    body: UpdateOrganizationInput,
+    problems: ['not_found'],
+    response: OrganizationDetail,
+  },
+  getOrganizationSettings: {
+    ...v1,
+    tag: 'organizations',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/settings',
+    summary: 'The settings of an organization alone',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org,
+    response: OrganizationSettings,
   },
   listModels: {
     ...v1,

@@ -21,6 +21,7 @@ const service_tools: Record<string, ToolKind> = {
   git_commit: 'git',
   git_push: 'git',
   repository_instructions: 'instructions',
+  organization_rules: 'instructions',
 }
 const kinds = new Map<string, ToolKind>([...Object.entries(agent_tools), ...Object.entries(service_tools)])
 

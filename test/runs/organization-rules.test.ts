@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { startCodingApp } from './coding-app.ts'
+
+const told = (app: { model: { requests: { body: Record<string, unknown> }[] } }, n: number) => JSON.stringify(app.model.requests[n]?.body)
+const saidBy = async (app: Parameters<typeof allLogs>[0], id: number, tool_name: string) =>
+  (await allLogs(app, id)).filter(entry => entry.tool_name === tool_name).map(entry => entry.tool_output.content)
+
+test("the organization's rules are given to the agent and shown in the trace, again only when they have changed", async () => {
+  await using app = await startCodingApp(() => ({ text: 'done' }))
+  const set = (rules: string | null) => app.call('PATCH', `/v1/organizations/${app.org_id}`, { rules })
+  const resume = async (id: number) => {
+    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'again' })
+    await awaitEnd(app, id)
+  }
+  await set('Never use tabs.')
+  const { id } = await createRun(app, { prompt: 'x' })
+  await awaitEnd(app, id)
+  expect(told(app, 0)).toContain('Never use tabs.')
+  expect(told(app, 0)).toContain('Be brief.')
+  expect(await saidBy(app, id, 'organization_rules')).toEqual(['Never use tabs.'])
+  await resume(id)
+  expect(await saidBy(app, id, 'organization_rules')).toEqual(['Never use tabs.'])
+  await set('Never use spaces.')
+  await resume(id)
+  expect(told(app, 2)).toContain('Never use spaces.')
+  expect(told(app, 2)).not.toContain('Never use tabs.')
+  expect(await saidBy(app, id, 'organization_rules')).toEqual(['Never use tabs.', 'Never use spaces.'])
+  await set(null)
+  await resume(id)
+  expect(told(app, 3)).not.toContain('Never use')
+})
+
+test('with enable_rules_detection off, what the repository says to agents is neither read nor shown', async () => {
+  await using app = await startCodingApp(() => ({ text: 'done' }))
+  await app.call('PATCH', `/v1/organizations/${app.org_id}`, { settings: { enable_rules_detection: false } })
+  const { id } = await createRun(app, { prompt: 'x' })
+  await awaitEnd(app, id)
+  expect(told(app, 0)).not.toContain('Be brief.')
+  expect(await saidBy(app, id, 'repository_instructions')).toEqual([])
+})
