@@ -1,8 +1,9 @@
 import { firstRequest } from './first-request.ts'
+import { logPage } from './log-page.ts'
 import { stepOverhead } from './step-overhead.ts'
 
 /** `npm run bench` measures all, `npm run bench -- <name>` one. A figure is only printed: noise of a machine must not fail a build. */
-const benches: Record<string, () => Promise<string>> = { 'first-request': firstRequest, 'step-overhead': stepOverhead }
+const benches: Record<string, () => Promise<string>> = { 'first-request': firstRequest, 'step-overhead': stepOverhead, 'log-page': logPage }
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.find(name => !(name in benches))

@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { socketUrl } from '../src/postgres/socket-folder.ts'
 
-const TOKEN = 'bench-token-0123456789abcdef'
+export const TOKEN = 'bench-token-0123456789abcdef'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export type Service = AsyncDisposable & {
   /** Base URL of the organization's resources. */
   url: string
+  pid: number
   /** The embedded database, fsync on, as a service has it. */
   database_url: string
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
@@ -61,6 +62,7 @@ export async function startService(env: Record<string, string>): Promise<Service
   }
   return {
     url,
+    pid: child.pid ?? 0,
     database_url: socketUrl(join(data, 'postgres/run'), 'agentrun', 'agentrun'),
     call,
     async ended(run_id) {

@@ -20,6 +20,8 @@ import { accessFinder } from './service/authenticate.ts'
 import type { Services } from './service/context.ts'
 import { firstStart, type Started } from './service/first-start.ts'
 import { createLimiter } from './service/limits.ts'
+import { createLogPages } from './service/log-pages.ts'
+import { runHeadFinder } from './service/run-logs.ts'
 import { newSignInLink } from './service/sessions.ts'
 import { Database } from './store/database.ts'
 import { ping } from './store/first-start.ts'
@@ -28,6 +30,7 @@ import type { ServiceUsers } from './system/users.ts'
 import { Worker } from './worker/worker.ts'
 
 const CLOSE_MS = 500
+const LOG_PAGES_BYTES = 64 * 1024 * 1024
 
 export type Log = (level: 'info' | 'error', message: string, fields?: Record<string, unknown>) => void
 
@@ -112,7 +115,9 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   const services: Services = {
     db,
     findAccess: accessFinder(db),
+    findRunHead: runHeadFinder(db),
     limiter: createLimiter(db, rates),
+    log_pages: createLogPages(LOG_PAGES_BYTES),
     base_url: '',
     models,
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),

@@ -2,6 +2,8 @@ import { createModelCatalog } from '../src/model/catalog.ts'
 import { accessFinder } from '../src/service/authenticate.ts'
 import type { Services } from '../src/service/context.ts'
 import { createLimiter } from '../src/service/limits.ts'
+import { createLogPages } from '../src/service/log-pages.ts'
+import { runHeadFinder } from '../src/service/run-logs.ts'
 import type { Database } from '../src/store/database.ts'
 
 export const no_limits = {
@@ -18,7 +20,9 @@ export function unaskedServices(db: Database): Services {
   return {
     db,
     findAccess: accessFinder(db),
+    findRunHead: runHeadFinder(db),
     limiter: createLimiter(db, no_limits),
+    log_pages: createLogPages(0),
     base_url: '',
     models: createModelCatalog({ default_model: null }),
     resolveBase: async () => ({ state: 'no_mirror' }),

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Bucket, Endpoint } from '../contract/endpoint.ts'
+import { type Bucket, type Endpoint, org } from '../contract/endpoint.ts'
 import { effectiveScopes } from '../core/permissions.ts'
 import { rateHeaders } from '../core/rate-window.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
@@ -66,8 +66,8 @@ function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
 
 function organizationOf(endpoint: Endpoint, request: FastifyRequest): number | null {
   if (!('org_id' in endpoint.params.shape)) return null
-  const parsed = endpoint.params.pick({ org_id: true }).safeParse(request.params)
-  return parsed.success ? Number(parsed.data.org_id) : null
+  const parsed = org.safeParse(request.params)
+  return parsed.success ? parsed.data.org_id : null
 }
 
 /** Printable ASCII, once. 400 otherwise. */

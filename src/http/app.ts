@@ -141,6 +141,19 @@ function requireMethod(request: FastifyRequest): boolean {
 function answer(reply: FastifyReply, result: unknown) {
   if (result instanceof Replay)
     return reply.header('idempotent-replayed', 'true').type('application/json; charset=utf-8').send(result.answer)
+  if (result instanceof RawAnswer && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
   if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
+}
+
+/** Large pages are kept in memory: copying them into one piece for each reader is most of what answering them would cost. */
+function sendPieces(reply: FastifyReply, content_type: string, pieces: Buffer[]) {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+  reply.raw.writeHead(200, { 'content-type': content_type, 'content-length': length })
+  reply.raw.cork()
+  for (const piece of pieces) reply.raw.write(piece)
+  reply.raw.end()
+  reply.raw.uncork()
 }

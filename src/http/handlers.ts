@@ -21,11 +21,11 @@ import { getRun, listRuns, updateRun } from '../service/runs.ts'
 import { stopRun } from '../service/stop-run.ts'
 import { getMe, getUser, listUsers } from '../service/users.ts'
 
-/** An answer that is text already: JSON that was stored as it goes out, or a patch. */
+/** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, or a patch. */
 export class RawAnswer {
-  readonly body: string
+  readonly body: string | Buffer[]
   readonly content_type: string
-  constructor(body: string, content_type: string) {
+  constructor(body: string | Buffer[], content_type: string) {
     this.body = body
     this.content_type = content_type
   }

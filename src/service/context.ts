@@ -4,6 +4,8 @@ import type { Window } from '../core/rate-window.ts'
 import type { Transactional } from '../store/database.ts'
 import type { AccessFinder } from './authenticate.ts'
 import type { Limiter } from './limits.ts'
+import type { LogPages } from './log-pages.ts'
+import type { RunHeadFinder } from './run-logs.ts'
 
 /** Which commit a run would start from, asked of the local mirror alone (decisions §4). */
 export type BaseResolver = (
@@ -21,7 +23,9 @@ export type ModelList = {
 export type Services = {
   db: Transactional
   findAccess: AccessFinder
+  findRunHead: RunHeadFinder
   limiter: Limiter
+  log_pages: LogPages
   base_url: string
   models: ModelList
   resolveBase: BaseResolver

@@ -1,32 +1,39 @@
 import type { ListLogsQuery } from '../contract/logs.ts'
 import { pageNumbers } from '../core/paging.ts'
 import { traceUrl } from '../core/trace-url.ts'
-import { type EntryRow, findEntries, listEntries } from '../store/log-entries.ts'
-import type { RunRow } from '../store/runs.ts'
+import { batched } from '../store/batch.ts'
+import type { Db } from '../store/database.ts'
+import { findEntries } from '../store/log-entries.ts'
+import { findRunHeads, type RunHead } from '../store/run-heads.ts'
 import type { Context } from './context.ts'
-import { requireRun } from './runs.ts'
+import { entriesText } from './log-pages.ts'
+import { runNotFound } from './runs.ts'
+
+export type RunHeadFinder = (key: { organization_id: number; id: number }) => Promise<RunHead | undefined>
+
+/** One statement for all who ask in the same turn of the event loop. */
+export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunHeads(db, keys))
 
 /**
- * One page of a run's trace as JSON text (spec §Retrieve agent run logs). Entries are passed through as they are stored.
+ * One page of a run's trace as JSON text, in pieces that are not copied together (spec §Retrieve agent run logs). Entries are passed through as they are stored.
  * Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
  */
-export async function listRunLogs(ctx: Context, run_id: number, query: ListLogsQuery): Promise<string> {
-  const run = await requireRun(ctx.db, ctx.organization_id, run_id)
+export async function listRunLogs(ctx: Context, run_id: number, query: ListLogsQuery): Promise<Buffer[]> {
+  const run = await ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id })
+  if (!run) throw runNotFound()
   const { skip, limit, reverse = false, ...filter } = query
   const filtered = Object.values(filter).some(value => value !== undefined)
   if (filtered) {
     const { rows, total } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip, limit, reverse })
-    return page(ctx, run, rows, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
+    const entries = Buffer.from(rows.map(row => row.body).join(','))
+    return page(ctx, run, entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
   }
   const [from, to] = reverse ? [run.total_logs - skip - limit + 1, run.total_logs - skip] : [skip + 1, skip + limit]
-  const rows =
-    to < 1 || from > run.total_logs
-      ? []
-      : await listEntries(ctx.db, ctx.organization_id, run_id, Math.max(from, 1), Math.min(to, run.total_logs))
-  return page(ctx, run, reverse ? rows.reverse() : rows, pageNumbers(run.total_logs, { skip, limit }))
+  const entries = await entriesText(ctx, run_id, Math.max(from, 1), Math.min(to, run.total_logs), reverse)
+  return page(ctx, run, entries, pageNumbers(run.total_logs, { skip, limit }))
 }
 
-function page(ctx: Context, run: RunRow, rows: EntryRow[], numbers: Record<string, number>): string {
+function page(ctx: Context, run: RunHead, entries: Buffer, numbers: Record<string, number>): Buffer[] {
   const head = JSON.stringify({
     id: run.id,
     organization_id: run.organization_id,
@@ -36,5 +43,5 @@ function page(ctx: Context, run: RunRow, rows: EntryRow[], numbers: Record<strin
     result: run.result,
   })
   const tail = JSON.stringify({ total_logs: run.total_logs, ...numbers })
-  return `${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[${rows.map(row => row.body).join(',')}],${tail.slice(1)}`
+  return [Buffer.from(`${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`), entries, Buffer.from(`],${tail.slice(1)}`)]
 }

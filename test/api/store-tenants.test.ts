@@ -13,6 +13,7 @@ import { insertMessage, postponeMessages, takeMessages } from '../../src/store/m
 import { setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { detachPullRequests, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
+import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { forgetWorkspace, recordCheckout, recordWorkspace } from '../../src/store/workspaces.ts'
@@ -72,6 +73,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
+  findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
   getRepository: (db, org) => getRepository(db, org, mine.repo),

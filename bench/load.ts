@@ -1,0 +1,45 @@
+import { connect } from 'node:net'
+
+/** Requests answered in a second by a server that `connections` clients ask one after the other, over kept connections. Every answer must be 200. */
+export async function throughput(
+  url: string,
+  headers: Record<string, string>,
+  options: { connections: number; seconds: number },
+): Promise<number> {
+  const { hostname, port, host, pathname, search } = new URL(url)
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  const end = performance.now() + options.seconds * 1000
+  const started = performance.now()
+  const counts = await Promise.all(Array.from({ length: options.connections }, () => ask(hostname, Number(port), request, end)))
+  return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - started) / 1000)
+}
+
+function ask(host: string, port: number, request: Buffer, end: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true })
+    let answered = 0
+    /** Bytes of the answer that are still to come; null before its head. */
+    let left: number | null = null
+    let head = Buffer.alloc(0)
+    socket.on('connect', () => socket.write(request))
+    socket.on('error', reject)
+    socket.on('data', chunk => {
+      if (left === null) {
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+        const at = head.indexOf('\r\n\r\n')
+        if (at < 0) return
+        const text = head.toString('latin1', 0, at)
+        if (!text.startsWith('HTTP/1.1 200')) return void socket.destroy(new Error(text))
+        left = Number(/^content-length: (\d+)/im.exec(text)?.[1]) - (head.length - at - 4)
+        head = Buffer.alloc(0)
+      } else left -= chunk.length
+      if (left > 0) return
+      left = null
+      answered += 1
+      if (performance.now() < end) return void socket.write(request)
+      socket.destroy()
+      resolve(answered)
+    })
+  })
+}
