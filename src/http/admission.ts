@@ -3,12 +3,20 @@ import { type Bucket, type Endpoint, org } from '../contract/endpoint.ts'
 import { effectiveScopes } from '../core/permissions.ts'
 import { rateHeaders } from '../core/rate-window.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
+import type { WireProfile } from '../core/wire-profile.ts'
 import { authenticate, requireMembership, requireScope } from '../service/authenticate.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { chargeOnce } from '../service/idempotency.ts'
 import type { Charged, Who } from '../service/limits.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { parseInput } from './parse-input.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How the answer is worded; until a token has said so, as this service does. */
+    wire_profile: WireProfile
+  }
+}
 
 /**
  * Who asks, how often, and for which organization: decided before a byte of the body is read, in the order of decisions §6. 401, 429, 403,
@@ -26,6 +34,7 @@ export async function admit(
   const { actor, role } = await authenticate(services, given.length === 1 ? given[0] : undefined, organization_id).catch(error =>
     Promise.reject(failed.refuse(request.ip, error)),
   )
+  request.wire_profile = actor.wire_profile
   const idempotency_key = keyOf(endpoint, request)
   const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
   const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)

@@ -10,11 +10,11 @@ import type { Rate } from '../core/rate-window.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Feeds } from '../live/feeds.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
-import { Replay } from '../service/idempotency.ts'
 import { admit } from './admission.ts'
+import { answer } from './answer.ts'
 import type { OpenStreams } from './event-stream.ts'
 import { failedTokens } from './failed-tokens.ts'
-import { handlers, RawAnswer } from './handlers.ts'
+import { handlers } from './handlers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
 import { parseInput } from './parse-input.ts'
@@ -24,6 +24,7 @@ import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts
 import { addSessionRoutes } from './session-routes.ts'
 import { streamHandlers } from './stream-routes.ts'
 import { addWebPage } from './web-page.ts'
+import { rowFor } from './wire-profile.ts'
 
 export type AppOptions = EdgeOptions & {
   services: Services
@@ -59,6 +60,7 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
   })
   refuseOddities(app.server)
+  app.decorateRequest('wire_profile', 'standard')
   const failed = failedTokens(options.failed_tokens)
   const open: OpenStreams = new Set()
   const streams = streamHandlers(options.feeds, open)
@@ -113,12 +115,15 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
   async function handle(name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
     if (endpoint.response === 'document') {
       document ??= JSON.stringify(openApiDocument({ base_url: services.base_url, version: options.version }))
-      return answer(reply, new RawAnswer(document, 'application/json; charset=utf-8'))
+      return reply.type('application/json; charset=utf-8').send(document)
     }
     const ctx = admitted.get(request) ?? { ...services, readiness: options.readiness }
     const { params, query, body } = request
-    const input = parseInput(endpoint, { params, query: query as Record<string, unknown>, body })
-    if (endpoint.response !== 'stream') return answer(reply, await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input))
+    const input = parseInput(rowFor(request.wire_profile, endpoint), { params, query: query as Record<string, unknown>, body })
+    if (endpoint.response !== 'stream') {
+      const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input)
+      return answer(reply, result, request.wire_profile, endpoint.response)
+    }
     await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)
     if (closing) endStreams()
   }
@@ -136,24 +141,4 @@ function requireMethod(request: FastifyRequest): boolean {
   if (methods.length > 0 && !methods.includes(request.method))
     throw new ServiceError('method_not_allowed', `${request.method} is not served here.`, { headers: { allow: methods.join(', ') } })
   return methods.length > 0
-}
-
-function answer(reply: FastifyReply, result: unknown) {
-  if (result instanceof Replay)
-    return reply.header('idempotent-replayed', 'true').type('application/json; charset=utf-8').send(result.answer)
-  if (result instanceof RawAnswer && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
-  if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
-}
-
-/** Large pages are kept in memory: copying them into one piece for each reader is most of what answering them would cost. */
-function sendPieces(reply: FastifyReply, content_type: string, pieces: Buffer[]) {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  reply.hijack()
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
-  reply.raw.writeHead(200, { 'content-type': content_type, 'content-length': length })
-  reply.raw.cork()
-  for (const piece of pieces) reply.raw.write(piece)
-  reply.raw.end()
-  reply.raw.uncork()
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
+import { statusFor } from '../core/wire-profile.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
@@ -74,7 +75,10 @@ export const handlers: Handlers = {
   archiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: true }),
   unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),
   getAgentRunLogs: async (ctx, { params, query }) =>
-    new RawAnswer(await listRunLogs(ctx, params.agent_run_id, query), 'application/json; charset=utf-8'),
+    new RawAnswer(
+      await listRunLogs(ctx, params.agent_run_id, query, run => statusFor(ctx.actor.wire_profile, run)),
+      'application/json; charset=utf-8',
+    ),
   getAgentRunDiff: async (ctx, { params, query }) => {
     const diff = await getRunDiff(ctx, params.agent_run_id)
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff

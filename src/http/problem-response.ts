@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { codegenProblem } from '../core/wire-profile.ts'
 
 // How long a client may go on sending a body that was refused unread, so that it can read the answer before the connection goes.
 const LINGER_MS = 1_000
@@ -23,7 +24,8 @@ export function problemOf(error: ServiceError, request: { id: string; url: strin
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError) {
-  const body = problemOf(error, { id: request.id, url: request.raw.url })
+  const problem = problemOf(error, { id: request.id, url: request.raw.url })
+  const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem
   reply.raw.once('finish', () => {
     if (request.raw.complete) return
     const { socket } = request.raw

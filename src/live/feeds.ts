@@ -12,9 +12,12 @@ export class Feeds {
     this.#on_error = on_error
   }
 
-  /** @param frameOf turns what passes by into a frame; null drops it */
-  run(organization_id: number, run_id: number, source: FeedSource, frameOf: (json: string) => string | null): Feed {
-    return this.#open(`run:${organization_id}:${run_id}`, source, feed => [
+  /**
+   * @param audience readers for whom the source has the same words share a feed
+   * @param frameOf turns what passes by into a frame; null drops it
+   */
+  run(organization_id: number, run_id: number, audience: string, source: FeedSource, frameOf: (json: string) => string | null): Feed {
+    return this.#open(`run:${organization_id}:${run_id}:${audience}`, source, feed => [
       this.#hub.onRun(organization_id, run_id, () => feed.wake()),
       this.#hub.onLive(organization_id, run_id, json => {
         const text = frameOf(json)
@@ -23,8 +26,10 @@ export class Feeds {
     ])
   }
 
-  organization(organization_id: number, source: FeedSource): Feed {
-    return this.#open(`organization:${organization_id}`, source, feed => [this.#hub.onOrganization(organization_id, () => feed.wake())])
+  organization(organization_id: number, audience: string, source: FeedSource): Feed {
+    return this.#open(`organization:${organization_id}:${audience}`, source, feed => [
+      this.#hub.onOrganization(organization_id, () => feed.wake()),
+    ])
   }
 
   /** Lets go of feeds that nobody reads any more. */

@@ -17,13 +17,15 @@ import { getRun, requireRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
 const AGENTS = ['built_in']
+/** Agents that clients of the public API ask for by name. */
+const not_installed = ['claude_code', 'codex', 'opencode', 'gemini']
 
 /**
  * Accepts a run: the row, its first entry and the job to work on it commit together (decisions §4).
  * 400 names the field; 404 for a repository or parent run that is not in this organization.
  */
 export async function createRun(ctx: Context, input: CreateRunInput): Promise<AgentRun> {
-  const agent_type = requireAgent(input.agent_type ?? 'built_in')
+  const agent = chooseAgent(ctx, input.agent_type ?? 'built_in')
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const model = input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model)
   if (model.scripted) requireValidPlaybook(input.prompt)
@@ -40,7 +42,7 @@ export async function createRun(ctx: Context, input: CreateRunInput): Promise<Ag
       user_id: ctx.actor.user_id,
       repository_id: repository?.id ?? null,
       source_type: 'API',
-      agent_type,
+      agent_type: agent.agent_type,
       model: model.id,
       prompt: input.prompt,
       title: input.title ?? titleOf(input.prompt),
@@ -58,7 +60,14 @@ export async function createRun(ctx: Context, input: CreateRunInput): Promise<Ag
       deadline_seconds: ctx.turn_wall_seconds,
     })
     const place = { organization_id: ctx.organization_id, run_id: id }
-    const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode: 'prompt', images: images?.length ?? 0 }
+    const message = {
+      text: input.prompt,
+      user_id: ctx.actor.user_id,
+      source_type: 'API',
+      mode: 'prompt',
+      images: images?.length ?? 0,
+      agent,
+    }
     await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
     await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
     await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
@@ -68,8 +77,10 @@ export async function createRun(ctx: Context, input: CreateRunInput): Promise<Ag
   })
 }
 
-function requireAgent(name: string): string {
-  if (name === 'built_in' || name === 'codegen') return 'built_in'
+/** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (decisions §4). */
+function chooseAgent(ctx: Context, name: string): { agent_type: string; instead_of?: string } {
+  if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
+  if (ctx.actor.wire_profile === 'codegen' && not_installed.includes(name)) return { agent_type: 'built_in', instead_of: name }
   throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
 }
 

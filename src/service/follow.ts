@@ -1,3 +1,4 @@
+import type { AgentRun } from '../contract/runs.ts'
 import type { Frame } from '../live/feed.ts'
 import type { Db } from '../store/database.ts'
 import { lastEventSeq, listEventsAfter } from '../store/events.ts'
@@ -8,8 +9,11 @@ import { runObjects } from './run-object.ts'
 
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
 
+/** The run object as the readers of a stream are told it (decisions §8). */
+export type Telling = (run: AgentRun) => unknown
+
 /** A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (decisions §10). */
-export function runSource(db: Db, base_url: string, organization_id: number, run_id: number) {
+export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, tell: Telling) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
@@ -18,7 +22,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
     async state(): Promise<string | null> {
       const row = await getRun(db, organization_id, run_id)
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
-      return run ? frame('run', JSON.stringify(run)) : null
+      return run ? frame('run', JSON.stringify(tell(run))) : null
     },
     /** The tool that is running, for who begins to look on in the middle of it. */
     async now(): Promise<string | null> {
@@ -32,7 +36,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
 }
 
 /** What happened to an organization's runs, with the run as it is now in every frame. */
-export function organizationSource(db: Db, base_url: string, organization_id: number) {
+export function organizationSource(db: Db, base_url: string, organization_id: number, tell: Telling) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const events = await listEventsAfter(db, organization_id, seq, limit)
@@ -45,7 +49,7 @@ export function organizationSource(db: Db, base_url: string, organization_id: nu
       )
       return events.map(event => {
         const run = runs.find(item => item.id === event.run_id)
-        const data = JSON.stringify({ seq: event.seq, type: event.type, agent_run_id: event.run_id, run })
+        const data = JSON.stringify({ seq: event.seq, type: event.type, agent_run_id: event.run_id, run: run && tell(run) })
         return { seq: event.seq, text: frame('run', data, event.seq) }
       })
     },

@@ -1,6 +1,7 @@
 import type { ListLogsQuery } from '../contract/logs.ts'
 import { pageNumbers } from '../core/paging.ts'
 import { traceUrl } from '../core/trace-url.ts'
+import type { RunState } from '../core/wire-profile.ts'
 import { batched } from '../store/batch.ts'
 import type { Db } from '../store/database.ts'
 import { findEntries } from '../store/log-entries.ts'
@@ -15,10 +16,15 @@ export type RunHeadFinder = (key: { organization_id: number; id: number }) => Pr
 export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunHeads(db, keys))
 
 /**
- * One page of a run's trace as JSON text, in pieces that are not copied together (spec §Retrieve agent run logs). Entries are passed through as they are stored.
- * Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
+ * One page of a run's trace as JSON text, in pieces that are not copied together (spec §Retrieve agent run logs). Entries are passed through as they are stored;
+ * `statusOf` words the run's own status for the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
  */
-export async function listRunLogs(ctx: Context, run_id: number, query: ListLogsQuery): Promise<Buffer[]> {
+export async function listRunLogs(
+  ctx: Context,
+  run_id: number,
+  query: ListLogsQuery,
+  statusOf: (run: RunState) => string,
+): Promise<Buffer[]> {
   const run = await ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id })
   if (!run) throw runNotFound()
   const { skip, limit, reverse = false, ...filter } = query
@@ -26,18 +32,18 @@ export async function listRunLogs(ctx: Context, run_id: number, query: ListLogsQ
   if (filtered) {
     const { rows, total } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip, limit, reverse })
     const entries = Buffer.from(rows.map(row => row.body).join(','))
-    return page(ctx, run, entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
+    return page(ctx, run, statusOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
   }
   const [from, to] = reverse ? [run.total_logs - skip - limit + 1, run.total_logs - skip] : [skip + 1, skip + limit]
   const entries = await entriesText(ctx, run_id, Math.max(from, 1), Math.min(to, run.total_logs), reverse)
-  return page(ctx, run, entries, pageNumbers(run.total_logs, { skip, limit }))
+  return page(ctx, run, statusOf(run), entries, pageNumbers(run.total_logs, { skip, limit }))
 }
 
-function page(ctx: Context, run: RunHead, entries: Buffer, numbers: Record<string, number>): Buffer[] {
+function page(ctx: Context, run: RunHead, status: string, entries: Buffer, numbers: Record<string, number>): Buffer[] {
   const head = JSON.stringify({
     id: run.id,
     organization_id: run.organization_id,
-    status: run.status,
+    status,
     created_at: run.created_at.toISOString(),
     web_url: traceUrl(ctx.base_url, run.id),
     result: run.result,

@@ -1,7 +1,8 @@
 import type { ListRunsQuery, UpdateRunInput } from '../contract/run-inputs.ts'
-import type { AgentRun } from '../contract/runs.ts'
+import type { AgentRun, RunStatus } from '../contract/runs.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
+import type { StatusFilter } from '../core/wire-profile.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
@@ -33,10 +34,13 @@ export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Pro
   return run
 }
 
-/** One page, newest first. */
-export async function listRuns(ctx: Context, query: ListRunsQuery) {
+export type RunsQuery = Omit<ListRunsQuery, 'status'> & { status?: RunStatus | StatusFilter | undefined }
+
+/** One page, newest first. A status of the public API can be several of ours (decisions §8). */
+export async function listRuns(ctx: Context, { status, ...query }: RunsQuery) {
   const window = pageWindow(query)
-  const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, query, window.skip, window.limit)
+  const filter = { ...query, status: typeof status === 'string' ? { statuses: [status], except: [] } : status }
+  const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
   return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
 }
 

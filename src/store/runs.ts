@@ -1,4 +1,5 @@
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingOn } from '../contract/runs.ts'
+import type { StatusFilter } from '../core/wire-profile.ts'
 import { type Db, only } from './database.ts'
 
 export type RunRow = {
@@ -146,7 +147,7 @@ export async function lockRun(db: Db, organization_id: number, id: number): Prom
 export type RunFilter = {
   user_id?: number | undefined
   source_type?: string | undefined
-  status?: string | undefined
+  status?: StatusFilter | undefined
   repo_id?: number | undefined
   tag?: string | undefined
   q?: string | undefined
@@ -174,7 +175,8 @@ export async function listRuns(
   add(p => `r.archived = ${p}`, filter.archived ?? false)
   add(p => `r.user_id = ${p}`, filter.user_id)
   add(p => `r.source_type = ${p}`, filter.source_type)
-  add(p => `r.status = ${p}`, filter.status)
+  add(p => `r.status = any(${p})`, filter.status?.statuses)
+  add(p => `coalesce(r.waiting_on, r.status_reason, '') <> all(${p})`, filter.status?.except)
   add(p => `r.repository_id = ${p}`, filter.repo_id)
   add(p => `${p} = any(r.tags)`, filter.tag)
   add(p => `(strpos(lower(r.title), ${p}) > 0 or strpos(lower(r.prompt), ${p}) > 0)`, filter.q?.toLowerCase())

@@ -39,12 +39,14 @@ function wellFormed(json: string): string {
   return json.includes('\\ud') ? json.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : json
 }
 
+/** `agent`: which one works on the run, when another was asked for. */
 export const userMessage = (message: {
   text: string
   user_id: number | null
   source_type: string
   mode: string
   images: number
+  agent?: { agent_type: string; instead_of?: string }
 }): NewEntry =>
   entry({
     message_type: 'USER_MESSAGE',
@@ -54,6 +56,11 @@ export const userMessage = (message: {
       source_type: message.source_type,
       mode: message.mode,
       ...(message.images > 0 && { images: message.images }),
+      ...(message.agent?.instead_of !== undefined && {
+        agent_type: message.agent.agent_type,
+        requested_agent_type: message.agent.instead_of,
+        note: `The agent ${message.agent.instead_of} is not installed; ${message.agent.agent_type} runs instead.`,
+      }),
     },
   })
 

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import type { Problem } from '../contract/problem.ts'
+import { failureReasons, pauseReasons, type RunStatus, RunStatus as runStatus, WaitingOn } from '../contract/runs.ts'
+import { codegenFilter, codegenProblem, codegenStatus, codegenStatuses, type RunState, statusFor } from './wire-profile.ts'
+
+const details: Partial<Record<RunStatus, Partial<RunState>[]>> = {
+  waiting: WaitingOn.options.map(waiting_on => ({ waiting_on })),
+  paused: pauseReasons.map(status_reason => ({ status_reason })),
+  failed: failureReasons.map(status_reason => ({ status_reason })),
+}
+/** Every state that a run can be in, as far as its word depends on it. */
+const states = runStatus.options.flatMap((status): RunState[] => (details[status] ?? [{}]).map(detail => ({ status, ...detail })))
+
+test.each<[string, RunState[]]>([
+  ['ACTIVE', [...(['queued', 'starting', 'running', 'cancelling'] as const).map(status => ({ status }))]],
+  ['ACTIVE', (['plan_approval', 'tool_approval', 'ci'] as const).map(waiting_on => ({ status: 'waiting', waiting_on }))],
+  ['PAUSED', [{ status: 'waiting', waiting_on: 'user_input' }, { status: 'paused', status_reason: 'budget' }, { status: 'paused' }]],
+  ['COMPLETE', [{ status: 'completed', status_reason: null, waiting_on: null }]],
+  ['CANCELLED', [{ status: 'cancelled' }]],
+  ['TIMEOUT', [{ status: 'failed', status_reason: 'timeout' }]],
+  ['MAX_ITERATIONS_REACHED', [{ status: 'failed', status_reason: 'max_steps' }]],
+  ['OUT_OF_TOKENS', [{ status: 'failed', status_reason: 'out_of_tokens' }]],
+  ['ERROR', [{ status: 'failed', status_reason: 'agent_error' }, { status: 'failed', status_reason: 'lost' }, { status: 'failed' }]],
+])('%s is the word for %j', (word, runs) => {
+  for (const run of runs) {
+    expect(codegenStatus(run)).toBe(word)
+    expect(statusFor('codegen', run)).toBe(word)
+    expect(statusFor('standard', run)).toBe(run.status)
+  }
+})
+
+test('a filter by a word finds exactly the runs that are told that word, in any case', () => {
+  for (const name of codegenStatuses)
+    for (const spelled of [name, name.toLowerCase()]) {
+      const filter = codegenFilter(spelled)
+      if (filter === null) throw new Error(`${spelled} is no filter`)
+      const found = states.filter(
+        ({ status, waiting_on, status_reason }) =>
+          filter.statuses.includes(status) && !filter.except.includes(waiting_on ?? status_reason ?? ''),
+      )
+      expect(found).toEqual(states.filter(state => codegenStatus(state) === name))
+      expect(found).not.toEqual([])
+    }
+})
+
+test('a word of the public API that no run of ours is told finds none, and any other is none', () => {
+  for (const name of ['FAILED', 'EVALUATION', 'PENDING']) expect(codegenFilter(name)).toEqual({ statuses: [], except: [] })
+  for (const name of ['', 'DONE', 'RUNNING ', 'COMPLETE,ACTIVE', '__proto__']) expect(codegenFilter(name)).toBeNull()
+})
+
+const problem: Problem = {
+  ...{ type: 'about:blank#invalid_request', title: 'Invalid request', status: 400, status_code: 400, code: 'invalid_request' },
+  ...{ detail: 'prompt: is required', message: 'prompt: is required', instance: '/x', request_id: 'r' },
+  errors: [{ loc: ['body', 'prompt'], msg: 'is required', type: 'custom' }],
+}
+
+test('what is wrong with a request is 422 with the list as detail, and the words beside it', () => {
+  expect(codegenProblem(problem)).toEqual({ ...problem, status: 422, status_code: 422, detail: problem.errors })
+  expect(codegenProblem({ ...problem, errors: [] })).toMatchObject({
+    status: 422,
+    detail: [{ loc: [], msg: 'prompt: is required', type: 'invalid_request' }],
+    message: 'prompt: is required',
+  })
+})
+
+test('every other problem is the same', () => {
+  const missing: Problem = { ...problem, code: 'not_found', status: 404, status_code: 404, errors: [] }
+  expect(codegenProblem(missing)).toBe(missing)
+})

@@ -1,0 +1,30 @@
+import type { FastifyReply } from 'fastify'
+import type { z } from 'zod'
+import { parseJsonExactly } from '../core/json-text.ts'
+import type { WireProfile } from '../core/wire-profile.ts'
+import { Replay } from '../service/idempotency.ts'
+import { RawAnswer } from './handlers.ts'
+import { answerFor } from './wire-profile.ts'
+
+/** Sends what a verb answered, in the words of the caller's wire profile: `schema` says where a run's status stands in it. */
+export function answer(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType) {
+  if (result instanceof RawAnswer && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
+  if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
+  reply.type('application/json; charset=utf-8')
+  if (!(result instanceof Replay)) return reply.send(JSON.stringify(answerFor(profile, schema, result)))
+  const { answer: text } = result
+  reply.header('idempotent-replayed', 'true')
+  return reply.send(profile === 'standard' ? text : JSON.stringify(answerFor(profile, schema, parseJsonExactly(text))))
+}
+
+/** Large pages are kept in memory: copying them into one piece for each reader is most of what answering them would cost. */
+function sendPieces(reply: FastifyReply, content_type: string, pieces: Buffer[]) {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+  reply.raw.writeHead(200, { 'content-type': content_type, 'content-length': length })
+  reply.raw.cork()
+  for (const piece of pieces) reply.raw.write(piece)
+  reply.raw.end()
+  reply.raw.uncork()
+}

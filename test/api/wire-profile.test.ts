@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { codegenStatuses } from '../../src/core/wire-profile.ts'
+import { createRun } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+import { putRun, statuses } from './put-run.ts'
+import { openFrames } from './read-frames.ts'
+import { type Caller, withProfile } from './with-profile.ts'
+
+let app: App
+let codegen: Caller
+let org: string
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  codegen = await withProfile(app, 'codegen')
+  org = `/v1/organizations/${app.org_id}`
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const words = {
+  queued: 'ACTIVE',
+  starting: 'ACTIVE',
+  running: 'ACTIVE',
+  waiting: 'PAUSED',
+  paused: 'PAUSED',
+  cancelling: 'ACTIVE',
+  completed: 'COMPLETE',
+  failed: 'ERROR',
+  cancelled: 'CANCELLED',
+} as const
+
+/** A run in this state, as a worker would leave it. */
+async function runIn(state: keyof typeof words, reason?: string): Promise<number> {
+  const { id } = await createRun(app, { prompt: 'x', metadata: { status: 'queued' } })
+  await putRun(app, id, state)
+  if (reason !== undefined && state === 'failed') await rows(app, 'update runs set status_reason = $2 where id = $1', [id, reason])
+  if (reason !== undefined && state === 'waiting') await rows(app, 'update runs set waiting_on = $2 where id = $1', [id, reason])
+  return id
+}
+
+describe('200, the status of a run', () => {
+  test.each(statuses)('%s is told in the words of the token, and everything else is the same', async state => {
+    const id = await runIn(state)
+    for (const path of [
+      `${org}/agent/run/${id}`,
+      `${org}/agent/run/${id}/logs`,
+      `/v1/alpha/organizations/${app.org_id}/agent/run/${id}/logs`,
+    ]) {
+      const told = (await codegen.call('GET', path)).body
+      const ours = (await app.call('GET', path)).body
+      expect([told.status, ours.status]).toEqual([words[state], state])
+      expect(JSON.stringify({ ...told, status: '' })).toBe(JSON.stringify({ ...ours, status: '' }))
+    }
+    const [listed] = (await codegen.call('GET', `${org}/agent/runs?limit=1`)).body.items
+    expect([listed.id, listed.status, listed.metadata]).toEqual([id, words[state], { status: 'queued' }])
+  })
+
+  test('a failure is told by its reason, and what waits for no person is at work', async () => {
+    for (const [state, reason, word] of [
+      ['failed', 'timeout', 'TIMEOUT'],
+      ['failed', 'max_steps', 'MAX_ITERATIONS_REACHED'],
+      ['failed', 'out_of_tokens', 'OUT_OF_TOKENS'],
+      ['failed', 'oom', 'ERROR'],
+      ['waiting', 'ci', 'ACTIVE'],
+    ] as const) {
+      const id = await runIn(state, reason)
+      expect((await codegen.call('GET', `${org}/agent/run/${id}`)).body.status).toBe(word)
+      expect((await codegen.call('GET', `${org}/agent/run/${id}/logs?limit=1`)).body.status).toBe(word)
+    }
+  })
+
+  test('in the answers to what changes a run', async () => {
+    const created = (await codegen.call('POST', `${org}/agent/run`, { prompt: 'x' })).body
+    expect(created.status).toBe('ACTIVE')
+    const agent_run_id = created.id
+    expect((await codegen.call('PATCH', `${org}/agent/run/${agent_run_id}`, { title: 'y' })).body.status).toBe('ACTIVE')
+    expect((await codegen.call('POST', `${org}/agent/run/archive`, { agent_run_id })).body.status).toBe('ACTIVE')
+    expect((await codegen.call('POST', `${org}/agent/run/stop`, { agent_run_id })).body.status).toBe('CANCELLED')
+    expect((await codegen.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'z' })).body.status).toBe('ACTIVE')
+  })
+
+  test('in a replayed answer, by the profile of who asks now', async () => {
+    const body = { prompt: 'x', metadata: { status: 'completed', big: 1 } }
+    const key = { 'idempotency-key': 'wire-1' }
+    const first = await codegen.call('POST', `${org}/agent/run`, body, key)
+    const again = await codegen.call('POST', `${org}/agent/run`, body, key)
+    const ours = await app.call('POST', `${org}/agent/run`, body, key)
+    expect([again, ours].map(answer => answer.headers.get('idempotent-replayed'))).toEqual(['true', 'true'])
+    expect(again.body).toEqual(first.body)
+    expect(ours.body).toEqual({ ...first.body, status: 'queued' })
+    expect(first.body).toMatchObject({ status: 'ACTIVE', metadata: body.metadata })
+  })
+
+  test('in streams, though readers of both profiles follow the same run', async () => {
+    const { id } = await createRun(app, { prompt: 'x' })
+    const path = `${org}/agent/run/${id}/events`
+    await using theirs = await openFrames(codegen, path)
+    await using ours = await openFrames(app, path)
+    await using all = await openFrames(codegen, `${org}/events`)
+    const last = (frames: { event: string; data: string }[]) => JSON.parse(frames.findLast(frame => frame.event === 'run')?.data ?? '{}')
+    await theirs.until(frames => last(frames).status === 'ACTIVE')
+    await ours.until(frames => last(frames).status === 'queued')
+    await codegen.call('POST', `${org}/agent/run/stop`, { agent_run_id: id })
+    await theirs.until(frames => last(frames).status === 'CANCELLED')
+    await ours.until(frames => last(frames).status === 'cancelled')
+    await all.until(frames => last(frames).run?.id === id && last(frames).run.status === 'CANCELLED')
+    for (const reader of [theirs, all]) expect(reader.frames.filter(({ data }) => /"status":"(queued|cancelled)"/.test(data))).toEqual([])
+  })
+})
+
+describe('200, ?status=', () => {
+  test('finds the runs that are told that word; our own names work besides, and a word that no run has finds none', async () => {
+    for (const state of statuses) await runIn(state)
+    const all = (await codegen.call('GET', `${org}/agent/runs`)).body.items as { id: number; status: string }[]
+    const found = async (status: string) => {
+      const { status: code, body } = await codegen.call('GET', `${org}/agent/runs?status=${status}`)
+      expect({ status, code, total: body.total }).toEqual({ status, code: 200, total: body.items.length })
+      return body.items.map((run: { id: number }) => run.id)
+    }
+    const told = (word: string) => all.filter(run => run.status === word).map(run => run.id)
+    for (const word of codegenStatuses) {
+      expect(await found(word)).toEqual(told(word))
+      if (word !== 'PAUSED' && word !== 'CANCELLED') expect(await found(word.toLowerCase())).toEqual(told(word))
+    }
+    for (const word of ['ACTIVE', 'PAUSED', 'COMPLETE', 'CANCELLED', 'ERROR']) expect(told(word)).not.toEqual([])
+    const ours = (await app.call('GET', `${org}/agent/runs?status=paused`)).body.items.map((run: { id: number }) => run.id)
+    expect(await found('paused')).toEqual(ours)
+    for (const word of ['FAILED', 'EVALUATION', 'PENDING']) expect(await found(word)).toEqual([])
+  })
+})
+
+describe('200, agent_type', () => {
+  test.each(['claude_code', 'codex'])(
+    '%s, which is not installed, is played by the built-in agent, and the first entry says so',
+    async name => {
+      const { status, body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: name })
+      expect([status, body.agent_type]).toEqual([200, 'built_in'])
+      const { logs } = (await codegen.call('GET', `${org}/agent/run/${body.id}/logs`)).body
+      expect(logs).toHaveLength(1)
+      expect(logs[0]).toMatchObject({
+        seq: 1,
+        message_type: 'USER_MESSAGE',
+        observation: {
+          text: 'x',
+          agent_type: 'built_in',
+          requested_agent_type: name,
+          note: `The agent ${name} is not installed; built_in runs instead.`,
+        },
+      })
+    },
+  )
+
+  test.each(['codegen', 'built_in'])('%s is the built-in agent, and there is nothing to say', async name => {
+    const { body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: name })
+    expect(body.agent_type).toBe('built_in')
+    const { logs } = (await codegen.call('GET', `${org}/agent/run/${body.id}/logs`)).body
+    expect(Object.keys(logs[0].observation)).toEqual(['text', 'user_id', 'source_type', 'mode'])
+  })
+})
+
+describe('400', () => {
+  test('a standard token is refused an agent that is not installed, with the list, and the words of the public API', async () => {
+    const problem = expectProblem(
+      await app.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: 'claude_code' }),
+      400,
+      'body.agent_type',
+    )
+    expect(problem.detail).toContain('available: built_in')
+    expectProblem(await app.call('GET', `${org}/agent/runs?status=COMPLETE`), 400, 'query.status')
+  })
+
+  test('what is refused before the token is read has the standard shape', async () => {
+    const answer = await codegen.call('GET', '/v1/%zz')
+    expectProblem(answer, 400)
+  })
+})
+
+describe('401', () => {
+  test('a token that is none has no profile', async () => {
+    expectProblem(
+      await codegen.call('POST', `${org}/agent/run`, { prompt: 7 }, { authorization: 'Bearer nobody-ever-made-this-token' }),
+      401,
+    )
+  })
+})
+
+describe('422', () => {
+  const cases: [string, string, string, unknown, string][] = [
+    ['a body without what it needs', 'POST', '/agent/run', {}, 'body.prompt'],
+    ['no body at all', 'POST', '/agent/run', undefined, 'body'],
+    ['a value of another type', 'POST', '/agent/run', { prompt: 'x', repo_id: '1' }, 'body.repo_id'],
+    ['a model that nobody knows', 'POST', '/agent/run', { prompt: 'x', model: 'x/y' }, 'body.model'],
+    ['an agent that nobody knows', 'POST', '/agent/run', { prompt: 'x', agent_type: 'nobody' }, 'body.agent_type'],
+    ['a query out of bounds', 'GET', '/agent/runs?limit=101', undefined, 'query.limit'],
+    ['a status that nobody has', 'GET', '/agent/runs?status=DONE', undefined, 'query.status'],
+    ['a status given twice', 'GET', '/agent/runs?status=ERROR&status=ERROR', undefined, 'query.status'],
+    ['an id that is none', 'GET', '/agent/run/one', undefined, 'path.agent_run_id'],
+  ]
+  test.each(cases)('%s, told as a list of places beside the words', async (_what, method, path, body, place) => {
+    const before = await contents(app)
+    const answer = await codegen.call(method, org + path, body)
+    expectList(answer, place)
+    expect(await contents(app)).toEqual(before)
+  })
+
+  test('an organization that cannot be one', async () => {
+    expectList(await codegen.call('GET', '/v1/organizations/one/repos'), 'path.org_id')
+  })
+
+  test.each(['{', '{"prompt":"x","prompt":"y"}', `{"a":${'['.repeat(100)}`, '\ufeff{}', ''])('a body that is no JSON: %j', async body => {
+    const response = await fetch(`${app.base_url}${org}/agent/run`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'application/json' },
+      body,
+    })
+    expectList({ status: response.status, headers: response.headers, body: await response.json() }, 'body')
+  })
+
+  function expectList({ status, headers, body }: Awaited<ReturnType<Caller['call']>>, place: string) {
+    expect({ status, body }).toMatchObject({ status: 422, body: { status: 422, status_code: 422, code: 'invalid_request' } })
+    expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+    expect(headers.get('x-request-id')).toBe(body.request_id)
+    expect(body.message).toEqual(expect.stringMatching(/\w/))
+    expect(body.detail.map((item: { loc: unknown[] }) => item.loc.join('.'))).toContain(place)
+    for (const { loc, msg, type, ...rest } of body.detail) {
+      for (const part of loc) expect(['string', 'number']).toContain(typeof part)
+      expect([typeof msg, typeof type, rest]).toEqual(['string', 'string', {}])
+    }
+  }
+})
+
+describe('other refusals', () => {
+  test('are the same for both, their detail a text', async () => {
+    const agent_run_id = await runIn('cancelling')
+    for (const [method, path, body, status] of [
+      ['GET', `${org}/agent/run/424242`, undefined, 404],
+      ['GET', '/v1/organizations/424242/repos', undefined, 403],
+      ['POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'x' }, 409],
+      ['DELETE', '/v1/users/me', undefined, 405],
+    ] as const)
+      expectProblem(await codegen.call(method, path, body), status)
+    const text = await fetch(`${app.base_url}${org}/agent/run`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'text/plain' },
+      body: 'x',
+    })
+    expectProblem({ status: text.status, headers: text.headers, body: await text.json() }, 415)
+    const key = { 'idempotency-key': 'wire-2' }
+    await codegen.call('POST', `${org}/agent/run`, { prompt: 'x' }, key)
+    expectProblem(await codegen.call('POST', `${org}/agent/run`, { prompt: 'y' }, key), 422)
+  })
+})
