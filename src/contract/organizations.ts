@@ -11,9 +11,15 @@ const settings = {
   default_repo_id: z.int().nullable().describe('Taken by runs that name no repository'),
   default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
   rules: z.string().nullable().describe('Given to the agent of every run'),
+  max_concurrent_runs: z.int().nullable().describe('How many runs may be at work at the same time; null: no bound'),
 }
 const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
-const settings_example = { default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', rules: 'Every change has a test.' }
+const settings_example = {
+  default_repo_id: 7,
+  default_model: 'anthropic/claude-sonnet-4-5',
+  rules: 'Every change has a test.',
+  max_concurrent_runs: 4,
+}
 
 export const Organization = z
   .object({
@@ -50,6 +56,7 @@ export const UpdateOrganizationInput = z
     default_repo_id: z.int().min(0).nullish().describe('Taken by runs that name no repository; null: none'),
     default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
+    max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no bound'),
   })
   .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>

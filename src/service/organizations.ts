@@ -3,6 +3,7 @@ import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { insertMembership, isAdminSomewhere } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
+import { notifyWork } from '../store/notify.ts'
 import {
   getOrganization as getOrganizationRow,
   insertOrganization,
@@ -21,6 +22,7 @@ const settingsOf = (row: OrganizationRow) => ({
   default_repo_id: row.default_repository_id,
   default_model: row.default_model,
   rules: row.rules,
+  max_concurrent_runs: row.max_concurrent_runs,
 })
 const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
 
@@ -64,7 +66,9 @@ export async function updateOrganization(ctx: Context, input: UpdateOrganization
       default_repository_id: input.default_repo_id,
       default_model: input.default_model,
       rules: input.rules === '' ? null : input.rules,
+      max_concurrent_runs: input.max_concurrent_runs,
     })
+    if (input.max_concurrent_runs !== undefined) await notifyWork(tx)
     const { rules, ...said } = input
     const change = rules === undefined ? said : { ...said, rules: 'changed' }
     await audit(tx, ctx, 'organization.updated', { type: 'organization', id: ctx.organization_id }, change)

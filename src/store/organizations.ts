@@ -8,8 +8,10 @@ export type OrganizationRow = {
   default_repository_id: number | null
   default_model: string | null
   rules: string | null
+  max_concurrent_runs: number | null
 }
-const columns = 'o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.rules'
+const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.rules,
+  o.max_concurrent_runs`
 
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
   const { rows } = await db.query<OrganizationRow>({
@@ -86,7 +88,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
         enable_rules_detection = coalesce($4, enable_rules_detection),
         default_repository_id = case when $5 then $6::bigint else default_repository_id end,
         default_model = case when $7 then $8 else default_model end,
-        rules = case when $9 then $10 else rules end
+        rules = case when $9 then $10 else rules end,
+        max_concurrent_runs = case when $11 then $12::int else max_concurrent_runs end
       where id = $1`,
     values: [
       organization_id,
@@ -99,6 +102,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
       change.default_model ?? null,
       change.rules !== undefined,
       change.rules ?? null,
+      change.max_concurrent_runs !== undefined,
+      change.max_concurrent_runs ?? null,
     ],
   })
   return rowCount === 1

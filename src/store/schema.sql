@@ -167,7 +167,9 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   default_model text,
   rules text,
+  max_concurrent_runs integer,
   constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
+  constraint organizations_max_concurrent_runs_check CHECK ((max_concurrent_runs > 0)),
   constraint organizations_pkey PRIMARY KEY (id)
 );
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const defaults = { default_repo_id: null, default_model: null, rules: null }
+const defaults = { default_repo_id: null, default_model: null, rules: null, max_concurrent_runs: null }
 const both = { enable_pr_creation: true, enable_rules_detection: true }
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}`
 const patch = (body: unknown, org_id = app.org_id) => app.call('PATCH', path(org_id), body)
@@ -100,6 +100,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       { default_repo_id: app.repo_id },
       { default_model: 'scripted/playbook' },
       { rules: 'Write tests.\nUse "quotes" and 😀.' },
+      { max_concurrent_runs: 3 },
       {},
     ]
     let wanted = empty
@@ -124,7 +125,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
 
   test('400: what is wrong is named, and nothing of it is kept', async () => {
     const before = await contents(app)
-    const wrong: [Record<string, unknown>, string][] = [
+    const wrong: [object, string][] = [
       [{ name: '' }, 'body.name'],
       [{ name: null }, 'body.name'],
       [{ settings: { enable_pr_creation: 'yes' } }, 'body.settings.enable_pr_creation'],
@@ -133,6 +134,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       [{ default_model: 'nobody/knows' }, 'body.default_model'],
       [{ rules: 'x'.repeat(20_001) }, 'body.rules'],
       [{ rules: 'a\0b' }, 'body.rules'],
+      ...[0, -1, 1.5, '1', 10_001].map((n): [object, string] => [{ max_concurrent_runs: n }, 'body.max_concurrent_runs']),
     ]
     for (const [body, field] of wrong) expectProblem(await patch({ name: 'changed', ...body }), 400, field)
     expect(await contents(app)).toEqual(before)
