@@ -157,4 +157,8 @@ export const AgentRun = z
   .meta({ id: 'AgentRun', examples: [exampleRun] })
 export type AgentRun = z.infer<typeof AgentRun>
 
+export const DeletedRun = z
+  .object({ id: z.int().describe('The run that is no more'), deleted: z.literal(true).describe('Always') })
+  .meta({ id: 'DeletedAgentRun', examples: [{ id: exampleRun.id, deleted: true }] })
+
 export const RunPage = pageOf(AgentRun).meta({ id: 'PageOfAgentRun' })

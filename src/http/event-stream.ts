@@ -59,6 +59,7 @@ export function streamEvents(
       if (this.full) stalled ??= setTimeout(() => response.destroy(), bounds.stall_ms)
       return true
     },
+    end: () => void response.end(),
   }
   const leave = feed.add(reader)
   const heartbeat = setInterval(() => reader.full || reader.write(': alive\n\n'), bounds.heartbeat_ms)

@@ -5,6 +5,7 @@ import { statusFor } from '../core/wire-profile.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
+import { deleteRun } from '../service/delete-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { listModels } from '../service/models.ts'
 import {
@@ -62,6 +63,7 @@ export const handlers: Handlers = {
   createAgentRun: (ctx, { body }) => once(ctx, 'createAgentRun', body, within => createRun(within, body)),
   getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
+  deleteAgentRun: (ctx, { params }) => deleteRun(ctx, params.agent_run_id),
   listAgentRuns: (ctx, { query }) => listRuns(ctx, query),
   resumeAgentRun: (ctx, { body }) => once(ctx, 'resumeAgentRun', body, within => resumeRun(within, body)),
   resumeAgentRunById: (ctx, { params, body }) => {

@@ -7,7 +7,7 @@ function growing() {
   let state: string | null = null
   return {
     frames,
-    setState: (text: string) => (state = text),
+    setState: (text: string | null) => (state = text),
     grow: (count: number) => {
       for (let i = 0; i < count; i++) frames.push({ seq: frames.length + 1, text: `f${frames.length + 1}` })
     },
@@ -23,6 +23,10 @@ function reader(cursor: number, wanted: number, most = Number.POSITIVE_INFINITY)
   return {
     seen,
     done: promise,
+    ended: false,
+    end() {
+      this.ended = true
+    },
     cursor,
     full: false,
     write(text: string) {
@@ -159,6 +163,23 @@ test('what is going on is told to each reader once, when it has caught up', asyn
   feed.wake()
   await watcher.done
   expect(watcher.seen).toEqual(['f1', 'f2', 'now', 's1'])
+})
+
+test('when there is nothing left to follow, readers are told so and let go, whoever comes later too', async () => {
+  const source = growing()
+  source.grow(2)
+  source.setState('s1')
+  const feed = new Feed({ ...source, farewell: 'gone' }, error => expect(error).toBeUndefined())
+  const [early, late] = [reader(0, 3), reader(0, 1)]
+  feed.add(early)
+  await early.done
+  source.setState(null)
+  feed.wake()
+  feed.add(late)
+  await late.done
+  expect(early.seen).toEqual(['f1', 'f2', 's1', 'gone'])
+  expect(late.seen).toEqual(['gone'])
+  expect([early.ended, late.ended, feed.empty]).toEqual([true, true, true])
 })
 
 test('an error of the source loses nothing: the next wake goes on', async () => {

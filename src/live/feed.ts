@@ -8,6 +8,8 @@ export type FeedSource = {
   state(): Promise<string | null>
   /** What is going on at this moment, told to each reader once, when it has caught up. Null: nothing. */
   now(): Promise<string | null>
+  /** The last thing that readers are told, once there is no state any more: then they are let go. Without it that ends nothing. */
+  readonly farewell?: string
 }
 
 export type Reader = {
@@ -15,6 +17,8 @@ export type Reader = {
   cursor: number
   /** Takes a frame; false when the reader has gone. */
   write(text: string): boolean
+  /** Nothing more will come. */
+  end(): void
   /** As much waits for this reader as may: it is given no more, and wakes the feed when it has taken that. */
   readonly full: boolean
   /** The state that this reader was told last. */
@@ -80,12 +84,21 @@ export class Feed {
   async #pass() {
     this.#again = false
     const state = await this.#source.state()
+    if (state === null && this.#source.farewell !== undefined) return this.#letGo(this.#source.farewell)
     await this.#loadRecent()
     for (const reader of [...this.#readers]) {
       if (!(await this.#catchUp(reader)) || state === null || reader.state === state) continue
       if (this.#give(reader, state)) reader.state = state
     }
     await this.#tellNow()
+  }
+
+  #letGo(farewell: string) {
+    for (const reader of this.#readers) {
+      this.#give(reader, farewell)
+      reader.end()
+    }
+    this.#readers.clear()
   }
 
   async #tellNow() {

@@ -6,6 +6,7 @@ import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
 import { detachPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
+import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 import { getRun, requireLockedRun, runNotFound } from './runs.ts'
 import { stopLockedRun } from './stop-run.ts'
@@ -38,6 +39,7 @@ export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<
       if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch))
         await letBranchGo(tx, ctx.organization_id, id, false)
       await tell(tx, ctx, id, { removed_from_pull_request: true })
+      await audit(tx, ctx, 'run.removed_from_pull_request', { type: 'run', id })
     }
   })
 
@@ -54,7 +56,11 @@ async function withRunsOfPullRequests(ctx: Context, run_id: number, act: (tx: Db
 }
 
 async function mark(tx: Db, ctx: Context, runs: RunRow[], banned: boolean): Promise<void> {
-  for (const { id } of runs) if (await setBanned(tx, ctx.organization_id, id, banned)) await tell(tx, ctx, id, { banned })
+  for (const { id } of runs) {
+    if (!(await setBanned(tx, ctx.organization_id, id, banned))) continue
+    await tell(tx, ctx, id, { banned })
+    await audit(tx, ctx, banned ? 'run.banned' : 'run.unbanned', { type: 'run', id })
+  }
 }
 
 async function tell(tx: Db, ctx: Context, run_id: number, change: Record<string, unknown>): Promise<void> {

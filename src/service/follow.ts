@@ -12,13 +12,17 @@ const frame = (event: string, data: string, seq?: number) => `${seq === undefine
 /** The run object as the readers of a stream are told it (decisions §8). */
 export type Telling = (run: AgentRun) => unknown
 
-/** A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (decisions §10). */
+/**
+ * A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (decisions §10);
+ * `deleted` is the last thing that is told of it.
+ */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, tell: Telling) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
       return rows.map(row => ({ seq: row.seq, text: frame('log', row.body, row.seq) }))
     },
+    farewell: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
     async state(): Promise<string | null> {
       const row = await getRun(db, organization_id, run_id)
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
@@ -35,28 +39,31 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
   }
 }
 
-/** What happened to an organization's runs, with the run as it is now in every frame. */
+/** What happened to an organization's runs, with the run as it is now in every frame; null when it is deleted. */
 export function organizationSource(db: Db, base_url: string, organization_id: number, tell: Telling) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const events = await listEventsAfter(db, organization_id, seq, limit)
-      const rows = await Promise.all([...new Set(events.map(event => event.run_id))].map(id => getRun(db, organization_id, id)))
+      const told = events.map(event => ({ ...event, agent_run_id: event.run_id ?? deletedRun(event) }))
+      const rows = await Promise.all([...new Set(told.map(event => event.agent_run_id))].map(id => getRun(db, organization_id, id)))
       const runs = await runObjects(
         db,
         organization_id,
         rows.filter(row => row !== undefined),
         base_url,
       )
-      return events.map(event => {
-        const run = runs.find(item => item.id === event.run_id)
-        const data = JSON.stringify({ seq: event.seq, type: event.type, agent_run_id: event.run_id, run: run && tell(run) })
-        return { seq: event.seq, text: frame('run', data, event.seq) }
+      return told.map(({ seq, type, agent_run_id }) => {
+        const run = runs.find(item => item.id === agent_run_id)
+        const data = JSON.stringify({ seq, type, agent_run_id, run: run === undefined ? null : tell(run) })
+        return { seq, text: frame('run', data, seq) }
       })
     },
     state: async () => null,
     now: async () => null,
   }
 }
+
+const deletedRun = (event: { body: string }) => (JSON.parse(event.body) as { agent_run_id: number }).agent_run_id
 
 /** Where a reader of an organization's events begins who wants to hear of new ones only. */
 export const eventsSoFar = (db: Db, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)

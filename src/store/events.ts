@@ -1,13 +1,17 @@
 import { type Db, only } from './database.ts'
 
-export type EventType = 'agent_run.created' | 'agent_run.status' | 'agent_run.updated' | 'agent_run.pull_request'
-export type EventRow = { seq: number; run_id: number; type: EventType; body: string }
+export type EventType = 'agent_run.created' | 'agent_run.status' | 'agent_run.updated' | 'agent_run.pull_request' | 'agent_run.deleted'
+/** `run_id` null: the run is deleted, and its id in the body. */
+export type EventRow = { seq: number; run_id: number | null; type: EventType; body: string }
 
-/** Writes down, in the transaction of the change itself, that something happened to a run; gap-free per organization. */
+/**
+ * Writes down, in the transaction of the change itself, that something happened to a run: in the order of the organization, without
+ * gaps but for those that deleted runs leave.
+ */
 export async function insertEvent(
   db: Db,
   organization_id: number,
-  run_id: number,
+  run_id: number | null,
   type: EventType,
   body: Record<string, unknown>,
 ): Promise<number> {

@@ -2,6 +2,7 @@ import { removeWorkspace } from '../sandbox/workspaces.ts'
 import { deleteExpiredTokens } from '../store/accounts.ts'
 import { append } from '../store/append.ts'
 import { type LostRun, listOverdue, takeExpired } from '../store/claims.ts'
+import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../store/deletions.ts'
 import { insertEvent } from '../store/events.ts'
 import { deleteOldKeys } from '../store/idempotency-keys.ts'
 import { notifyRun } from '../store/notify.ts'
@@ -64,13 +65,17 @@ async function end(deps: WorkerDeps, run: LostRun, move: Move): Promise<void> {
   })
 }
 
-/** Removes what is not needed any more: old workspaces of this machine, tokens of closed pages, kept answers, idle windows. */
-export async function sweepLeftovers(deps: WorkerDeps): Promise<void> {
+/** Removes what is not needed any more: old workspaces of this machine, those of deleted runs, tokens of closed pages, kept answers, idle windows. */
+export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'host' | 'users'>): Promise<void> {
   await deleteExpiredTokens(deps.db)
   await deleteOldKeys(deps.db)
   await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
   for (const run of await listStaleWorkspaces(deps.db, deps.host, WORKSPACE_HOURS)) {
     await removeWorkspace(run.workspace, deps.users.sandbox)
     await forgetWorkspace(deps.db, run.organization_id, run.id, run.workspace)
+  }
+  for (const left of await listLeftoverWorkspaces(deps.db, deps.host)) {
+    await removeWorkspace(left.workspace, deps.users.sandbox)
+    await forgetLeftoverWorkspace(deps.db, left.organization_id, left.run_id)
   }
 }

@@ -62,6 +62,8 @@ describe('200', () => {
     expect(answers.map(({ status, body }) => [status, body.banned, body.status])).toEqual(answers.map(() => [200, true, 'cancelled']))
     const events = await rows(app, 'select body from events where run_id = $1 order by seq', [id])
     expect(events.map(event => JSON.parse(event.body).banned).filter(Boolean)).toEqual([true])
+    const audited = await rows(app, 'select user_id, action from audit_entries where target_id = $1', [`${id}`])
+    expect(audited).toEqual([{ user_id: app.user_id, action: 'run.banned' }])
     const before = await contents(app)
     expect((await ban({ agent_run_id: id })).status).toBe(200)
     expect(await contents(app)).toEqual(before)

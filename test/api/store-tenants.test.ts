@@ -6,6 +6,7 @@ import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { heartbeat } from '../../src/store/claims.ts'
 import type { Db } from '../../src/store/database.ts'
+import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
@@ -27,7 +28,7 @@ import { addTenant, type Tenant } from './second-organization.ts'
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
-let mine: { run: number; repo: number; epoch: number }
+let mine: { run: number; ended: number; repo: number; epoch: number }
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -42,7 +43,10 @@ beforeAll(async () => {
     `update runs set workspace = '/w', branch = 'h', finished_at = now() where id = $1 returning epoch`,
     [id],
   )
-  mine = { run: id, repo: app.repo_id, epoch: row?.epoch ?? 0 }
+  const ended = await createRun(app, { prompt: 'x' })
+  await putRun(app, ended.id, 'completed')
+  await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended.id])
+  mine = { run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0 }
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id })
 })
@@ -71,7 +75,9 @@ const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as c
 const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
+  deleteRun: (db, org) => deleteRun(db, org, mine.ended),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
+  forgetLeftoverWorkspace: (db, org) => forgetLeftoverWorkspace(db, org, mine.ended),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
   getChange: (db, org) => getChange(db, org, mine.run),
@@ -129,7 +135,13 @@ const own_lists: Record<string, (db: Db, org: number) => Promise<unknown>> = {
 
 /** No organization is named by these: what they are for instead. */
 const without: Record<string, string> = {
-  ...{ claimRun: 'the queue of all', takeExpired: 'the sweep of all', listOverdue: 'the sweep of all', listStaleWorkspaces: 'this host' },
+  ...{
+    claimRun: 'the queue of all',
+    takeExpired: 'the sweep of all',
+    listOverdue: 'the sweep of all',
+    listStaleWorkspaces: 'this host',
+    listLeftoverWorkspaces: 'this host',
+  },
   ...{
     findAccess: 'who is it',
     touchToken: 'who it was',
@@ -221,6 +233,8 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'recordPush',
     'recordStop',
     'setBanned',
+    'forgetLeftoverWorkspace',
+    'deleteRun',
     'detachPullRequests',
     'letBranchGo',
     'setDefaultBranch',

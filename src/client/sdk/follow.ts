@@ -10,8 +10,8 @@ export type RunEvent =
   /** What passes and is not kept: a tool begins, a piece of its output, a piece of the model's text. Lost while a connection is. */
   | { type: 'tool' | 'output' | 'text'; data: Record<string, unknown> }
 
-/** What happened to one of the organization's runs, with the run as it is by now. */
-export type OrganizationEvent = { seq: number; type: string; agent_run_id: number; run: AgentRun }
+/** What happened to one of the organization's runs, with the run as it is by now; null when it is deleted. */
+export type OrganizationEvent = { seq: number; type: string; agent_run_id: number; run: AgentRun | null }
 
 export type FollowOptions = {
   /** Only entries after this one; 0, the default, is the whole trace. */

@@ -10,7 +10,7 @@ import {
   StopRunInput,
   UpdateRunInput,
 } from '../run-inputs.ts'
-import { AgentRun, RunPage } from '../runs.ts'
+import { AgentRun, DeletedRun, RunPage } from '../runs.ts'
 
 /** Agent runs (spec §Endpoints, decisions §4). */
 export const runEndpoints = {
@@ -50,6 +50,20 @@ export const runEndpoints = {
     params: run,
     body: UpdateRunInput,
     response: AgentRun,
+  },
+  deleteAgentRun: {
+    ...v1,
+    tag: 'agents',
+    method: 'DELETE',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}',
+    summary: 'Delete an agent run that has ended',
+    description:
+      'With its trace, messages, events, change and artifacts, for good. Runs that belong to it and its pull requests stay, without it; what it pushed stays with the remote. Its files are removed soon after.',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: run,
+    problems: ['invalid_transition'],
+    response: DeletedRun,
   },
   listAgentRuns: {
     ...v1,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentRun } from '../../../src/contract/runs.ts'
-import { matches, withRun } from './run-cache.ts'
+import { matches, withoutRun, withRun } from './run-cache.ts'
 
 const run = (id: number, fields: Partial<AgentRun> = {}) =>
   ({
@@ -22,6 +22,13 @@ test('a new run comes first and is counted', () => {
   const pages = withRun([page(run(9), run(8)), page(run(7))], run(10), {})
   expect(ids(pages)).toEqual([[10, 9, 8], [7]])
   expect(pages[0]?.total).toBe(11)
+})
+
+test('a run that was deleted is taken out and no longer counted; one that is not shown changes nothing', () => {
+  const pages = [page(run(9), run(8)), page(run(7))]
+  expect(ids(withoutRun(pages, 8))).toEqual([[9], [7]])
+  expect(withoutRun(pages, 8)[0]?.total).toBe(9)
+  expect(withoutRun(pages, 3)).toBe(pages)
 })
 
 test('a run that changed is changed where it stands', () => {

@@ -13,6 +13,13 @@ export function putRun(client: QueryClient, run: AgentRun): void {
   }
 }
 
+/** Takes a run that was deleted out of everything that is shown. */
+export function dropRun(client: QueryClient, id: number): void {
+  client.removeQueries({ queryKey: runQuery(id).queryKey })
+  for (const [key, data] of client.getQueriesData<InfiniteData<Page>>({ queryKey: ['runs'] }))
+    if (data) client.setQueryData(key, { ...data, pages: withoutRun(data.pages, id) })
+}
+
 /** Events may overtake an answer that was asked for earlier: the later `updated_at` wins. */
 const newer = (run: AgentRun, old: AgentRun | undefined) => (old && old.updated_at > run.updated_at ? old : run)
 
@@ -32,6 +39,11 @@ export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[]
         : page.items
     return { ...page, items, total: Math.max(0, page.total + change) }
   })
+}
+
+export function withoutRun(pages: Page[], id: number): Page[] {
+  if (!pages.some(page => page.items.some(item => item.id === id))) return pages
+  return pages.map(page => ({ ...page, items: page.items.filter(item => item.id !== id), total: Math.max(0, page.total - 1) }))
 }
 
 export function matches(run: AgentRun, { status, repo_id, q, tag, archived = false }: RunFilter): boolean {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs.ts'
 import type { StreamState } from '../api/event-stream.ts'
 import { followLive } from '../api/live-stream.ts'
-import { putRun } from '../api/run-cache.ts'
+import { dropRun, putRun } from '../api/run-cache.ts'
 import { isSignedOut } from '../api/session.ts'
 
 /** Keeps every run that is shown up to date through the organization's stream. */
@@ -19,7 +19,10 @@ export function useLiveRuns(): StreamState {
       after_seq: null,
       on_event: ({ event, id, data }) => {
         seen ||= id !== null
-        if (event === 'run') putRun(queries, (data as { run: AgentRun }).run)
+        if (event !== 'run') return
+        const { run, agent_run_id } = data as { run: AgentRun | null; agent_run_id: number }
+        if (run) putRun(queries, run)
+        else dropRun(queries, agent_run_id)
       },
       on_state: next => {
         setState(next)
