@@ -10,11 +10,12 @@ import type { Rate } from '../core/rate-window.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Feeds } from '../live/feeds.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
+import { requireReach } from '../service/reach.ts'
 import { admit } from './admission.ts'
 import { answer } from './answer.ts'
 import type { OpenStreams } from './event-stream.ts'
 import { failedTokens } from './failed-tokens.ts'
-import { handlers } from './handlers.ts'
+import { handlers, type OpenContext } from './handlers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
 import { parseInput } from './parse-input.ts'
@@ -117,9 +118,10 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
       document ??= JSON.stringify(openApiDocument({ base_url: services.base_url, version: options.version }))
       return reply.type('application/json; charset=utf-8').send(document)
     }
-    const ctx = admitted.get(request) ?? { ...services, readiness: options.readiness }
+    const ctx: ActorContext | OpenContext = admitted.get(request) ?? { ...services, readiness: options.readiness }
     const { params, query, body } = request
     const input = parseInput(rowFor(request.wire_profile, endpoint), { params, query: query as Record<string, unknown>, body })
+    if ('actor' in ctx) await requireReach(ctx, endpoint, input)
     if (endpoint.response !== 'stream') {
       const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input)
       return answer(reply, result, request.wire_profile, endpoint.response)

@@ -36,10 +36,9 @@ export class RawAnswer {
 type Answer<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawAnswer | Replay>
 type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Answer<N>
 type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
-type Open<N extends EndpointName> = (
-  services: Services & { readiness: () => Promise<z.infer<typeof Readiness>> },
-  input: HandlerInput<Endpoints[N]>,
-) => Answer<N>
+/** Of operations that nobody has to sign in for. */
+export type OpenContext = Services & { readiness: () => Promise<z.infer<typeof Readiness>> }
+type Open<N extends EndpointName> = (services: OpenContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
 
 /** Endpoints that are no plain question and answer: streams, cookies and the document have files of their own. */
 export type Special =

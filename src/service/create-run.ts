@@ -93,17 +93,21 @@ export function requireValidPlaybook(prompt: string): void {
 
 async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: number | null): Promise<RepositoryRow | null> {
   if (input.repoless && input.repo_id != null) throw invalid(['body', 'repoless'], 'cannot be true when repo_id names a repository')
+  const own = ctx.actor.repository_ids
+  if (input.repoless && own !== null)
+    throw new ServiceError('forbidden', 'This token is bound to repositories: a run without one is not for it.')
   if (input.repoless) return null
   if (input.repo_id != null) {
     const repository = await getRepository(ctx.db, ctx.organization_id, input.repo_id)
     if (!repository) throw new ServiceError('not_found', 'Repository not found.')
     return repository
   }
-  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1)
+  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1, own)
   const first = rows[0]
   if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
-  if (preferred !== null) return (await getRepository(ctx.db, ctx.organization_id, preferred)) ?? first
-  if (total > 1) throw invalid(['body', 'repo_id'], `is required: the organization has ${total} repositories and no default`)
+  if (preferred !== null && (own === null || own.includes(preferred)))
+    return (await getRepository(ctx.db, ctx.organization_id, preferred)) ?? first
+  if (total > 1) throw invalid(['body', 'repo_id'], `is required: there are ${total} repositories to choose from and no default`)
   return first
 }
 

@@ -15,7 +15,7 @@ export async function requireRepository(db: Db, organization_id: number, repo_id
 /** One page of repositories, oldest first. */
 export async function listRepositories(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listRepositoryRows(ctx.db, ctx.organization_id, window.skip, window.limit)
+  const { rows, total } = await listRepositoryRows(ctx.db, ctx.organization_id, window.skip, window.limit, ctx.actor.repository_ids)
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const items = rows.map(row => ({
     id: row.id,

@@ -39,7 +39,11 @@ export type RunsQuery = Omit<ListRunsQuery, 'status'> & { status?: RunStatus | S
 /** One page, newest first. A status of the public API can be several of ours (decisions §8). */
 export async function listRuns(ctx: Context, { status, ...query }: RunsQuery) {
   const window = pageWindow(query)
-  const filter = { ...query, status: typeof status === 'string' ? { statuses: [status], except: [] } : status }
+  const filter = {
+    ...query,
+    status: typeof status === 'string' ? { statuses: [status], except: [] } : status,
+    repository_ids: ctx.actor.repository_ids ?? undefined,
+  }
   const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
   return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
 }

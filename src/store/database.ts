@@ -7,9 +7,14 @@ export type Statement = pg.QueryConfig & { query_timeout?: number }
 export type Db = { query<R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> }
 
 // Ids and counters are bigint columns well within 2^53: as numbers they are what the wire wants.
+const INT8_ARRAY = 1016
+const parseTexts = pg.types.getTypeParser(INT8_ARRAY as Parameters<typeof pg.types.getTypeParser>[0]) as (text: string) => (string | null)[]
+const parseNumbers = (text: string) => parseTexts(text).map(item => (item === null ? null : Number(item)))
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === pg.types.builtins.INT8) return Number
+    return oid === INT8_ARRAY ? parseNumbers : pg.types.getTypeParser(oid, format)
+  }) as typeof pg.types.getTypeParser,
 }
 
 /** Where a verb does its work: every `transaction` is all or nothing. */

@@ -26,22 +26,23 @@ export async function getRepository(db: Db, organization_id: number, id: number)
   return rows[0]
 }
 
-/** Oldest first. */
+/** Oldest first. `own`: only these. */
 export async function listRepositories(
   db: Db,
   organization_id: number,
   skip: number,
   limit: number,
+  own: readonly number[] | null = null,
 ): Promise<{ rows: RepositoryRow[]; total: number }> {
   const page = await db.query<RepositoryRow>({
     name: 'list_repositories',
-    text: 'select * from repositories where organization_id = $1 order by id limit $2 offset $3',
-    values: [organization_id, limit, skip],
+    text: 'select * from repositories where organization_id = $1 and ($4::bigint[] is null or id = any($4)) order by id limit $2 offset $3',
+    values: [organization_id, limit, skip, own],
   })
   const count = await db.query<{ total: number }>({
     name: 'count_repositories',
-    text: 'select count(*) as total from repositories where organization_id = $1',
-    values: [organization_id],
+    text: 'select count(*) as total from repositories where organization_id = $1 and ($2::bigint[] is null or id = any($2))',
+    values: [organization_id, own],
   })
   return { rows: page.rows, total: only(count.rows).total }
 }

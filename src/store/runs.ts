@@ -155,6 +155,8 @@ export type RunFilter = {
   created_before?: string | undefined
   archived?: boolean | undefined
   parent_run_id?: number | undefined
+  /** Only of these repositories. */
+  repository_ids?: readonly number[] | undefined
 }
 
 /** Newest first. Absent filters do not narrow, but archived runs stay out unless asked for. */
@@ -178,6 +180,7 @@ export async function listRuns(
   add(p => `r.status = any(${p})`, filter.status?.statuses)
   add(p => `coalesce(r.waiting_on, r.status_reason, '') <> all(${p})`, filter.status?.except)
   add(p => `r.repository_id = ${p}`, filter.repo_id)
+  add(p => `r.repository_id = any(${p}::bigint[])`, filter.repository_ids)
   add(p => `${p} = any(r.tags)`, filter.tag)
   add(p => `(strpos(lower(r.title), ${p}) > 0 or strpos(lower(r.prompt), ${p}) > 0)`, filter.q?.toLowerCase())
   // To the millisecond, as the API shows it: a run is not after its own `created_at`.

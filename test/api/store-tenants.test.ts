@@ -13,6 +13,7 @@ import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { detachPullRequests, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
+import { repositoryOf } from '../../src/store/reach.ts'
 import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
@@ -82,6 +83,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
+  repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
   getRun: (db, org) => getRun(db, org, mine.run),
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),

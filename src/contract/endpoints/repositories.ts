@@ -12,6 +12,7 @@ export const repositoryEndpoints = {
     path: '/v1/organizations/{org_id}/repos',
     aliases: ['/v1/organizations/{org_id}/repositories'],
     summary: 'List repositories, oldest first',
+    reach: 'filtered',
     scope: 'repos:read',
     bucket: 'standard',
     params: org,
