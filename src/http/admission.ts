@@ -39,7 +39,11 @@ export async function admit(
   const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
   const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)
   const ctx: ActorContext = { ...services, actor, request_id: request.id, windows, idempotency_key }
-  if (!('org_id' in endpoint.params.shape)) return ctx
+  if (!('org_id' in endpoint.params.shape)) {
+    // No organization, so no role: what the token was given is all there is to look at.
+    if (endpoint.scope !== null) requireScope(actor, 'ADMIN', endpoint.scope)
+    return ctx
+  }
   if (organization_id === null) throw badPath(endpoint, request)
   const member = requireMembership(role)
   if (endpoint.scope !== null) requireScope(actor, member, endpoint.scope)

@@ -12,7 +12,6 @@ import {
   updateOrganization as updateOrganizationRow,
 } from '../store/organizations.ts'
 import { audit } from './audit.ts'
-import { requireScope } from './authenticate.ts'
 import type { ActorContext, Context } from './context.ts'
 import { requireModel } from './models.ts'
 import { requireRepository } from './repositories.ts'
@@ -36,7 +35,6 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
 
 /** Another organization, with the caller as its ADMIN. 403 for who is ADMIN of none, and for a token that is bound to one. */
 export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
-  requireScope(ctx.actor, 'ADMIN', 'org:admin')
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
   return ctx.db.transaction(async tx => {
     if (!(await isAdminSomewhere(tx, ctx.actor.user_id)))

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Endpoint, type Scope, scopes } from '../../src/contract/endpoint.ts'
+import { endpoints } from '../../src/contract/endpoints.ts'
+import { type ProblemCode, problems } from '../../src/contract/problem.ts'
+import type { Role } from '../../src/core/permissions.ts'
+import { digest, newToken } from '../../src/core/token.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { addCaller } from './add-caller.ts'
+import { contents } from './contents.ts'
+import { type Call, tokenCalls } from './every-endpoint.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+import { sendCall } from './send-call.ts'
+
+/**
+ * Every operation that wants a token × whoever may ask for it. What is expected follows from the row of the contract table (access,
+ * scope, path), so that a new operation is in it by itself.
+ */
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const rowOf = ({ name }: Call): Endpoint => endpoints[name]
+const ofOrganization = (endpoint: Endpoint) => 'org_id' in endpoint.params.shape
+let tenants = 0
+const newTenant = () => addTenant(app, `tenant-${++tenants}`)
+
+/** What a role may do (decisions §9), written out once more. */
+const reading: Scope[] = ['runs:read', 'logs:read', 'repos:read', 'org:read']
+const roles: Record<Role, readonly Scope[]> = {
+  READER: reading,
+  MEMBER: [...reading, 'runs:write'],
+  MANAGER: [...reading, 'runs:write', 'repos:admin'],
+  ADMIN: scopes,
+}
+
+type Holder = {
+  token: string | null
+  /** Whether the token is good, and for the organization of the path. */
+  known: boolean
+  member: boolean
+  may: readonly Scope[]
+}
+
+/** The status that the row asks for, and what its words must name; null: the request is let in. */
+function refusal(endpoint: Endpoint, { known, member, may }: Holder): { status: 401 | 403; words: string } | null {
+  if (!known) return { status: 401, words: 'bearer token' }
+  if (ofOrganization(endpoint) && !member) return { status: 403, words: 'You do not have access to this organization.' }
+  if (endpoint.scope === null || may.includes(endpoint.scope)) return null
+  return { status: 403, words: ofOrganization(endpoint) ? endpoint.scope : '' }
+}
+
+/**
+ * Whoever is let in gets 200, or a refusal of the operation's own that is about something else than who asks. What is asked about is there,
+ * until something has ended it: see tokenCalls and addTenant when a new operation answers 404 here.
+ */
+function isLetIn({ method, problems: own = [] }: Endpoint, status: number): boolean {
+  if (status === 200) return true
+  const about_who: number[] = method === 'DELETE' ? [401, 403] : [401, 403, 404]
+  return own.some((code: ProblemCode) => problems[code].status === status) && !about_who.includes(status)
+}
+
+/** Sends every operation about the tenant's things, what ends something last, and answers what was not as the rows ask for. */
+async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
+  const calls = tokenCalls(tenant)
+  const refused = calls.filter(call => refusal(rowOf(call), holder) !== null)
+  const let_in = calls.filter(call => !refused.includes(call))
+  const reading = let_in.filter(call => call.method === 'GET')
+  const writing = let_in.filter(call => call.method !== 'GET').sort((one, other) => last(one) - last(other))
+  const wrong: unknown[] = []
+
+  const before = await contents(app)
+  for (const call of [...refused, ...reading]) {
+    const wanted = refusal(rowOf(call), holder)
+    const answer = await sendCall(app, call, holder.token)
+    if (wanted === null && !isLetIn(rowOf(call), answer.status)) wrong.push({ operation: call.name, got: answer.status, body: answer.body })
+    if (wanted === null) continue
+    if (answer.status !== wanted.status) wrong.push({ operation: call.name, wanted, got: answer.status, body: answer.body })
+    else if (!expectProblem(answer, wanted.status).detail.includes(wanted.words))
+      wrong.push({ operation: call.name, wanted, detail: answer.body.detail })
+  }
+  expect(await contents(app)).toEqual(before)
+
+  for (const call of writing) {
+    const { status, body } = await sendCall(app, call, holder.token)
+    if (!isLetIn(rowOf(call), status)) wrong.push({ operation: call.name, got: status, body })
+  }
+  return wrong
+}
+const last = (call: Call) => (call.method === 'DELETE' ? 1 : 0)
+
+const nobody = { known: false, member: false, may: [] }
+const admin = { known: true, member: true, may: scopes }
+
+describe('401, in the same words, and nothing is written', () => {
+  const forms: [string, (tenant: Tenant) => Promise<string | null>][] = [
+    ['no token', async () => null],
+    ['a malformed token', async () => 'arun_p_not-a-token'],
+    ['a token that was never made', async () => newToken('p')],
+    [
+      'a revoked token',
+      async ({ org_id }) => {
+        const token = await addCaller(app, [org_id], 'ADMIN')
+        await rows(app, 'update tokens set revoked_at = now() where digest = $1', [digest(token)])
+        return token
+      },
+    ],
+    ['an expired token', ({ org_id }) => addCaller(app, [org_id], 'ADMIN', { expires_in_seconds: -1 })],
+  ]
+  test.each(forms)('%s', async (_what, make) => {
+    const tenant = await newTenant()
+    expect(await mismatches(tenant, { ...nobody, token: await make(tenant) })).toEqual([])
+  })
+})
+
+describe('403 for an organization that is not one of the token', () => {
+  test("another organization's token on our path", async () => {
+    const [ours, other] = [await newTenant(), await newTenant()]
+    expect(await mismatches(ours, { ...admin, member: false, token: await addCaller(app, [other.org_id], 'ADMIN') })).toEqual([])
+  })
+
+  test("our token on another organization's path", async () => {
+    const [ours, other] = [await newTenant(), await newTenant()]
+    expect(await mismatches(other, { ...admin, member: false, token: ours.token })).toEqual([])
+  })
+
+  test('a token that is bound to another organization of its user', async () => {
+    const [ours, other] = [await newTenant(), await newTenant()]
+    const token = await addCaller(app, [ours.org_id, other.org_id], 'ADMIN', { bound_to: other.org_id })
+    // It is good for one organization only, so it makes none.
+    expect(await mismatches(ours, { ...admin, member: false, may: scopes.filter(scope => scope !== 'org:admin'), token })).toEqual([])
+  })
+})
+
+describe('403 that names the scope, or in', () => {
+  test.each(Object.entries(roles))('as %s', async (role, may) => {
+    const tenant = await newTenant()
+    expect(await mismatches(tenant, { ...admin, may, token: await addCaller(app, [tenant.org_id], role as Role) })).toEqual([])
+  })
+
+  const granted: [string, Scope[]][] = [
+    ['the reading scopes', reading],
+    ['all scopes', [...scopes]],
+    ['no scope', []],
+    ...scopes.map((scope): [string, Scope[]] => [`the scope ${scope} alone`, [scope]]),
+  ]
+  test.each(granted)('with a token of an ADMIN that was given %s', async (_what, may) => {
+    const tenant = await newTenant()
+    const token = await addCaller(app, [tenant.org_id], 'ADMIN', { scopes: may })
+    expect(await mismatches(tenant, { ...admin, may, token })).toEqual([])
+  })
+
+  test('with a token that is bound to this organization', async () => {
+    const tenant = await newTenant()
+    const token = await addCaller(app, [tenant.org_id], 'ADMIN', { bound_to: tenant.org_id })
+    expect(await mismatches(tenant, { ...admin, may: scopes, token })).toEqual([
+      { operation: 'createOrganization', got: 403, body: expect.anything() },
+    ])
+  })
+})

@@ -1,0 +1,22 @@
+import type { Answer, App } from '../start-app.ts'
+import type { Call } from './every-endpoint.ts'
+
+/** One request with this token, or with none. Of a stream the beginning is enough: it is left, and has no body here. */
+export async function sendCall(
+  app: App,
+  { method, path, body }: Pick<Call, 'method' | 'path'> & { body?: unknown },
+  token: string | null,
+): Promise<Answer> {
+  const headers = {
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
+  const response = await fetch(app.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    await response.body?.cancel()
+    return { status: response.status, headers: response.headers, body: undefined }
+  }
+  const text = await response.text()
+  const is_json = /^application\/(problem\+)?json/.test(response.headers.get('content-type') ?? '')
+  return { status: response.status, headers: response.headers, body: is_json ? JSON.parse(text) : text }
+}
