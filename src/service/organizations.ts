@@ -25,10 +25,10 @@ const settingsOf = (row: OrganizationRow) => ({
 })
 const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
 
-/** The organizations that the caller is a member of. */
+/** The organizations that the caller is a member of, and the token good for. */
 export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.user_id, window.skip, window.limit)
+  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.user_id, window.skip, window.limit, ctx.actor.token_organization_id)
   const items = rows.map(row => ({ id: row.id, name: row.name, settings: switchesOf(row) }))
   return { items, total, ...pageNumbers(total, window) }
 }

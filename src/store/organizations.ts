@@ -22,22 +22,23 @@ export async function getOrganization(db: Db, organization_id: number): Promise<
   return rows[0]
 }
 
-/** Organizations that a user is a member of, oldest first. */
+/** Organizations that a user is a member of, oldest first. `only_id`: this one of them. */
 export async function listOrganizations(
   db: Db,
   user_id: number,
   skip: number,
   limit: number,
+  only_id: number | null = null,
 ): Promise<{ rows: OrganizationRow[]; total: number }> {
   const page = await db.query<OrganizationRow>({
     name: 'list_organizations',
-    text: `select ${columns} from organizations o join memberships m on m.organization_id = o.id where m.user_id = $1 order by o.id limit $2 offset $3`,
-    values: [user_id, limit, skip],
+    text: `select ${columns} from organizations o join memberships m on m.organization_id = o.id where m.user_id = $1 and ($4::bigint is null or o.id = $4) order by o.id limit $2 offset $3`,
+    values: [user_id, limit, skip, only_id],
   })
   const count = await db.query<{ total: number }>({
     name: 'count_organizations',
-    text: 'select count(*) as total from memberships where user_id = $1',
-    values: [user_id],
+    text: 'select count(*) as total from memberships where user_id = $1 and ($2::bigint is null or organization_id = $2)',
+    values: [user_id, only_id],
   })
   return { rows: page.rows, total: only(count.rows).total }
 }

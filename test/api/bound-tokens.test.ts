@@ -3,7 +3,8 @@ import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/endpoints.ts'
 import { reachOf } from '../../src/core/reach.ts'
 import { digest } from '../../src/core/token.ts'
-import { insertToken } from '../../src/store/accounts.ts'
+import { insertMembership, insertToken } from '../../src/store/accounts.ts'
+import { insertOrganization } from '../../src/store/organizations.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
@@ -40,6 +41,15 @@ describe('200', () => {
     expect(runs.body.items.map((item: { id: number }) => item.id)).toEqual([own_run])
     expect(runs.body.total).toBe(1)
     expect((await call('GET', org(`/agent/runs?repo_id=${app.repo_id}`))).body.total).toBe(1)
+  })
+
+  test('sees the organization it is bound to and no other of its user', async () => {
+    const { id } = await insertOrganization(app.db, 'Second')
+    await insertMembership(app.db, id, app.user_id, 'ADMIN')
+    expect((await app.call('GET', '/v1/organizations')).body.total).toBe(2)
+    const bound = await call('GET', '/v1/organizations')
+    expect([bound.body.total, bound.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [app.org_id]])
+    expectProblem(await call('GET', `/v1/organizations/${id}`), 403)
   })
 
   test('creates in its own repository, without naming it', async () => {
