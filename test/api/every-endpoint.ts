@@ -7,13 +7,9 @@ export type Call = {
   /** With the query that the operation cannot do without. */
   path: string
   body: Record<string, unknown> | undefined
-  /** Names something of the organization, in path, query or body: a run, a repository, a user. */
-  refers: boolean
 }
 /** What the requests are about, all of one organization. */
 export type Ids = { org_id: number; run_id: number; repo_id: number; user_id: number }
-
-const OWN_IDS = ['agent_run_id', 'repo_id', 'user_id']
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
 export function tokenCalls(ids: Ids): Call[] {
@@ -39,17 +35,18 @@ export function tokenCalls(ids: Ids): Call[] {
     .map(([name, { method, path, body }]) => {
       if (body !== null && !bodies[name]) throw new Error(`say here what a good request of ${name} is`)
       const query = queries[name]
-      const said = `${path}?${query ?? ''} ${Object.keys(bodies[name] ?? {}).join(' ')}`
       return {
         name,
         method,
         path: filledPath(path, named) + (query === undefined ? '' : `?${query}`),
         body: bodies[name],
-        refers: OWN_IDS.some(id => said.includes(id)),
       }
     })
 }
 
 /** A path of the contract with its `{names}` filled in. */
 export const filledPath = (path: string, values: Record<string, number | string>): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => `${values[name]}`)
+  path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (values[name] === undefined) throw new Error(`say in Ids, and make in addTenant, what {${name}} of ${path} is`)
+    return `${values[name]}`
+  })

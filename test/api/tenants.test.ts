@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
+import { type Answer, type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { type Call, type Ids, tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
+import { type IdField, idFields, withValueAt } from './id-fields.ts'
 import { addOrganization, addTenant, type Tenant } from './second-organization.ts'
+import { sendCall } from './send-call.ts'
 
 let app: App
 let other: Tenant
@@ -36,18 +38,31 @@ test("an organization's path is closed to everyone else by every endpoint, in th
   expect(await contents(app)).toEqual(before)
 })
 
-test('a run, repository or user of another organization, in path, query or body of our own organization, is like one that never was, and nothing is written', async () => {
+/** The good request of the field's operation, with this in its place. */
+function callWith({ operation, place, keys, names }: IdField, id: number): Call {
+  const call = tokenCalls(ours).find(({ name }) => name === operation) as Call
+  if (place === 'body') return { ...call, body: withValueAt(call.body, keys, id) as Record<string, unknown> }
+  if (place === 'path') return tokenCalls({ ...ours, [names]: id }).find(({ name }) => name === operation) as Call
+  return { ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}${keys[0]}=${id}` }
+}
+
+test('an id of another organization, in whatever field of ours, is like one that never was, and nothing is written', async () => {
   const before = await contents(app)
-  const foreign = tokenCalls({ ...other, org_id: app.org_id }).filter(call => inOrganization(call) && call.refers)
-  const never = new Map(tokenCalls({ ...unknown, org_id: app.org_id }).map(call => [call.name, call]))
-  expect(foreign.length).toBeGreaterThan(8)
-  for (const call of foreign) {
-    const problem = expectProblem(await send(call), 404)
-    const twin = expectProblem(await send(never.get(call.name) as Call), 404)
-    expect({ ...problem, request_id: '', instance: '' }).toEqual({ ...twin, request_id: '', instance: '' })
+  for (const field of idFields()) {
+    const theirs = await sendCall(app, callWith(field, other[field.names]), app.token)
+    const never = await sendCall(app, callWith(field, unknown[field.names]), app.token)
+    const said = ({ status, body }: Answer) => ({ field, status, body: { ...body, request_id: '', instance: '' } })
+    expect(said(theirs)).toEqual(said(never))
+    expect({ field, ...theirs }).toSatisfy(({ status, body }: Answer) => isRefusal(field, status, body))
   }
   expect(await contents(app)).toEqual(before)
 })
+
+/** A list has nothing of it, or there is no such thing. */
+function isRefusal({ place, names }: IdField, status: number, body: { total?: number }): boolean {
+  if (place === 'query' && status === 200) return body.total === 0
+  return names === 'org_id' ? status === 403 : status === 404
+}
 
 test('no answer to one organization holds a word of the other', async () => {
   for (const call of tokenCalls(ours).filter(call => call.method === 'GET' && !call.name.startsWith('stream'))) {

@@ -1,0 +1,73 @@
+import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
+import { openApiDocument } from '../../src/contract/openapi.ts'
+import type { Ids } from './every-endpoint.ts'
+
+type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema } & { [key in 'anyOf' | 'oneOf' | 'allOf']?: Schema[] }
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; schema: Schema }
+type Operation = { parameters: Parameter[]; requestBody?: { content: { 'application/json': { schema: Schema } } } }
+
+/** A place of a request that names something: `keys` leads to it in the body, `[]` to each of a list. */
+export type IdField = { operation: EndpointName; place: 'path' | 'query' | 'body'; keys: string[]; names: keyof Ids }
+
+/** What each name stands for, wherever it is sent; null: nothing that belongs to an organization. */
+const meanings: Record<string, keyof Ids | null> = {
+  org_id: 'org_id',
+  agent_run_id: 'run_id',
+  parent_run_id: 'run_id',
+  repo_id: 'repo_id',
+  default_repo_id: 'repo_id',
+  user_id: 'user_id',
+  // Places of cards on the boards of existing clients.
+  before_card_order_id: null,
+  after_card_order_id: null,
+}
+
+const document = openApiDocument({ base_url: 'http://service.test', version: '1' }) as {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** Every field of every operation with a token that takes an id, by its name in the document. A name that nobody has explained is an error. */
+export function idFields(): IdField[] {
+  const rows = (Object.entries(endpoints) as [EndpointName, Endpoint][]).filter(([, { access }]) => access === 'token')
+  return rows.flatMap(([operation, { path, method }]) => {
+    const { parameters = [], requestBody }: Partial<Operation> = document.paths[path]?.[method.toLowerCase()] ?? {}
+    // All of a path names something.
+    const given = parameters.filter(({ name, in: place }) => place === 'path' || (place === 'query' && isIdLike(name)))
+    const body = requestBody ? idKeys(requestBody.content['application/json'].schema, []) : []
+    return [...given.map(({ name, in: place }) => ({ place, keys: [name] })), ...body.map(keys => ({ place: 'body', keys }))].flatMap(
+      ({ place, keys }) => {
+        const name = keys.findLast(key => key !== '[]') ?? ''
+        const names = meanings[name]
+        if (names === undefined) throw new Error(`${operation} takes ${name}: say in test/api/id-fields.ts what it names`)
+        return names === null ? [] : [{ operation, place: place as IdField['place'], keys, names }]
+      },
+    )
+  })
+}
+
+const isIdLike = (name: string) => /(^|_)ids?$/.test(name)
+
+function idKeys(schema: Schema, keys: string[]): string[][] {
+  const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
+  const found = [
+    ...($ref ? idKeys(document.components.schemas[$ref.replace('#/components/schemas/', '')] ?? {}, keys) : []),
+    ...(items ? idKeys(items, [...keys, '[]']) : []),
+    ...[...anyOf, ...oneOf, ...allOf].flatMap(one => idKeys(one, keys)),
+    ...Object.entries(properties).flatMap(([name, inner]) =>
+      isIdLike(name) ? [isList(inner) ? [...keys, name, '[]'] : [...keys, name]] : idKeys(inner, [...keys, name]),
+    ),
+  ]
+  return [...new Map(found.map(item => [item.join('.'), item])).values()]
+}
+
+const isList = ({ items, anyOf = [] }: Schema): boolean => items !== undefined || anyOf.some(isList)
+
+/** The body with this value at these keys. */
+export function withValueAt(body: unknown, [key, ...rest]: string[], value: unknown): unknown {
+  if (key === undefined) return value
+  if (key === '[]') return [withValueAt(Array.isArray(body) ? body[0] : undefined, rest, value)]
+  const object = (body ?? {}) as Record<string, unknown>
+  return { ...object, [key]: withValueAt(object[key], rest, value) }
+}
