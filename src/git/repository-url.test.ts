@@ -36,7 +36,7 @@ describe('accepted', () => {
   })
 })
 
-describe('refused', () => {
+describe('F123 refused', () => {
   test.each([
     ['', 'empty'],
     [' https://github.com/acme/app', 'spaces'],

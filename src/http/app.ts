@@ -21,6 +21,7 @@ import { methodsAt } from './methods.ts'
 import { parseInput } from './parse-input.ts'
 import { sendProblem, toServiceError } from './problem-response.ts'
 import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
+import { boundRequests } from './request-bounds.ts'
 import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import { streamHandlers } from './stream-routes.ts'
@@ -40,22 +41,25 @@ export type AppOptions = EdgeOptions & {
   log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
 }
 
+const no_forms = 'Forms and files are not taken: send JSON, with images as data URIs in `images`.'
+
 type AnyHandler = (ctx: unknown, input: unknown) => Promise<unknown>
 
-/** Bounds in time of what a client sends; Node's own are 60 s and 300 s, looked at every 30 s. */
-const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
+/** How long a client may take to send its headers, and its whole request; Node's own are 60 s and 300 s, looked at every 30 s. */
+const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
 
 /** The HTTP edge: authenticate → membership → parse → verb → answer (decisions §6), for every row of the contract table. */
-export async function createApp(options: AppOptions): Promise<{ app: FastifyInstance; endStreams: () => void }> {
+export async function createApp(options: AppOptions, timeouts = patience): Promise<{ app: FastifyInstance; endStreams: () => void }> {
   const { services, log } = options
   const app = Fastify({
     bodyLimit: limits.body_bytes,
     genReqId: () => randomUUID(),
-    trustProxy: options.trust_proxy,
+    // One proxy, ours: what stands before its own addition to X-Forwarded-For anybody may have written.
+    trustProxy: options.trust_proxy && ((_address, hop) => hop === 0),
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
     requestTimeout: timeouts.requestTimeout,
-    http: { ...timeouts, maxHeaderSize: 16_384, requireHostHeader: false },
+    http: { ...timeouts, maxHeaderSize: limits.header_bytes, requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
@@ -71,6 +75,7 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(new ServiceError('unsupported_media_type', no_forms)))
   app.setErrorHandler((error, request, reply) => {
     const known = toServiceError(error)
     if (known.code === 'internal')
@@ -82,6 +87,7 @@ export async function createApp(options: AppOptions): Promise<{ app: FastifyInst
     return sendProblem(request, reply, known)
   })
   secureEdge(app, options)
+  boundRequests(app)
   app.addHook('onRequest', async () => {
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
   })

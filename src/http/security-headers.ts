@@ -25,12 +25,12 @@ export const edgeHeaders = (request_id: string): Record<string, string> => ({
 
 /**
  * Puts those headers on every answer and refuses what no honest client sends: two Host headers, a target with a host of its own,
- * a host name that is not ours (DNS rebinding), a compressed body. CORS for the origins that the operator named.
+ * a host name that is not ours (DNS rebinding), a compressed body, a body of two types. CORS for the origins that the operator named.
  */
 export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }: EdgeOptions) {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(edgeHeaders(request.id))
-    const { host = [], 'content-encoding': encoding = [] } = request.raw.headersDistinct
+    const { host = [], 'content-encoding': encoding = [], 'content-type': types = [] } = request.raw.headersDistinct
     if (host.length !== 1 && (host.length > 1 || request.raw.httpVersion !== '1.0'))
       throw new ServiceError('invalid_request', 'A request has exactly one Host header.')
     if (allowed_hosts && !allowed_hosts.has(hostName(host[0] ?? '')))
@@ -38,6 +38,7 @@ export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }
     if (!request.raw.url?.startsWith('/')) throw new ServiceError('invalid_request', 'The request target must be a path.')
     if (encoding.some(name => name.toLowerCase() !== 'identity'))
       throw new ServiceError('unsupported_media_type', 'A body is taken as it is, without Content-Encoding.')
+    if (types.length > 1) throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
     const origin = request.headers.origin
     if (origin === undefined || !cors_origins.includes(origin)) return
     reply.headers({

@@ -49,7 +49,7 @@ describe('400', () => {
     ['a key twice in another spelling', '{"prompt":"x","\\u0070rompt":"y"}'],
     ['a form', 'prompt=x'],
   ]
-  test.each(wrong)('a body that is, or holds, %s, for every endpoint that takes one', async (_, body) => {
+  test.each(wrong)('F104 F105 F107 a body that is, or holds, %s, for every endpoint that takes one', async (_, body) => {
     const before = await contents(app)
     for (const call of calls) expectProblem(await post(call.path, body, json, call.method), 400, 'body')
     expect(await contents(app)).toEqual(before)
@@ -66,7 +66,7 @@ describe('400', () => {
     ['[1]', 'a list'],
     ['{"$gt":0}', 'an object'],
     ['null', 'null'],
-  ])('an id of %s (%s) is refused by name', async value => {
+  ])('F103 an id of %s (%s) is refused by name', async value => {
     for (const call of calls.filter(item => item.body?.agent_run_id)) {
       const answer = await post(call.path, `{"prompt":"x","agent_run_id":${value}}`, json, call.method)
       expectProblem(answer, 400, 'body.agent_run_id')
@@ -87,7 +87,7 @@ describe('404', () => {
 })
 
 describe('200', () => {
-  test('keys named like parts of every object are keys', async () => {
+  test('F101 keys named like parts of every object are keys', async () => {
     const body = '{"__proto__":{"prompt":"forged","status":"completed"},"constructor":{"prototype":{"a":1}},"toString":1,"prompt":"x"}'
     const { status, body: run } = await post(create, body)
     expect({ status, run }).toMatchObject({ status: 200, run: { status: 'queued', prompt: 'x' } })
@@ -110,7 +110,7 @@ describe('413', () => {
   const head = (path: string, length: string) =>
     `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${app.token}\r\ncontent-type: application/json\r\n${length}\r\n\r\n`
 
-  test('a body that says it is larger than 24 MiB, before it is sent, and the connection ends', async () => {
+  test('F106 a body that says it is larger than 24 MiB, before it is sent, and the connection ends', async () => {
     for (const bytes of [24 * 1024 * 1024 + 1, 99_999_999_999]) {
       const [answer, ...rest] = await sendRaw(app, head(create, `content-length: ${bytes}`))
       expect([answer?.status, rest]).toEqual([413, []])
@@ -118,7 +118,7 @@ describe('413', () => {
     }
   })
 
-  test('a chunked body that turns out larger, though it has no end', async () => {
+  test('F106 a chunked body that turns out larger, though it has no end', async () => {
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
     const [answer] = await sendRaw(app, [head(create, 'transfer-encoding: chunked'), ...Array.from({ length: 26 }, () => chunk)])
     expect(answer?.status).toBe(413)
@@ -140,11 +140,11 @@ describe('415', () => {
     '*/*',
     '',
   ]
-  test.each(types)('a body of type %j, for every endpoint that takes one', async type => {
+  test.each(types)('F107 a body of type %j, for every endpoint that takes one', async type => {
     for (const call of calls) expectProblem(await post(call.path, JSON.stringify(call.body), { 'content-type': type }, call.method), 415)
   })
 
-  test('a compressed body, which is not unpacked', async () => {
+  test('F107 a compressed body, which is not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024))
     for (const encoding of ['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x'])
       expectProblem(await post(create, bomb, { ...json, 'content-encoding': encoding }), 415)

@@ -41,7 +41,7 @@ describe('security headers', () => {
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
   }
 
-  test('stand on every answer: successes, errors, streams, public pages, unknown paths', async () => {
+  test('F126 stand on every answer: successes, errors, streams, public pages, unknown paths', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const good = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id })
     const public_pages = ['/healthz', '/readyz', '/openapi.json', '/nothing', '/v1/%zz', '/session']
@@ -65,7 +65,7 @@ describe('security headers', () => {
 })
 
 describe('another origin', () => {
-  test('gets no permission from a service whose operator named none, not even our own address', async () => {
+  test('F125 gets no permission from a service whose operator named none, not even our own address', async () => {
     for (const origin of [ORIGIN, 'null', app.base_url, '*']) {
       const answer = await app.call('GET', '/v1/users/me', undefined, { origin })
       expect([answer.status, corsHeaders(answer.headers)]).toEqual([200, []])
@@ -118,7 +118,7 @@ describe('the Host header', () => {
   const ask = async (to: App, host: string) =>
     (await sendRaw(to, `GET /v1/users/me HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${to.token}\r\nconnection: close\r\n\r\n`))[0]
 
-  test('must name us: a page that has bound its own name to our address is refused', async () => {
+  test('F125 must name us: a page that has bound its own name to our address is refused', async () => {
     for (const host of [
       'evil.example',
       'evil.example:4600',

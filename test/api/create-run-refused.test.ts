@@ -22,7 +22,7 @@ const path = (org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run`
 const create = (body: unknown) => app.call('POST', path(), body)
 const png = (bytes: number) => `data:image/png;base64,${'A'.repeat(bytes)}`
 
-describe('400 names the field', () => {
+describe('F104 F120 400 names the field', () => {
   const mistakes: [string, Record<string, unknown>, string][] = [
     ['no prompt', { prompt: undefined }, 'body.prompt'],
     ['prompt null', { prompt: null }, 'body.prompt'],

@@ -112,7 +112,7 @@ describe('200', () => {
   test('codegen is another name of the built-in agent', async () =>
     expect((await create({ prompt: 'x', agent_type: 'codegen' })).body.agent_type).toBe('built_in'))
 
-  test('keys that nobody knows are ignored, and so are keys that only the service writes', async () => {
+  test('F101 keys that nobody knows are ignored, and so are keys that only the service writes', async () => {
     const forged = {
       id: 1,
       organization_id: 999,
@@ -137,7 +137,7 @@ describe('200', () => {
     expect(body.created_at > '2026').toBe(true)
   })
 
-  test('text survives byte for byte: controls, right-to-left marks, emoji, line separators', async () => {
+  test('F104 text survives byte for byte: controls, right-to-left marks, emoji, line separators', async () => {
     const prompt = 'a\u0001\u001b[31m\u2028\u202e\ufffe😀👩‍👩‍👧 é e\u0301 <img src=x onerror=alert(1)>'
     const { body } = await create({ prompt, title: prompt.slice(0, 30), tags: ['é😀'] })
     expect(body).toMatchObject({ prompt, title: prompt.slice(0, 30), tags: ['é😀'] })

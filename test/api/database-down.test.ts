@@ -93,7 +93,7 @@ describe('without its database', () => {
       expectAway(await call(path))
   })
 
-  test('a token that cannot be one of ours is refused without asking for it', async () => {
+  test('F95 a token that cannot be one of ours is refused without asking for it', async () => {
     const made = newToken('p')
     expectAway(await call('/v1/users/me', made))
     expectProblem(await call('/v1/users/me', `${made.slice(0, -1)}${made.endsWith('0') ? '1' : '0'}`), 401)

@@ -3,7 +3,7 @@ import { createRun } from '../runs/await-run.ts'
 import { rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 
-test('what breaks inside is a 500 that says nothing of the inside; the log has it under the same id', async () => {
+test('F128 what breaks inside is a 500 that says nothing of the inside; the log has it under the same id', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'a secret prompt' })
   await rows(app, 'alter table log_entries rename to gone')

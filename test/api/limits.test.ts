@@ -46,7 +46,7 @@ const age = (id: number, seconds: number) =>
   ])
 
 describe('429', () => {
-  test('the 61st request within 30 s, however they come, and the rest is not counted', async () => {
+  test('F110 the 61st request within 30 s, however they come, and the rest is not counted', async () => {
     const { id, call } = await newCaller()
     const path = runPath(app.org_id, (await createRun(app, { prompt: 'x' })).id)
     expect(statuses(await many(75, () => call('GET', path)))).toEqual({ 200: 60, 429: 15 })
@@ -61,7 +61,7 @@ describe('429', () => {
     expect((await call('GET', path)).status).toBe(200)
   })
 
-  test('counts over processes on one database as one', async () => {
+  test('F110 counts over processes on one database as one', async () => {
     await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limits, DATABASE_URL: app.database_url })
     const { token } = await newCaller()
     const headers = { authorization: `Bearer ${token}` }
@@ -69,7 +69,7 @@ describe('429', () => {
     expect(statuses(answers)).toEqual({ 200: 60, 429: 10 })
   })
 
-  test('the 11th creation within a minute, and no run is made of it', async () => {
+  test('F110 the 11th creation within a minute, and no run is made of it', async () => {
     const { call } = await newCaller()
     const path = `/v1/organizations/${app.org_id}/agent/run`
     const count = async () => (await rows<{ n: number }>(app, 'select count(*)::int as n from runs'))[0]?.n ?? 0
@@ -80,7 +80,7 @@ describe('429', () => {
     expect((await call('GET', '/v1/users/me')).status).toBe(200)
   })
 
-  test('the total of a minute refuses logs, and nothing but logs', async () => {
+  test('F110 the total of a minute refuses logs, and nothing but logs', async () => {
     const { id, call } = await newCaller()
     const logs = `${runPath(app.org_id, (await createRun(app, { prompt: 'x' })).id)}/logs`
     await many(50, () => call('GET', '/v1/users/me'))
@@ -93,7 +93,7 @@ describe('429', () => {
     expect((await call('GET', '/v1/users/me')).status).toBe(200)
   })
 
-  test('a request with an unknown token counts for its address', async () => {
+  test('F112 a request with an unknown token counts for its address', async () => {
     await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '5/60' })
     const guess = (n: number) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer not-a-token-of-anyone-${n}` })
     const answers = await many(8, guess)
@@ -143,7 +143,7 @@ describe('Idempotency-Key', () => {
   const create = () => `/v1/organizations/${app.org_id}/agent/run`
   const runs = async () => (await rows<{ n: number }>(app, 'select count(*)::int as n from runs'))[0]?.n ?? 0
 
-  test('200: of twenty at once there is one run and twenty equal answers', async () => {
+  test('F115 200: of twenty at once there is one run and twenty equal answers', async () => {
     const { call } = await newCaller()
     const before = await runs()
     const answers = await many(20, () => call('POST', create(), { prompt: 'once' }, { 'idempotency-key': 'k-20' }))
@@ -175,7 +175,7 @@ describe('Idempotency-Key', () => {
     expect(row?.n).toBe(1)
   })
 
-  test('200: the same words of somebody else are another key', async () => {
+  test('F115 200: the same words of somebody else are another key', async () => {
     const other = await addTenant(app, 'keys')
     const { call } = await newCaller()
     const mine = await call('POST', create(), { prompt: 'mine' }, { 'idempotency-key': 'k-same' })
@@ -226,7 +226,7 @@ describe('Idempotency-Key', () => {
     })
   })
 
-  test('422: the same key for another request', async () => {
+  test('F115 422: the same key for another request', async () => {
     const { call } = await newCaller()
     const before = await runs()
     await call('POST', create(), { prompt: 'one' }, { 'idempotency-key': 'k-two' })

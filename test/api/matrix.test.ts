@@ -95,7 +95,7 @@ const last = (call: Call) => (call.method === 'DELETE' ? 1 : 0)
 const nobody = { known: false, member: false, may: [] }
 const admin = { known: true, member: true, may: scopes }
 
-describe('401, in the same words, and nothing is written', () => {
+describe('F99 401, in the same words, and nothing is written', () => {
   const forms: [string, (tenant: Tenant) => Promise<string | null>][] = [
     ['no token', async () => null],
     ['a malformed token', async () => 'arun_p_not-a-token'],
@@ -116,7 +116,7 @@ describe('401, in the same words, and nothing is written', () => {
   })
 })
 
-describe('403 for an organization that is not one of the token', () => {
+describe('F99 403 for an organization that is not one of the token', () => {
   test("another organization's token on our path", async () => {
     const [ours, other] = [await newTenant(), await newTenant()]
     expect(await mismatches(ours, { ...admin, member: false, token: await addCaller(app, [other.org_id], 'ADMIN') })).toEqual([])
@@ -135,7 +135,7 @@ describe('403 for an organization that is not one of the token', () => {
   })
 })
 
-describe('403 that names the scope, or in', () => {
+describe('F99 F100 403 that names the scope, or in', () => {
   test.each(Object.entries(roles))('as %s', async (role, may) => {
     const tenant = await newTenant()
     expect(await mismatches(tenant, { ...admin, may, token: await addCaller(app, [tenant.org_id], role as Role) })).toEqual([])

@@ -16,7 +16,7 @@ const paths = [...new Set(table.flatMap(pathsOf))]
 const real = (path: string) => path.replace('{org_id}', `${app.org_id}`).replace('{agent_run_id}', '1')
 
 describe('405', () => {
-  test.each(paths)('%s is served by the methods of the contract alone, and says which', async path => {
+  test.each(paths)('F129 %s is served by the methods of the contract alone, and says which', async path => {
     const served = table.filter(endpoint => pathsOf(endpoint).includes(path)).map(endpoint => endpoint.method as string)
     const before = await contents(app)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(name => !served.includes(name))) {
@@ -55,7 +55,7 @@ describe('404', () => {
       '/..%2f..%2fetc%2fpasswd',
       '/v1;a=b/organizations',
     ],
-  ])('%s', async path => {
+  ])('F129 %s', async path => {
     const answer = await app.call('GET', path)
     expectProblem(answer, 404)
     expectProblem(await app.call('POST', path, { a: 1 }), 404)
@@ -67,7 +67,7 @@ describe('404', () => {
   })
 })
 
-test('the document holds the operations of the contract and no others, and is served to everybody', async () => {
+test('F129 the document holds the operations of the contract and no others, and is served to everybody', async () => {
   const response = await fetch(`${app.base_url}/openapi.json`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toContain('application/json')

@@ -15,7 +15,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const get = (page: string, query: string) => app.call('GET', `${pages[page]}?${query}`)
 
-describe.each(['logs', 'runs', 'repos', 'organizations'])('paging of %s', page => {
+describe.each(['logs', 'runs', 'repos', 'organizations'])('F102 paging of %s', page => {
   const wrong = [
     '',
     '-1',
@@ -53,12 +53,12 @@ describe.each(['logs', 'runs', 'repos', 'organizations'])('paging of %s', page =
   })
 
   test('keys that nobody knows are ignored', async () => {
-    for (const query of ['Limit=0', '__proto__=1', 'constructor=1', 'x[y]=1', '%zz=1', '&&=', `${'k=v&'.repeat(500)}`])
+    for (const query of ['Limit=0', '__proto__=1', 'constructor=1', 'x[y]=1', '%zz=1', '&&=', `${'k=v&'.repeat(190)}`])
       expect({ query, status: (await get(page, query)).status }).toEqual({ query, status: 200 })
   })
 })
 
-describe.each(['runs', 'repos', 'organizations'])('page and size of %s', page => {
+describe.each(['runs', 'repos', 'organizations'])('F102 page and size of %s', page => {
   test('are as strict', async () => {
     for (const value of ['0', '-1', '1e2', '0x10', '', '1000000000']) expectProblem(await get(page, `page=${value}`), 400, 'query.page')
     for (const value of ['0', '101', '5.0']) expectProblem(await get(page, `size=${value}`), 400, 'query.size')
@@ -66,7 +66,7 @@ describe.each(['runs', 'repos', 'organizations'])('page and size of %s', page =>
   })
 })
 
-describe('ids in the path', () => {
+describe('F103 ids in the path', () => {
   const spelled = [
     '01',
     '1.0',

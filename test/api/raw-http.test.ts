@@ -34,7 +34,7 @@ function expectRefusal(answer: RawAnswer | undefined, status: number) {
   })
 }
 
-describe('a request that is not one, or that two readers would read differently, is refused in the one shape', () => {
+describe('F108 a request that is not one, or that two readers would read differently, is refused in the one shape', () => {
   const get = (rest: string, line = 'GET /v1/users/me HTTP/1.1') => `${line}\r\n${rest}\r\n`
   const post = (rest: string, body: string) => `POST ${create} HTTP/1.1\r\n${auth}content-type: application/json\r\n${rest}\r\n${body}`
   const close = 'connection: close\r\n'
@@ -100,7 +100,7 @@ describe('what is unusual and sound is served', () => {
     expect([answer?.status, answer?.headers.connection, rest]).toEqual([200, 'close', []])
   })
 
-  test('requests sent one upon the other are answered in their order, each on its own authority', async () => {
+  test('F111 requests sent one upon the other are answered in their order, each on its own authority', async () => {
     const nobody = 'host: localhost\r\n'
     const answers = await sendRaw(
       app,
@@ -139,7 +139,7 @@ test('the service outlives a thousand connections that say nothing of sense', as
   expect((await app.call('GET', '/v1/users/me')).status).toBe(200)
 })
 
-test('two hundred connections that send a byte and wait hold nobody up', async () => {
+test('F109 two hundred connections that send a byte and wait hold nobody up', async () => {
   const { hostname, port } = new URL(app.base_url)
   const slow = Array.from({ length: 200 }, () => connect({ host: hostname, port: Number(port) }))
   await Promise.all(slow.map(socket => once(socket, 'connect')))
@@ -150,7 +150,7 @@ test('two hundred connections that send a byte and wait hold nobody up', async (
   for (const socket of slow) socket.destroy()
 })
 
-test('slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
+test('F109 slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
   const { app: built } = await createApp({
     services: unaskedServices(app.db),
     feeds: new Feeds(new Hub(), () => {}),

@@ -70,7 +70,7 @@ describe('POST /session', () => {
     expect(link?.seconds).toBeLessThanOrEqual(15 * 60)
   })
 
-  test('403 from another site, and the link is not used up', async () => {
+  test('F125 403 from another site, and the link is not used up', async () => {
     const code = await newCode()
     const { host } = new URL(app.base_url)
     for (const headers of [
@@ -147,7 +147,7 @@ describe('DELETE /session', () => {
   })
 })
 
-test('the cookie opens nothing under /v1', async () => {
+test('F125 the cookie opens nothing under /v1', async () => {
   const cookie = await newCookie()
   for (const path of [
     '/v1/users/me',

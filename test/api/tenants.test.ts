@@ -23,7 +23,7 @@ const unknown = { org_id: 424_242, run_id: 424_242, repo_id: 424_242, user_id: 4
 const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
 const inOrganization = (call: Call) => call.path.includes('/organizations/')
 
-test("an organization's path is closed to everyone else by every endpoint, in the words for one that never was, and nothing is written", async () => {
+test("F96 an organization's path is closed to everyone else by every endpoint, in the words for one that never was, and nothing is written", async () => {
   const words = new Set<string>()
   const strangers = [other.token, (await addOrganization(app, 'Third')).token]
   const before = await contents(app)
@@ -46,7 +46,7 @@ function callWith({ operation, place, keys, names }: IdField, id: number): Call 
   return { ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}${keys[0]}=${id}` }
 }
 
-test('an id of another organization, in whatever field of ours, is like one that never was, and nothing is written', async () => {
+test('F96 F97 F98 an id of another organization, in whatever field of ours, is like one that never was, and nothing is written', async () => {
   const before = await contents(app)
   for (const field of idFields()) {
     const theirs = await sendCall(app, callWith(field, other[field.names]), app.token)

@@ -52,7 +52,7 @@ describe('200', () => {
     expect(await change({ title: 'other' })).toMatchObject({ status: 200, body: { title: 'other', status } })
   })
 
-  test('what only the service writes is ignored', async () => {
+  test('F101 what only the service writes is ignored', async () => {
     const forged = {
       status: 'completed',
       result: 'forged',

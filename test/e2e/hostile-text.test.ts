@@ -42,7 +42,7 @@ const prompt = playbook(
   `answer: ${JSON.stringify(answer)}`,
 )
 
-test('hostile text from prompt, output, file names and answer is inert everywhere', async () => {
+test('F124 hostile text from prompt, output, file names and answer is inert everywhere', async () => {
   await using someone = await visit(browser, app)
   const { page } = someone
   const run = await createRun(app, { prompt, title: `${xss} \u202Egnp`, tags: [xss.slice(0, 40)] })
@@ -85,7 +85,7 @@ test('colours and http links of a terminal are shown, its other sequences are no
   expect(text).not.toMatch(/52;c|\]8;;|2J/)
 })
 
-test('the policy of the page allows nothing inline and nothing from elsewhere', async () => {
+test('F124 the policy of the page allows nothing inline and nothing from elsewhere', async () => {
   await using someone = await visit(browser, app, { accept: /Content Security Policy|foreign request|404 \(Not Found\)/ })
   const { page } = someone
   const response = await page.goto(`${app.base_url}/`)

@@ -8,7 +8,10 @@ const whole = { type: 'integer', minimum: 0 }
 
 /** Headers of answers, once for all operations (decisions §6, §7, §9). */
 export const headerComponents = {
-  'X-Request-Id': { description: 'Names this request in the log of the service', schema: { ...text, format: 'uuid' } },
+  'X-Request-Id': {
+    description: 'Names this request in the log of the service; one that a client sends is ignored',
+    schema: { ...text, format: 'uuid' },
+  },
   'X-API-Stability': { description: 'The operation may change, announced at least 14 days ahead', schema: { const: 'alpha' } },
   'RateLimit-Policy': { description: 'The limit that was counted against, as in the IETF draft', schema: text },
   RateLimit: { description: 'What is left of it and when it is whole again, as in the IETF draft', schema: text },

@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { limits } from '../contract/limits.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
+
+/** Refuses requests with more headers, a longer target or more query parameters than anybody needs, and more of them at once on a connection. */
+export function boundRequests(app: FastifyInstance) {
+  // Node would drop what is beyond its number in silence; all of them are within header_bytes.
+  app.server.maxHeadersCount = 0
+  const waiting = new WeakMap<Socket, number>()
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    const { socket, rawHeaders, url = '' } = raw
+    waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
+    reply.raw.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 0) - 1))
+    if ((waiting.get(socket) ?? 0) > limits.waiting_requests)
+      throw new ServiceError('rate_limited', `At most ${limits.waiting_requests} requests may wait on one connection.`, {
+        headers: { 'retry-after': '1' },
+      })
+    if (rawHeaders.length / 2 > limits.headers)
+      throw new ServiceError('header_too_large', `A request has at most ${limits.headers} headers.`)
+    if (url.length > limits.url_chars)
+      throw new ServiceError('uri_too_long', `Path and query have at most ${limits.url_chars} characters together.`)
+    const parameters = url.split('?', 2)[1]?.split('&').length ?? 0
+    if (parameters > limits.query_parameters) throw invalid(['query'], `at most ${limits.query_parameters} parameters may be given`)
+  })
+}
