@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { money, moneyInput } from './money.ts'
 import { pageOf } from './page.ts'
 import { text } from './text.ts'
 
@@ -12,13 +13,13 @@ const settings = {
   default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
   rules: z.string().nullable().describe('Given to the agent of every run'),
   max_concurrent_runs: z.int().nullable().describe('How many runs may be at work at the same time; null: no bound'),
+  budget_usd_per_month: money.nullable().describe('What the runs of a month (UTC) may cost, in US dollars; null: no bound'),
+  runs_per_month: z.int().nullable().describe('How many runs may be made in a month (UTC); null: no bound'),
 }
 const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
 const settings_example = {
-  default_repo_id: 7,
-  default_model: 'anthropic/claude-sonnet-4-5',
-  rules: 'Every change has a test.',
-  max_concurrent_runs: 4,
+  ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', rules: 'Every change has a test.' },
+  ...{ max_concurrent_runs: 4, budget_usd_per_month: '250', runs_per_month: null },
 }
 
 export const Organization = z
@@ -57,6 +58,10 @@ export const UpdateOrganizationInput = z
     default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
     max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no bound'),
+    budget_usd_per_month: moneyInput
+      .nullish()
+      .describe('US dollars of a month (UTC): reached, create and resume answer 402; null: no bound'),
+    runs_per_month: z.int().min(0).max(1_000_000_000).nullish().describe('Reached, create and resume answer 402; null: no bound'),
   })
   .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>

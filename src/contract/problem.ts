@@ -4,6 +4,7 @@ import { z } from 'zod'
 export const problems = {
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthorized: { status: 401, title: 'Missing or invalid token' },
+  quota_exceeded: { status: 402, title: 'The quota of the organization is used up' },
   forbidden: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { decimal, flag, id, moment } from './decimal.ts'
 import { exampleRun } from './example-run.ts'
 import { limits } from './limits.ts'
+import { moneyInput } from './money.ts'
 import { pageQuery } from './page.ts'
 import { RunStatus, SourceType } from './runs.ts'
 import { isSoundJson, text, unsound } from './text.ts'
@@ -34,11 +35,7 @@ const metadata = z
   .meta({ wire: { type: 'object', additionalProperties: {} } })
 const budgetInput = z
   .object({
-    max_cost_usd: z
-      .union([z.number().nonnegative().max(1_000_000), z.string().regex(/^\d{1,7}(\.\d{1,8})?$/, 'must be a decimal number')])
-      .transform(value => (typeof value === 'number' ? value.toFixed(8).replace(/\.?0+$/, '') : value))
-      .nullish()
-      .describe('US dollars, as a number or a decimal string'),
+    max_cost_usd: moneyInput.nullish().describe('US dollars, as a number or a decimal string'),
     max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
     max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
     max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since it was asked for, waiting included'),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { exampleRun } from './example-run.ts'
+import { money } from './money.ts'
 import { pageOf } from './page.ts'
 
 /** Run status (decisions §2). */
@@ -66,10 +67,6 @@ export const SourceType = z
 export type SourceType = z.infer<typeof SourceType>
 
 const time = z.iso.datetime()
-const money = z
-  .string()
-  .regex(/^\d+(\.\d+)?$/)
-  .describe('US dollars as a decimal string')
 
 export const RunPullRequest = z
   .object({

@@ -13,6 +13,7 @@ import { insertRun } from '../store/runs.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { defaultModel, requireModel } from './models.ts'
+import { requireQuota } from './quota.ts'
 import { getRun, requireRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
@@ -71,6 +72,7 @@ export async function createRun(ctx: Context, input: CreateRunInput): Promise<Ag
     await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
     await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
     await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+    await requireQuota(tx, ctx.organization_id, 1)
     await notifyWork(tx)
     await notifyRun(tx, ctx.organization_id, id)
     return getRun(ctx, id, tx)

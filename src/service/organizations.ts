@@ -1,5 +1,6 @@
 import type { CreateOrganizationInput, UpdateOrganizationInput } from '../contract/organizations.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
+import { plainDecimal } from '../core/plain-decimal.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { insertMembership, isAdminSomewhere } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
@@ -22,6 +23,8 @@ const settingsOf = (row: OrganizationRow) => ({
   default_model: row.default_model,
   rules: row.rules,
   max_concurrent_runs: row.max_concurrent_runs,
+  budget_usd_per_month: row.budget_usd_per_month === null ? null : plainDecimal(row.budget_usd_per_month),
+  runs_per_month: row.runs_per_month,
 })
 const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
 
@@ -65,6 +68,8 @@ export async function updateOrganization(ctx: Context, input: UpdateOrganization
       default_model: input.default_model,
       rules: input.rules === '' ? null : input.rules,
       max_concurrent_runs: input.max_concurrent_runs,
+      budget_usd_per_month: input.budget_usd_per_month,
+      runs_per_month: input.runs_per_month,
     })
     if (input.max_concurrent_runs !== undefined) await notifyWork(tx)
     const { rules, ...said } = input

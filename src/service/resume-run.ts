@@ -15,6 +15,7 @@ import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { requireModel } from './models.ts'
+import { requireQuota } from './quota.ts'
 import { getRun, requireLockedRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
@@ -31,6 +32,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     if (run.status === 'cancelling')
       throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
     if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
+    if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, isTerminal(run.status) ? 0 : null)
     if (run.status === 'paused') requireTopUp(run, input.budget ?? {})
     if (model || input.budget || webhooks !== null)
       await updateRun(tx, ctx.organization_id, run.id, {
@@ -69,6 +71,9 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     return getRun(ctx, run.id, tx)
   })
 }
+
+/** Whoever talks to a run that goes on anyway asks for nothing more. */
+const isAtWork = ({ status }: RunRow) => status === 'queued' || status === 'starting' || status === 'running'
 
 /** A limit that is used up already would hold the run again at once: a mistake of the caller, told as one. */
 function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>): void {

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../contract/runs.ts'
 import { parseJsonExactly } from '../core/json-text.ts'
+import { plainDecimal } from '../core/plain-decimal.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import type { Db } from '../store/database.ts'
@@ -7,7 +8,6 @@ import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts
 import type { RunRow } from '../store/runs.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
-const plainDecimal = (value: string) => (value.includes('.') ? value.replace(/\.?0+$/, '') : value)
 
 /** The run object of decisions §3 from its rows. */
 export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url: string): AgentRun {

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../contract/runs.ts'
 import type { Db } from './database.ts'
+import { add_to_day, today } from './usage-days.ts'
 
 /** An entry before the database gives it a place. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string }
@@ -8,12 +9,20 @@ export type NewRecord = {
   key: string | null
   body: string
 }
-export type UsageDelta = { steps: number; input_tokens: number; output_tokens: number; cached_tokens: number; cost_usd: string | null }
+export type UsageDelta = {
+  /** Whose usage it is, by name as the run has it. */
+  model: string
+  steps: number
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+  cost_usd: string | null
+}
 
 /** What the writer learns of the run with every append, so that it need not ask. */
 export type AppendAnswer = { status: RunStatus; total_logs: number; pending_messages: number; interrupt_requested: boolean }
 
-const nothing: UsageDelta = { steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
+const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
 
 /**
  * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next `seq` of the run,
@@ -38,7 +47,7 @@ export async function append(
           cost_usd = cost_usd + coalesce($10::numeric, 0), cost_known = cost_known and $10::numeric is not null,
           updated_at = now(), last_progress_at = now()
         where organization_id = $1 and id = $2 and ($3::int is null or (epoch = $3 and lease_until is not null))
-        returning id, organization_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
+        returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
       ), entries as (
         insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
         select run.id, run.total_logs - $4 + e.place, run.organization_id, run.turn, e.message_type, e.tool_name,
@@ -49,6 +58,10 @@ export async function append(
         insert into journal (run_id, n, organization_id, turn, epoch, kind, key, body)
         select run.id, run.journal_count - $5 + j.place, run.organization_id, run.turn, run.epoch, j.kind, j.key, j.body
         from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, place)
+      ), used as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
+        select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null
+        from run where $17::text is not null ${add_to_day}
       )
       select status, total_logs, pending_messages, interrupt_requested from run`,
     values: [
@@ -68,6 +81,7 @@ export async function append(
       records.map(r => r.kind),
       records.map(r => r.key),
       records.map(r => r.body),
+      usage.model,
     ],
   })
   return rows[0]

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../contract/runs.ts'
 import type { Db, Transactional } from './database.ts'
 import type { RunRow } from './runs.ts'
+import { add_to_day, today } from './usage-days.ts'
 
 const claimed = `status = case status when 'waiting' then 'running' else 'starting' end,
         phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
@@ -75,9 +76,15 @@ export async function heartbeat(
 ): Promise<HeartbeatAnswer | undefined> {
   const { rows } = await db.query<HeartbeatAnswer>({
     name: 'heartbeat',
-    text: `update runs set lease_until = case when status = 'cancelling' then lease_until else now() + make_interval(secs => $4) end, active_ms = active_ms + $5
-      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null
-      returning status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed`,
+    text: `with beat as (update runs set active_ms = active_ms + $5,
+          lease_until = case when status = 'cancelling' then lease_until else now() + make_interval(secs => $4) end
+        where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null
+        returning id, organization_id, user_id, repository_id, model, status, interrupt_requested, deadline_at
+      ), worked as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, active_ms)
+        select organization_id, ${today}, id, model, user_id, repository_id, $5 from beat where $5 > 0 ${add_to_day}
+      )
+      select status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed from beat`,
     values: [claim.organization_id, claim.run_id, claim.epoch, lease_seconds, Math.round(worked_ms)],
   })
   return rows[0]

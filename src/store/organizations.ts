@@ -9,9 +9,11 @@ export type OrganizationRow = {
   default_model: string | null
   rules: string | null
   max_concurrent_runs: number | null
+  budget_usd_per_month: string | null
+  runs_per_month: number | null
 }
 const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.rules,
-  o.max_concurrent_runs`
+  o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
   const { rows } = await db.query<OrganizationRow>({
@@ -90,7 +92,9 @@ export async function updateOrganization(db: Db, organization_id: number, change
         default_repository_id = case when $5 then $6::bigint else default_repository_id end,
         default_model = case when $7 then $8 else default_model end,
         rules = case when $9 then $10 else rules end,
-        max_concurrent_runs = case when $11 then $12::int else max_concurrent_runs end
+        max_concurrent_runs = case when $11 then $12::int else max_concurrent_runs end,
+        budget_usd_per_month = case when $13 then $14::numeric else budget_usd_per_month end,
+        runs_per_month = case when $15 then $16::int else runs_per_month end
       where id = $1`,
     values: [
       organization_id,
@@ -105,6 +109,10 @@ export async function updateOrganization(db: Db, organization_id: number, change
       change.rules ?? null,
       change.max_concurrent_runs !== undefined,
       change.max_concurrent_runs ?? null,
+      change.budget_usd_per_month !== undefined,
+      change.budget_usd_per_month ?? null,
+      change.runs_per_month !== undefined,
+      change.runs_per_month ?? null,
     ],
   })
   return rowCount === 1

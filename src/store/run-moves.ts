@@ -1,6 +1,7 @@
 import type { RunPhase, RunStatus, StatusReason, WaitingOn } from '../contract/runs.ts'
 import { isConsistent, mayMove } from '../core/run-status.ts'
 import type { Db } from './database.ts'
+import { add_to_day, today } from './usage-days.ts'
 
 export type Move = {
   from: RunStatus[]
@@ -23,14 +24,22 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
   requireAllowed(move)
   const { rowCount } = await db.query({
     name: 'move_run',
-    text: `update runs set status = $5, status_reason = $6, phase = $7, waiting_on = $8,
+    text: `with moved as (update runs set status = $5, status_reason = $6, phase = $7, waiting_on = $8,
         result = coalesce($9, result), error_code = $10, error_message = $11,
         lease_until = case when $5 in ('starting', 'running') then lease_until when $5 = 'cancelling' then now() + make_interval(secs => $12) end,
         runnable_at = case when $5 = 'waiting' and pending_messages > 0 then now() end,
         deadline_at = case when $5 in ('completed', 'failed', 'cancelled', 'paused') then null else deadline_at end,
         finished_at = case when $5 in ('completed', 'failed', 'cancelled') then now() end,
         updated_at = now(), last_progress_at = now()
-      where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4)`,
+      where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4)
+        returning id, organization_id, user_id, repository_id, model, status
+      ), ended as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, completed, failed, cancelled)
+        select organization_id, ${today}, id, model, user_id, repository_id,
+          (status = 'completed')::int, (status = 'failed')::int, (status = 'cancelled')::int
+        from moved where status in ('completed', 'failed', 'cancelled') ${add_to_day}
+      )
+      select 1 from moved`,
     values: [
       organization_id,
       id,

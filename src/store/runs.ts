@@ -1,6 +1,7 @@
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingOn } from '../contract/runs.ts'
 import type { StatusFilter } from '../core/wire-profile.ts'
 import { type Db, only } from './database.ts'
+import { today } from './usage-days.ts'
 
 export type RunRow = {
   id: number
@@ -94,11 +95,16 @@ export type NewRun = {
 export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_run',
-    text: `insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
+    text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
         budget_max_wall_seconds, deadline_at)
       values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20))
-      returning id`,
+        returning id, organization_id, user_id, repository_id, model
+      ), made as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
+        select organization_id, ${today}, id, model, user_id, repository_id, 1 from run
+      )
+      select id from run`,
     values: [
       run.organization_id,
       run.user_id,

@@ -168,9 +168,13 @@ create table organizations (
   default_model text,
   rules text,
   max_concurrent_runs integer,
+  budget_usd_per_month numeric,
+  runs_per_month integer,
+  constraint organizations_budget_usd_per_month_check CHECK ((budget_usd_per_month >= (0)::numeric)),
   constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
   constraint organizations_max_concurrent_runs_check CHECK ((max_concurrent_runs > 0)),
-  constraint organizations_pkey PRIMARY KEY (id)
+  constraint organizations_pkey PRIMARY KEY (id),
+  constraint organizations_runs_per_month_check CHECK ((runs_per_month >= 0))
 );
 
 create table pull_requests (
@@ -352,6 +356,27 @@ create table tokens (
 CREATE INDEX tokens_expired ON public.tokens USING btree (expires_at) WHERE (kind = 'browser'::text);
 CREATE INDEX tokens_of_organization ON public.tokens USING btree (organization_id, id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX tokens_of_user ON public.tokens USING btree (user_id, id);
+
+create table usage_days (
+  organization_id bigint not null,
+  day date not null,
+  run_id bigint not null,
+  model text not null,
+  user_id bigint not null,
+  repository_id bigint,
+  runs integer not null default 0,
+  completed integer not null default 0,
+  failed integer not null default 0,
+  cancelled integer not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  cost_usd numeric not null default 0,
+  cost_known boolean not null default true,
+  active_ms bigint not null default 0,
+  constraint usage_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint usage_days_pkey PRIMARY KEY (organization_id, day, run_id, model)
+);
 
 create table users (
   id bigint not null generated always as identity,

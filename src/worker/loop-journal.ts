@@ -15,7 +15,7 @@ const signals = (answer: AppendAnswer): Signals => ({
 })
 
 /** The loop's journal on PostgreSQL: one statement a write, each under the fence. */
-export function createLoopJournal(claim: Claim, onUsage: (usage: ModelAnswer['usage']) => void): LoopJournal {
+export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: ModelAnswer['usage']) => void): LoopJournal {
   return {
     async deliver() {
       return claim.db.transaction(async tx => {
@@ -47,7 +47,7 @@ export function createLoopJournal(claim: Claim, onUsage: (usage: ModelAnswer['us
     async modelAnswered(answer, ends_turn, next) {
       onUsage(answer.usage)
       const { input_tokens, output_tokens, cached_tokens, cost_usd } = answer.usage
-      const usage: UsageDelta = { steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
+      const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
       const body = {
         messages: answer.messages,
         tool_calls: answer.tool_calls,

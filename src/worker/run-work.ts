@@ -102,7 +102,7 @@ async function workToEnd(
   conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
 
   const limits = watchLimits(run, deps.ceilings, beat.worked_ms, control)
-  const journal = createLoopJournal(claim, limits.count)
+  const journal = createLoopJournal(claim, run.model, limits.count)
   const outcome = await runLoop({
     model,
     instructions: planAgentInstructions({

@@ -18,7 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const defaults = { default_repo_id: null, default_model: null, rules: null, max_concurrent_runs: null }
+const bounds = { max_concurrent_runs: null, budget_usd_per_month: null, runs_per_month: null }
+const defaults = { default_repo_id: null, default_model: null, rules: null, ...bounds }
 const both = { enable_pr_creation: true, enable_rules_detection: true }
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}`
 const patch = (body: unknown, org_id = app.org_id) => app.call('PATCH', path(org_id), body)
@@ -101,6 +102,8 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       { default_model: 'scripted/playbook' },
       { rules: 'Write tests.\nUse "quotes" and 😀.' },
       { max_concurrent_runs: 3 },
+      { budget_usd_per_month: '12.5' },
+      { runs_per_month: 0 },
       {},
     ]
     let wanted = empty
@@ -115,11 +118,13 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
     const back = { name: 'Acme', settings: both, ...defaults }
     expect((await patch(back)).body).toEqual({ id: app.org_id, ...back })
     expect((await patch({ rules: '  ' })).body).toMatchObject({ rules: null })
+    expect((await patch({ budget_usd_per_month: 0.1 })).body).toMatchObject({ budget_usd_per_month: '0.1' })
+    await patch({ budget_usd_per_month: null })
     const audited = await rows<{ detail: string }>(
       app,
       `select detail from audit_entries where action = 'organization.updated' order by id`,
     )
-    expect(audited.length).toBe(changes.length + 2)
+    expect(audited.length).toBe(changes.length + 4)
     expect(JSON.parse(audited[5]?.detail ?? '')).toEqual({ rules: 'changed' })
   })
 
@@ -135,6 +140,8 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       [{ rules: 'x'.repeat(20_001) }, 'body.rules'],
       [{ rules: 'a\0b' }, 'body.rules'],
       ...[0, -1, 1.5, '1', 10_001].map((n): [object, string] => [{ max_concurrent_runs: n }, 'body.max_concurrent_runs']),
+      ...[-1, '-1', '1e3', 'x', 1e9].map((n): [object, string] => [{ budget_usd_per_month: n }, 'body.budget_usd_per_month']),
+      ...[-1, 1.5, '1', 1e10].map((n): [object, string] => [{ runs_per_month: n }, 'body.runs_per_month']),
     ]
     for (const [body, field] of wrong) expectProblem(await patch({ name: 'changed', ...body }), 400, field)
     expect(await contents(app)).toEqual(before)

@@ -170,6 +170,7 @@ const whole_key: Record<string, string> = {
     getOrganization: 'by its id',
     lastEventSeq: 'by its id',
     insertMembership: 'a new row',
+    usedThisMonth: 'by its id',
     insertAuditEntry: 'a new row',
     lockKey: 'organization, user and key',
     isKnownKey: 'organization, user and key',

@@ -4,3 +4,34 @@ alter table organizations
   add column rules text,
   -- Runs that may be at work at the same time; null: no bound.
   add column max_concurrent_runs int check (max_concurrent_runs > 0);
+
+-- Of a month (UTC): what its runs may cost, and how many there may be. Null: no bound.
+alter table organizations
+  add column budget_usd_per_month numeric check (budget_usd_per_month >= 0),
+  add column runs_per_month int check (runs_per_month >= 0);
+
+-- What runs used, by day (UTC) and model. Nothing here refers to a run: what was spent stays spent when the run is deleted.
+create table usage_days (
+  organization_id bigint not null references organizations,
+  day date not null,
+  run_id bigint not null,
+  model text not null,
+  user_id bigint not null,
+  repository_id bigint,
+  -- Runs made (1 or 0), and turns ended.
+  runs int not null default 0,
+  completed int not null default 0,
+  failed int not null default 0,
+  cancelled int not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  cost_usd numeric not null default 0,
+  cost_known boolean not null default true,
+  active_ms bigint not null default 0,
+  primary key (organization_id, day, run_id, model)
+);
+-- Of runs from before, only the sum is known: it is counted for the day that they were made.
+insert into usage_days select organization_id, (created_at at time zone 'utc')::date, id, model, user_id, repository_id, 1,
+  (status = 'completed')::int, (status = 'failed')::int, (status = 'cancelled')::int,
+  input_tokens, output_tokens, cached_tokens, cost_usd, cost_known, active_ms from runs;

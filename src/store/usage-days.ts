@@ -1,0 +1,39 @@
+import { type Db, only } from './database.ts'
+
+/** Today, as usage is counted. */
+export const today = `(now() at time zone 'utc')::date`
+
+const added = ['runs', 'completed', 'failed', 'cancelled', 'input_tokens', 'output_tokens', 'cached_tokens', 'cost_usd', 'active_ms']
+
+/** The end of every statement that inserts into usage_days: what a run has used today is added to what it had. */
+export const add_to_day = `on conflict (organization_id, day, run_id, model) do update set
+  ${added.map(name => `${name} = usage_days.${name} + excluded.${name}`).join(', ')},
+  cost_known = usage_days.cost_known and excluded.cost_known`
+
+export type MonthRow = {
+  /** The month's first day, `YYYY-MM-DD`. */
+  month: string
+  runs: number
+  /** Of what has a price; `cost_known` false: not everything has. */
+  cost_usd: string
+  cost_known: boolean
+  runs_per_month: number | null
+  budget_usd_per_month: string | null
+  /** Nothing more may be spent: the bound is reached. */
+  budget_used_up: boolean
+}
+
+/** What this month (UTC) has used of an organization's bounds. */
+export async function usedThisMonth(db: Db, organization_id: number): Promise<MonthRow> {
+  const { rows } = await db.query<MonthRow>({
+    name: 'used_this_month',
+    text: `select to_char(m.first, 'YYYY-MM-DD') as month, coalesce(sum(u.runs), 0)::int as runs, coalesce(sum(u.cost_usd), 0) as cost_usd,
+        coalesce(bool_and(u.cost_known), true) as cost_known, o.runs_per_month, o.budget_usd_per_month,
+        coalesce(coalesce(sum(u.cost_usd), 0) >= o.budget_usd_per_month, false) as budget_used_up
+      from organizations o cross join date_trunc('month', now() at time zone 'utc') as m (first)
+      left join usage_days u on u.organization_id = o.id and u.day >= m.first::date
+      where o.id = $1 group by o.id, m.first`,
+    values: [organization_id],
+  })
+  return only(rows)
+}
