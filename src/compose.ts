@@ -121,6 +121,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     base_url: '',
     models,
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
+    environment: () => ({ sandbox: driver.name, blocked: worker.blocked }),
     turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
   }
   const worker = new Worker(

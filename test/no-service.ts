@@ -26,6 +26,7 @@ export function unaskedServices(db: Database): Services {
     base_url: '',
     models: createModelCatalog({ default_model: null }),
     resolveBase: async () => ({ state: 'no_mirror' }),
+    environment: () => ({ sandbox: 'none', blocked: null }),
     turn_wall_seconds: 60,
   }
 }

@@ -34,6 +34,8 @@ export type Endpoint = {
   body: z.ZodType | null
   /** `stream` answers server-sent events, `document` the OpenAPI document. */
   response: z.ZodType | 'stream' | 'document'
+  /** Another body of a success, and when it is answered. */
+  variant?: { when: string; response: z.ZodType }
   /** For tokens that are bound to repositories, where core/reach.ts cannot tell by the fields. */
   reach?: 'filtered' | 'free' | 'none'
   /** Content types that it can answer besides JSON. */

@@ -72,6 +72,10 @@ export const CreateRunInput = z
   })
 export type CreateRunInput = z.output<typeof CreateRunInput>
 
+export const CreateRunQuery = z.object({
+  dry_run: flag().optional().describe('Create nothing, and answer what would be created and what stands in its way'),
+})
+
 export const ResumeRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run'),

@@ -6,6 +6,7 @@ import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.t
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
+import { dryRunOf } from '../service/dry-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { listModels } from '../service/models.ts'
 import {
@@ -59,7 +60,10 @@ export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorN
 
 /** One line an endpoint; what it does is said by the verb it calls. */
 export const handlers: Handlers = {
-  createAgentRun: (ctx, { body }) => once(ctx, 'createAgentRun', body, within => createRun(within, body)),
+  createAgentRun: async (ctx, { body, query }) =>
+    query.dry_run
+      ? new RawAnswer(JSON.stringify(await dryRunOf(ctx, body)), 'application/json; charset=utf-8')
+      : once(ctx, 'createAgentRun', body, within => createRun(within, body)),
   getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
   deleteAgentRun: (ctx, { params }) => deleteRun(ctx, params.agent_run_id),

@@ -29,6 +29,8 @@ export type Services = {
   base_url: string
   models: ModelList
   resolveBase: BaseResolver
+  /** Where runs of this node work: what isolates them, and why none is started; null when they are. */
+  environment(): { sandbox: string; blocked: string | null }
   /** Seconds a turn may take from being queued to its end. */
   turn_wall_seconds: number
 }

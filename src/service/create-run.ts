@@ -4,6 +4,7 @@ import { findPlaybook } from '../core/playbook.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { titleOf } from '../core/title.ts'
 import { append } from '../store/append.ts'
+import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { insertMessage } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
@@ -26,61 +27,102 @@ const not_installed = ['claude_code', 'codex', 'opencode', 'gemini']
  * 400 names the field; 404 for a repository or parent run that is not in this organization.
  */
 export async function createRun(ctx: Context, input: CreateRunInput): Promise<AgentRun> {
-  const agent = chooseAgent(ctx, input.agent_type ?? 'built_in')
+  const { plan, problems } = await planRun(ctx, input)
+  if (plan === null) throw problems[0]
+  return ctx.db.transaction(tx => acceptRun(tx, ctx, input, plan))
+}
+
+type Agent = { agent_type: string; instead_of?: string }
+type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: string | null }
+
+/** Everything that is decided before the run is written. */
+export type RunPlan = {
+  agent: Agent
+  model: { id: string; scripted: boolean }
+  /** Null: an empty workspace. */
+  repository: RepositoryRow | null
+  base: Base
+  webhooks: string | null
+  auto_create_pr: boolean
+}
+
+/** What was found out for a run, and why it cannot be: `plan` is there when nothing stands in its way. */
+export type Planned = { plan: RunPlan | null; found: { [K in keyof RunPlan]: RunPlan[K] | undefined }; problems: ServiceError[] }
+
+/** Looks for everything that a run needs, and goes on where it can when something is wrong. The first problem is what a create is refused with. */
+export async function planRun(ctx: Context, input: CreateRunInput): Promise<Planned> {
+  const problems: ServiceError[] = []
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      problems.push(error)
+    }
+  }
   const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const model = input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model)
-  if (model.scripted) requireValidPlaybook(input.prompt)
-  const repository = await chooseRepository(ctx, input, organization?.default_repository_id ?? null)
-  const base = await chooseBase(ctx, repository, input.base_ref ?? null)
-  if (input.parent_run_id != null) await requireRun(ctx.db, ctx.organization_id, input.parent_run_id)
-  const webhooks = storedTargets(input.webhooks)
+  const agent = await attempt(() => chooseAgent(ctx, input.agent_type ?? 'built_in'))
+  const model = await attempt(() =>
+    input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model),
+  )
+  if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
+  const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
+  const base = repository === undefined ? undefined : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? null))
+  const { parent_run_id } = input
+  if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
+  const webhooks = await attempt(() => storedTargets(input.webhooks))
+  const auto_create_pr = input.auto_create_pr ?? organization?.enable_pr_creation ?? true
+  const found = { agent, model, repository, base, webhooks, auto_create_pr }
+  return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }
+}
+
+/** Writes the run down, in the transaction of the caller: there and queued, or not at all. */
+export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, plan: RunPlan): Promise<AgentRun> {
+  const { agent, model, repository, base, webhooks, auto_create_pr } = plan
   const images = input.images ?? null
   const budget = input.budget ?? {}
-
-  return ctx.db.transaction(async tx => {
-    const { id } = await insertRun(tx, {
-      organization_id: ctx.organization_id,
-      user_id: ctx.actor.user_id,
-      repository_id: repository?.id ?? null,
-      source_type: 'API',
-      agent_type: agent.agent_type,
-      model: model.id,
-      prompt: input.prompt,
-      title: input.title ?? titleOf(input.prompt),
-      tags: input.tags ?? [],
-      metadata: input.metadata == null ? null : JSON.stringify(input.metadata),
-      webhooks,
-      base_ref: base.ref,
-      base_sha: base.sha,
-      auto_create_pr: input.auto_create_pr ?? organization?.enable_pr_creation ?? true,
-      parent_run_id: input.parent_run_id ?? null,
-      budget_max_cost_usd: budget.max_cost_usd ?? null,
-      budget_max_steps: budget.max_steps ?? null,
-      budget_max_active_seconds: budget.max_active_seconds ?? null,
-      budget_max_wall_seconds: budget.max_wall_seconds ?? null,
-      deadline_seconds: ctx.turn_wall_seconds,
-    })
-    const place = { organization_id: ctx.organization_id, run_id: id }
-    const message = {
-      text: input.prompt,
-      user_id: ctx.actor.user_id,
-      source_type: 'API',
-      mode: 'prompt',
-      images: images?.length ?? 0,
-      agent,
-    }
-    await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
-    await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
-    await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
-    await requireQuota(tx, ctx.organization_id, 1)
-    await notifyWork(tx)
-    await notifyRun(tx, ctx.organization_id, id)
-    return getRun(ctx, id, tx)
+  const { id } = await insertRun(tx, {
+    organization_id: ctx.organization_id,
+    user_id: ctx.actor.user_id,
+    repository_id: repository?.id ?? null,
+    source_type: 'API',
+    agent_type: agent.agent_type,
+    model: model.id,
+    prompt: input.prompt,
+    title: input.title ?? titleOf(input.prompt),
+    tags: input.tags ?? [],
+    metadata: input.metadata == null ? null : JSON.stringify(input.metadata),
+    webhooks,
+    base_ref: base.ref,
+    base_sha: base.sha,
+    auto_create_pr,
+    parent_run_id: input.parent_run_id ?? null,
+    budget_max_cost_usd: budget.max_cost_usd ?? null,
+    budget_max_steps: budget.max_steps ?? null,
+    budget_max_active_seconds: budget.max_active_seconds ?? null,
+    budget_max_wall_seconds: budget.max_wall_seconds ?? null,
+    deadline_seconds: ctx.turn_wall_seconds,
   })
+  const place = { organization_id: ctx.organization_id, run_id: id }
+  const message = {
+    text: input.prompt,
+    user_id: ctx.actor.user_id,
+    source_type: 'API',
+    mode: 'prompt',
+    images: images?.length ?? 0,
+    agent,
+  }
+  await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
+  await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
+  await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+  await requireQuota(tx, ctx.organization_id, 1)
+  await notifyWork(tx)
+  await notifyRun(tx, ctx.organization_id, id)
+  return getRun(ctx, id, tx)
 }
 
 /** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (decisions §4). */
-function chooseAgent(ctx: Context, name: string): { agent_type: string; instead_of?: string } {
+function chooseAgent(ctx: Context, name: string): Agent {
   if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
   if (ctx.actor.wire_profile === 'codegen' && not_installed.includes(name)) return { agent_type: 'built_in', instead_of: name }
   throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
@@ -113,15 +155,11 @@ async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: 
   return first
 }
 
-async function chooseBase(
-  ctx: Context,
-  repository: RepositoryRow | null,
-  base_ref: string | null,
-): Promise<{ ref: string | null; sha: string | null }> {
-  if (!repository) return { ref: null, sha: null }
+async function chooseBase(ctx: Context, repository: RepositoryRow | null, base_ref: string | null): Promise<Base> {
+  if (!repository) return { state: 'known', ref: null, sha: null }
   const base = await ctx.resolveBase(repository, base_ref)
-  if (base.state === 'known') return { ref: base.ref, sha: base.sha }
+  if (base.state === 'known') return base
   if (base.state === 'unknown_ref')
     throw invalid(['body', 'base_ref'], `no branch, tag or commit ${JSON.stringify(base_ref)} in ${repository.full_name}`)
-  return { ref: base_ref, sha: null }
+  return { state: base.state, ref: base_ref, sha: null }
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { DryRun } from '../dry-run.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { RunDiff } from '../run-diff.ts'
 import {
   CreateRunInput,
+  CreateRunQuery,
   ListRunsQuery,
   ResumeRunByIdInput,
   ResumeRunInput,
@@ -26,8 +28,10 @@ export const runEndpoints = {
     params: org,
     problems: ['quota_exceeded', 'not_found'],
     idempotent: true,
+    query: CreateRunQuery,
     body: CreateRunInput,
     response: AgentRun,
+    variant: { when: 'with `dry_run=true`', response: DryRun },
   },
   getAgentRun: {
     ...v1,

@@ -42,12 +42,13 @@ function limitWords(bucket: Bucket): string {
 
 /** What follows from the row, as a list. */
 function facts(endpoint: Endpoint, path: string): string[] {
-  const { access, scope, bucket, stability, idempotent } = endpoint
+  const { access, scope, bucket, stability, idempotent, variant } = endpoint
   const key = scope === null ? 'any bearer token' : `a bearer token with the scope \`${scope}\``
   const others = pathsOf(endpoint).filter(other => other !== path)
   return [
     `Needs ${access === 'public' ? 'no token' : access === 'cookie' ? 'the sign-in cookie of the web interface' : key}.`,
     ...(bucket === null ? [] : [`Limit: ${limitWords(bucket)}, unless the operator chose another.`]),
+    ...(variant ? [`Answers \`${variant.response.meta()?.id}\` ${variant.when}.`] : []),
     ...(idempotent ? ['Safe to repeat with `Idempotency-Key`.'] : []),
     ...(stability === 'alpha' ? ['Alpha: it may change, announced at least 14 days ahead.'] : []),
     ...(others.length === 0 ? [] : [`Also served at ${others.map(other => `\`${other}\``).join(', ')}.`]),
@@ -61,7 +62,10 @@ function answerContent(endpoint: Endpoint, components: Components): Json {
   if (response === 'stream')
     return { 'text/event-stream': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) }, ...others }
   if (response === 'document') return { 'application/json': { schema: { type: 'object' } }, ...others }
-  const schema = hoist(jsonSchema(response, 'output'), components.schemas)
+  const schemas = [response, ...(endpoint.variant ? [endpoint.variant.response] : [])].map(body =>
+    hoist(jsonSchema(body, 'output'), components.schemas),
+  )
+  const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas }
   return { 'application/json': { schema, ...mediaExamples(response, example, components.examples) }, ...others }
 }
 

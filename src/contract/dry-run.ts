@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { exampleRun } from './example-run.ts'
+
+const Remark = z.object({
+  code: z.string().describe('For programs'),
+  detail: z.string().describe('For people'),
+  field: z.string().nullable().describe('The field of the request that it is about, where it is about one'),
+})
+
+/** What a create would do (decisions §4): made by the same code and taken back. */
+export const DryRun = z
+  .object({
+    dry_run: z.literal(true).describe('Nothing was created'),
+    repository: z
+      .object({
+        id: z.int().describe('The repository'),
+        full_name: z.string().describe('Its name with its owner'),
+        url: z.string().describe('Where it is cloned from'),
+      })
+      .nullable()
+      .describe('The repository that the run would work on; null: an empty workspace, or none could be chosen'),
+    base_ref: z.string().nullable().describe('Branch, tag or commit that it would start from'),
+    base_sha: z.string().nullable().describe('The commit of `base_ref`; null while it is not known'),
+    model: z.string().nullable().describe('The model that it would use; null: the one asked for is not known'),
+    agent_type: z.string().nullable().describe('The agent that would work on it; null: the one asked for is not installed'),
+    environment: z
+      .object({
+        sandbox: z.string().nullable().describe('What isolates the run; null while no run can be started'),
+        blocked: z.string().nullable().describe('Why no run can be started now'),
+        network: z.enum(['none']).describe('What a run can reach'),
+      })
+      .describe('Where it would work'),
+    limits_left: z
+      .record(
+        z.string(),
+        z.object({
+          limit: z.int().describe('Requests in the window'),
+          remaining: z.int().describe('What is left of them; this request is counted'),
+          reset_seconds: z.int().describe('Until all of them are left again'),
+        }),
+      )
+      .describe('The windows that a create is charged to, by name; those without a limit are left out'),
+    blocking_problems: z
+      .array(Remark)
+      .describe(
+        'Why a create would be refused (`code` as of that refusal), or its run would not get to work: `workers_blocked`, `empty_repository`',
+      ),
+    notices: z.array(Remark).describe('What does not stop it but should be known: `scripted_model`, `agent_replaced`, `base_unresolved`'),
+  })
+  .meta({
+    id: 'AgentRunDryRun',
+    examples: [
+      {
+        dry_run: true,
+        repository: { id: exampleRun.repo_id, full_name: 'shop/invoice', url: 'https://git.example.org/shop/invoice.git' },
+        ...{ base_ref: exampleRun.base_ref, base_sha: exampleRun.base_sha, model: exampleRun.model, agent_type: exampleRun.agent_type },
+        environment: { sandbox: 'bubblewrap', blocked: null, network: 'none' },
+        limits_left: { agent_creation: { limit: 10, remaining: 9, reset_seconds: 60 } },
+        blocking_problems: [],
+        notices: [],
+      },
+    ],
+  })
+export type DryRun = z.infer<typeof DryRun>

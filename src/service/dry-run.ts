@@ -1,0 +1,88 @@
+import type { DryRun } from '../contract/dry-run.ts'
+import type { CreateRunInput } from '../contract/run-inputs.ts'
+import type { AgentRun } from '../contract/runs.ts'
+import { ServiceError } from '../core/service-error.ts'
+import type { Context } from './context.ts'
+import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
+
+type Remark = DryRun['notices'][number]
+
+/** Carries the run out of the transaction that it was written in, and takes that back on the way. */
+class Rehearsed extends Error {
+  readonly run: AgentRun
+  constructor(run: AgentRun) {
+    super('a dry run')
+    this.run = run
+  }
+}
+
+/**
+ * What a create would do: the same plan, and the same writing in a transaction that is taken back, so that no row, event or notification
+ * is left. What a create would be refused with is told as a problem; a request that cannot be parsed is refused as ever.
+ */
+export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<DryRun> {
+  const { plan, found, problems } = await planRun(ctx, input)
+  const run = plan && (await rehearse(ctx, input, plan, problems))
+  const { sandbox, blocked } = ctx.environment()
+  return {
+    dry_run: true,
+    repository: found.repository ? { id: found.repository.id, full_name: found.repository.full_name, url: found.repository.url } : null,
+    base_ref: run?.base_ref ?? found.base?.ref ?? null,
+    base_sha: run?.base_sha ?? found.base?.sha ?? null,
+    model: run?.model ?? found.model?.id ?? null,
+    agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
+    environment: { sandbox: blocked === null ? sandbox : null, blocked, network: 'none' },
+    limits_left: limitsLeft(ctx),
+    blocking_problems: [
+      ...problems.map(problemRemark),
+      ...(blocked === null ? [] : [remark('workers_blocked', `No run can be started now: ${blocked}`)]),
+      ...(found.base?.state === 'empty' ? [remark('empty_repository', 'The repository has no commit yet.')] : []),
+    ],
+    notices: noticesOf(found),
+  }
+}
+
+async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, problems: ServiceError[]): Promise<AgentRun | null> {
+  try {
+    return await ctx.db.transaction(async tx => {
+      throw new Rehearsed(await acceptRun(tx, ctx, input, plan))
+    })
+  } catch (error) {
+    if (error instanceof Rehearsed) return error.run
+    if (!(error instanceof ServiceError)) throw error
+    problems.push(error)
+    return null
+  }
+}
+
+const remark = (code: string, detail: string, field: string | null = null): Remark => ({ code, detail, field })
+const problemRemark = ({ code, message, errors }: ServiceError): Remark => remark(code, message, errors[0]?.loc.slice(1).join('.') || null)
+
+function noticesOf({ model, agent, base }: Planned['found']): Remark[] {
+  return [
+    ...(model?.scripted
+      ? [remark('scripted_model', `${model.id} plays a script that stands in the prompt; it is no language model.`, 'model')]
+      : []),
+    ...(agent?.instead_of === undefined
+      ? []
+      : [remark('agent_replaced', `${agent.instead_of} is not installed; ${agent.agent_type} works instead.`, 'agent_type')]),
+    ...(base?.state === 'no_mirror'
+      ? [
+          remark(
+            'base_unresolved',
+            'The repository could not be looked at in time; the commit is looked up when the run starts.',
+            'base_ref',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function limitsLeft({ windows }: Context): DryRun['limits_left'] {
+  return Object.fromEntries(
+    windows.map(({ name, rate, used, reset_ms }) => [
+      name,
+      { limit: rate.requests, remaining: Math.max(0, rate.requests - used), reset_seconds: Math.ceil(reset_ms / 1000) },
+    ]),
+  )
+}
