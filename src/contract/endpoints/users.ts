@@ -11,7 +11,7 @@ export const userEndpoints = {
     tag: 'users',
     method: 'GET',
     path: '/v1/users/me',
-    aliases: ['/v1/user'],
+    aliases: ['/v1/user', '/v1/alpha/user/me'],
     summary: 'The user of this token',
     description: 'The role is that in the first organization of the user.',
     scope: 'org:read',
