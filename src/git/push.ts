@@ -9,6 +9,11 @@ const OF_A_RUN = new RegExp(`^${RUN_BRANCH_PREFIX}[1-9][0-9]*-.`)
 
 export type Pushed = { status: 'pushed' | 'up_to_date' }
 
+/** `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote said no, in its words. Nothing was pushed in both. */
+export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
+
+type PushOptions = { timeout_ms?: number; signal?: AbortSignal }
+
 /**
  * Pushes one commit of the mirror to one branch of the remote, never by force, and only to a branch of a run.
  * GitError `rejected` (not a fast-forward, a protected branch, a hook: the message has the remote's own words), `unreachable`, `auth`, `not_found`, `timeout`, `failed`.
@@ -18,28 +23,62 @@ export async function pushBranch(
   repo: GitRepository,
   sha: string,
   branch: string,
-  options: { timeout_ms?: number; signal?: AbortSignal } = {},
+  options: PushOptions = {},
 ): Promise<Pushed> {
   if (!OF_A_RUN.test(branch) || !isRefName(branch))
     throw new GitError('failed', `the service pushes to branches ${RUN_BRANCH_PREFIX}… only`)
-  const commit = asSha(sha)
+  const { line, stderr } = await push(host, repo, [], `${asSha(sha)}:refs/heads/${branch}`, options)
+  if (line?.startsWith('!')) throw new GitError('rejected', rejection(line, stderr))
+  return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
+}
+
+/**
+ * Pushes a merge that a person asked for to the base branch, which must still stand at `base_sha`, the merge's first parent: so it is a
+ * fast-forward and drops nothing. GitError as above but `rejected`; after one nobody knows whether the branch has moved.
+ */
+export async function pushMerge(
+  host: GitHost,
+  repo: GitRepository,
+  merge: { sha: string; branch: string; base_sha: string },
+  options: PushOptions = {},
+): Promise<MergePushed> {
+  if (!isRefName(merge.branch)) throw new GitError('failed', 'the base of the pull request is no branch')
+  const ref = `refs/heads/${merge.branch}`
+  const lease = `--force-with-lease=${ref}:${asSha(merge.base_sha)}`
+  const { line, stderr } = await push(host, repo, [lease], `${asSha(merge.sha)}:${ref}`, options)
+  if (!line?.startsWith('!')) return { kind: 'pushed' }
+  const message = rejection(line, stderr)
+  return MOVED.test(message) ? { kind: 'moved' } : { kind: 'rejected', message }
+}
+
+/** What git says, on our side or the other, when the branch is elsewhere than expected or somebody is pushing to it. */
+const MOVED =
+  /\((stale info|fetch first|non-fast-forward|incorrect old value provided)\)|is at [0-9a-f]{40} but expected|\.lock': File exists|reference already exists/
+
+/** `line` is what git says of the one ref: its first character tells what happened to it. */
+async function push(
+  host: GitHost,
+  repo: GitRepository,
+  extra: string[],
+  refspec: string,
+  options: PushOptions,
+): Promise<{ line: string | undefined; stderr: string }> {
   const result = await runWithRemote(host, repo, 'receive-pack', {
     git_dir: mirrorPath(host, repo.id),
     timeout_ms: options.timeout_ms ?? 300_000,
     ...(options.signal ? { signal: options.signal } : {}),
-    args: address => ['push', '--porcelain', '--no-verify', '--no-signed', '--', address, `${commit}:refs/heads/${branch}`],
+    args: address => ['push', '--porcelain', '--no-verify', '--no-signed', ...extra, '--', address, refspec],
   })
   const line = result.stdout
     .toString()
     .split('\n')
     .find(text => /^[ +\-*!=]\t/.test(text))
-  if (line?.startsWith('!')) throw rejection(line, result.stderr)
-  if (result.exit_code !== 0) throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
-  return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
+  if (result.exit_code !== 0 && !line?.startsWith('!')) throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
+  return { line, stderr: result.stderr }
 }
 
 /** `!\t<from>:<to>\t[remote rejected] (pre-receive hook declined)` and the lines that the remote wrote. */
-function rejection(line: string, stderr: string): GitError {
+function rejection(line: string, stderr: string): string {
   const why = line.split('\t')[2] ?? line
   const said = stderr
     .split(/[\r\n]+/)
@@ -47,5 +86,5 @@ function rejection(line: string, stderr: string): GitError {
     .map(text => text.slice('remote: '.length).trimEnd())
     .filter(text => text !== '')
     .join('\n')
-  return new GitError('rejected', `the remote refused the branch: ${why}${said ? `\n${said.slice(0, 2_000)}` : ''}`)
+  return `the remote refused the branch: ${why}${said ? `\n${said.slice(0, 2_000)}` : ''}`
 }

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { fields } from './changes.ts'
+import { gitErrorFrom } from './git-error.ts'
+import { type GitHost, mirrorPath, ownFolder, removeTree } from './git-host.ts'
+import { mirrorState, readMirror } from './mirror-refs.ts'
+import { refreshMirror } from './mirrors.ts'
+import { asSha, isRefName } from './ref-name.ts'
+import type { GitRepository } from './repository-url.ts'
+import { type GitCall, git, runGit } from './run-git.ts'
+import { shownPath } from './shown-text.ts'
+
+/** Two branches of a repository; null: there is no such branch. */
+export type Branches = { base_sha: string | null; head_sha: string | null }
+
+/** `conflict`: paths that both sides changed, as in `ChangedFile`. `refused`: git merges no such commits, in its words. `nothing`: the base has all of it. */
+export type Merged =
+  | { kind: 'made'; sha: string }
+  | { kind: 'conflict'; files: string[] }
+  | { kind: 'refused'; message: string }
+  | { kind: 'nothing' }
+
+export type MergeInput = {
+  base_sha: string
+  head_sha: string
+  /** `merge`: a commit with both as parents, where a fast-forward would do too. `squash`: one commit on the base. */
+  method: 'merge' | 'squash'
+  message: string
+  author: { name: string; email: string }
+}
+
+const MERGE_MS = 60_000
+const LOOK_MS = 5_000
+
+/** Asks the remote, by a look that begins now, where two branches stand, and brings both into the mirror. GitError, `timeout` after `wait_ms`. */
+export async function fetchBranches(
+  host: GitHost,
+  repo: GitRepository,
+  branches: { base: string; head: string },
+  wait_ms: number,
+): Promise<Branches> {
+  // A look that is under way may have seen the branches before the caller did something to them.
+  if (host.flights.has(repo.id)) await refreshMirror(host, repo, { wait_ms }).catch(() => {})
+  await refreshMirror(host, repo, { wait_ms })
+  return readBranches(host, repo.id, branches)
+}
+
+async function readBranches(host: GitHost, repository_id: number, { base, head }: { base: string; head: string }): Promise<Branches> {
+  const asked = [base, head].map(name => (isRefName(name) ? `refs/heads/${name}` : '0'.repeat(40)))
+  const answer = await readMirror(host, repository_id, 'the branches cannot be read', {
+    args: ['cat-file', '--batch-check=%(objectname)'],
+    stdin: asked.map(name => `${name}^{commit}\n`).join(''),
+  })
+  const [base_sha = null, head_sha = null] = answer
+    .toString()
+    .split('\n')
+    .map(line => (/^[0-9a-f]{40}$/.test(line) ? line : null))
+  return { base_sha, head_sha }
+}
+
+/** Whether `ancestor` is `commit` or one of those that led to it. A commit that the mirror has not is nobody's ancestor. */
+export async function isAncestor(host: GitHost, repository_id: number, ancestor: string, commit: string): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', asSha(ancestor), asSha(commit)]
+  const { exit_code, stderr } = await runGit(host, { git_dir: mirrorPath(host, repository_id), args })
+  if (exit_code === 0 || exit_code === 1 || /Not a valid commit name/.test(stderr)) return exit_code === 0
+  throw gitErrorFrom(stderr, 'the history cannot be read')
+}
+
+/**
+ * The commit by which all of `head_shas` came into the history of `base_sha`: one of `attempts`, commits that may have been pushed for it,
+ * or what somebody merged by hand (the last head itself after a fast-forward). Null: they are not all in there. GitError.
+ */
+export async function findMerge(
+  host: GitHost,
+  repository_id: number,
+  input: { base_sha: string; head_shas: string[]; attempts: string[] },
+): Promise<string | null> {
+  const { base_sha, head_shas, attempts } = input
+  for (const sha of attempts) if (await isAncestor(host, repository_id, sha, base_sha)) return sha
+  for (const sha of head_shas) if (!(await isAncestor(host, repository_id, sha, base_sha))) return null
+  const head_sha = head_shas.at(-1)
+  if (head_sha === undefined) return null
+  const listed = await readMirror(host, repository_id, 'the history cannot be read', {
+    args: ['log', '--format=%H %P', '--ancestry-path', '--topo-order', '--reverse', `${head_sha}..${base_sha}`, '--'],
+    max_output_bytes: 4_096,
+    on_overflow: 'cut',
+  })
+  const [oldest = '', first_parent = ''] = (listed.toString().split('\n')[0] ?? '').split(' ')
+  return oldest === '' || first_parent === head_sha ? head_sha : oldest
+}
+
+/** Merges two commits of the mirror into a new commit of the mirror, which no ref names yet. No work tree, no hook. GitError. */
+export async function makeMerge(host: GitHost, repository_id: number, input: MergeInput): Promise<Merged> {
+  const { base_sha, head_sha, method, author } = input
+  const git_dir = mirrorPath(host, repository_id)
+  if (await isAncestor(host, repository_id, head_sha, base_sha)) return { kind: 'nothing' }
+  const tried = await mergeTree(host, { git_dir, timeout_ms: MERGE_MS }, base_sha, head_sha)
+  if (tried === null) return { kind: 'refused', message: 'the two branches have no commit in common' }
+  const { tree, files } = tried
+  if (files !== null) return { kind: 'conflict', files }
+  if (method === 'squash' && tree === (await treeOf(host, git_dir, base_sha))) return { kind: 'nothing' }
+  const parents = method === 'squash' ? [base_sha] : [base_sha, head_sha]
+  const made = await git(host, 'the merge cannot be written', {
+    git_dir,
+    args: ['commit-tree', '--no-gpg-sign', asSha(tree), ...parents.flatMap(sha => ['-p', asSha(sha)]), '-F', '-'],
+    stdin: input.message,
+    env: {
+      GIT_AUTHOR_NAME: author.name,
+      GIT_AUTHOR_EMAIL: author.email,
+      GIT_COMMITTER_NAME: author.name,
+      GIT_COMMITTER_EMAIL: author.email,
+    },
+  })
+  return { kind: 'made', sha: asSha(made.toString().trim()) }
+}
+
+/** Whether a commit could be merged into a branch as the mirror knows both, in 5 s at most. Keeps nothing, fetches nothing, never rejects. */
+export async function tryMerge(
+  host: GitHost,
+  repository_id: number,
+  base: string,
+  head_sha: string,
+): Promise<'clean' | 'conflict' | 'unknown'> {
+  if ((await mirrorState(host, repository_id)) === null) return 'unknown'
+  const git_dir = mirrorPath(host, repository_id)
+  const aside = join(git_dir, `incoming-${randomUUID()}`)
+  try {
+    const { base_sha } = await readBranches(host, repository_id, { base, head: base })
+    if (base_sha === null) return 'unknown'
+    await ownFolder(aside, host.user, host.gid)
+    const env = { GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git_dir, 'objects') }
+    const tried = await mergeTree(host, { git_dir, env, timeout_ms: LOOK_MS }, base_sha, head_sha)
+    return tried?.files === null ? 'clean' : 'conflict'
+  } catch {
+    return 'unknown'
+  } finally {
+    await removeTree(aside)
+  }
+}
+
+/** The merged tree, and the files in conflict, null when there is none; null for two histories that have nothing in common. GitError. */
+async function mergeTree(
+  host: GitHost,
+  call: Omit<GitCall, 'args'>,
+  base_sha: string,
+  head_sha: string,
+): Promise<{ tree: string; files: string[] | null } | null> {
+  const options = ['--write-tree', '-z', '--name-only', '--no-messages']
+  const { exit_code, stdout, stderr } = await runGit(host, { ...call, args: ['merge-tree', ...options, asSha(base_sha), asSha(head_sha)] })
+  const [tree, ...files] = fields(stdout)
+  // Exit code 1 stands for a conflict, and for a commit that git does not find: then there is no tree.
+  if (tree !== undefined && exit_code === 0) return { tree: tree.toString('latin1'), files: null }
+  if (tree !== undefined && exit_code === 1) return { tree: tree.toString('latin1'), files: files.map(shownPath) }
+  if (/unrelated histories/.test(stderr)) return null
+  throw gitErrorFrom(stderr, 'the branches cannot be merged')
+}
+
+async function treeOf(host: GitHost, git_dir: string, sha: string): Promise<string> {
+  const found = await git(host, 'the base cannot be read', { git_dir, args: ['rev-parse', '--verify', `${asSha(sha)}^{tree}`] })
+  return found.toString().trim()
+}

@@ -1,0 +1,345 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { mirrorPath } from '../../src/git/git-host.ts'
+import { fetchBranches, findMerge, isAncestor, type MergeInput, makeMerge, tryMerge } from '../../src/git/merge.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import { pushMerge } from '../../src/git/push.ts'
+import type { GitRepository } from '../../src/git/repository-url.ts'
+import { addHook, commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+
+const author = { name: 'Agent Ümlaut', email: 'agent@example.org' }
+
+type Ready = AsyncDisposable & {
+  place: Place
+  repo: GitRepository
+  remote: string
+  /** Somebody's clone of the remote, with a work tree. */
+  work: string
+  /** Commits files on a branch, made from `from` if it is new, and pushes it. */
+  put(branch: string, files: Record<string, string>, from?: string): Promise<string>
+  fetch(head?: string): Promise<{ base_sha: string; head_sha: string }>
+  merge(input?: Partial<MergeInput>): ReturnType<typeof makeMerge>
+  git(...args: string[]): Promise<string>
+}
+
+/** A bare remote with `main`, and a mirror of it. */
+async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }): Promise<Ready> {
+  const place = await openPlace()
+  const work = await makeRepository(join(place.dir, 'work'), files)
+  const remote = await makeBare(join(place.dir, 'remote.git'), work)
+  await run(work, 'git', ['remote', 'add', 'origin', remote])
+  const repo = localRepository(remote)
+  await refreshMirror(place.host, repo)
+  const fetch = async (head = 'topic') => {
+    const { base_sha, head_sha } = await fetchBranches(place.host, repo, { base: 'main', head }, 30_000)
+    if (base_sha === null || head_sha === null) throw new Error('a branch is missing')
+    return { base_sha, head_sha }
+  }
+  return {
+    place,
+    repo,
+    remote,
+    work,
+    fetch,
+    async put(branch, files, from = 'main') {
+      const known = await runText(work, 'git', ['branch', '--list', branch])
+      await run(work, 'git', known ? ['checkout', '-q', branch] : ['checkout', '-q', '-b', branch, from])
+      const sha = await commitFiles(work, `change ${branch}`, files)
+      await run(work, 'git', ['push', '-q', 'origin', branch])
+      return sha
+    },
+    merge: async (input = {}) =>
+      makeMerge(place.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
+    git: (...args) => runText(remote, 'git', args),
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  }
+}
+
+function made(merged: Awaited<ReturnType<typeof makeMerge>>): string {
+  if (merged.kind !== 'made') throw new Error(JSON.stringify(merged))
+  return merged.sha
+}
+
+describe('fetchBranches', () => {
+  test('says where both stand on the remote at this moment, though the mirror is older', async () => {
+    await using set = await ready()
+    const head_sha = await set.put('topic', { 'a.txt': 'A\n' })
+    const base_sha = await set.put('main', { 'b.txt': 'B\n' })
+    expect(await set.fetch()).toEqual({ base_sha, head_sha })
+  })
+
+  test('does not trust a look that began before', async () => {
+    await using set = await ready()
+    const { flights } = set.place.host
+    const old = await refreshMirror(set.place.host, set.repo)
+    const early = Promise.withResolvers<typeof old>()
+    flights.set(
+      set.repo.id,
+      early.promise.finally(() => flights.delete(set.repo.id)),
+    )
+    const head_sha = await set.put('topic', { 'a.txt': 'A\n' })
+    const asked = set.fetch()
+    early.resolve(old)
+    expect(await asked).toMatchObject({ head_sha })
+  })
+
+  test('a branch that is not there, was deleted, is only a tag or can be no name is null', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    await set.git('tag', 'release', 'main')
+    for (const head of ['gone', 'release', '--upload-pack=x', 'a b', 'main..topic', '0'.repeat(40)])
+      expect(await fetchBranches(set.place.host, set.repo, { base: 'main', head }, 30_000)).toMatchObject({ head_sha: null })
+    await set.git('branch', '-D', 'topic')
+    expect(await fetchBranches(set.place.host, set.repo, { base: 'main', head: 'topic' }, 30_000)).toMatchObject({ head_sha: null })
+  })
+
+  test('a remote that is away is a GitError', async () => {
+    await using set = await ready()
+    await run(set.place.dir, 'mv', [set.remote, `${set.remote}.away`])
+    await expect(set.fetch()).rejects.toMatchObject({ name: 'GitError', code: 'not_found' })
+  })
+})
+
+describe('makeMerge', () => {
+  test('two sides of one history: a commit of both, with both as parents, the message as it is and the author', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n', 'neu/ä\nnewline.txt': 'x\n' })
+    await set.put('main', { 'b.txt': 'B\n' })
+    const { base_sha, head_sha } = await set.fetch()
+    const message = "Merge branch 'topic'\n\nWörter: `$(x)` 'y'\n# not a comment\n"
+    const sha = made(await set.merge({ message }))
+    const mirror = mirrorPath(set.place.host, set.repo.id)
+    const show = (format: string) => runText(mirror, 'git', ['log', '-1', `--format=${format}`, sha])
+    expect(await show('%P')).toBe(`${base_sha} ${head_sha}`)
+    expect(await show('%an <%ae> %cn <%ce>')).toBe(`${author.name} <${author.email}> ${author.name} <${author.email}>`)
+    expect(`${await show('%B')}\n`).toBe(message)
+    expect((await runText(mirror, 'git', ['ls-tree', '-r', '-z', '--name-only', sha])).split('\0').filter(Boolean)).toEqual([
+      'a.txt',
+      'b.txt',
+      'neu/ä\nnewline.txt',
+    ])
+    expect(await runText(mirror, 'git', ['show', `${sha}:a.txt`])).toBe('A')
+    expect(await runText(mirror, 'git', ['show', `${sha}:b.txt`])).toBe('B')
+  })
+
+  test('where a fast-forward would do there is a commit of the merge all the same', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const { base_sha, head_sha } = await set.fetch()
+    const sha = made(await set.merge())
+    const mirror = mirrorPath(set.place.host, set.repo.id)
+    expect(await runText(mirror, 'git', ['log', '-1', '--format=%P', sha])).toBe(`${base_sha} ${head_sha}`)
+    expect(await runText(mirror, 'git', ['diff', head_sha, sha])).toBe('')
+  })
+
+  test('squash: one commit on the base with all of the change', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    await set.put('topic', { 'c.txt': 'c\n' })
+    const { base_sha } = await set.fetch()
+    const sha = made(await set.merge({ method: 'squash' }))
+    const mirror = mirrorPath(set.place.host, set.repo.id)
+    expect(await runText(mirror, 'git', ['log', '-1', '--format=%P', sha])).toBe(base_sha)
+    expect(await runText(mirror, 'git', ['diff', '--name-only', base_sha, sha])).toBe('a.txt\nc.txt')
+  })
+
+  test('squash of what the base has already makes no empty commit', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    await set.put('main', { 'a.txt': 'A\n' })
+    expect(await set.merge({ method: 'squash' })).toEqual({ kind: 'nothing' })
+    expect(await set.merge()).toMatchObject({ kind: 'made' })
+  })
+
+  test('a head that the base holds already is nothing to merge', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    await run(set.work, 'git', ['push', '-q', 'origin', 'topic:main'])
+    expect(await set.merge()).toEqual({ kind: 'nothing' })
+  })
+
+  test('a conflict names every file, newlines and bytes that are not UTF-8 included, and writes no commit', async () => {
+    await using set = await ready()
+    const latin = Buffer.concat([Buffer.from(`${set.work}/caf`), Buffer.from([0xe9])])
+    for (const [branch, text] of [
+      ['topic', 'theirs\n'],
+      ['main', 'ours\n'],
+    ] as const) {
+      await run(set.work, 'git', branch === 'main' ? ['checkout', '-q', 'main'] : ['checkout', '-q', '-b', branch])
+      await writeFile(latin, text)
+      await set.put(branch, { 'a.txt': text, 'two\nlines\t"quoted".txt': text, [`only-${branch}`]: text })
+    }
+    expect(await set.merge()).toEqual({ kind: 'conflict', files: ['a.txt', '"caf\\351"', 'two\nlines\t"quoted".txt'] })
+  })
+
+  test('a file that one side deleted and the other changed is a conflict too', async () => {
+    await using set = await ready()
+    await run(set.work, 'git', ['checkout', '-q', '-b', 'topic'])
+    await run(set.work, 'git', ['rm', '-q', 'a.txt'])
+    await set.put('topic', {})
+    await set.put('main', { 'a.txt': 'changed\n' })
+    expect(await set.merge()).toEqual({ kind: 'conflict', files: ['a.txt'] })
+  })
+
+  test('branches without a common commit are refused in words', async () => {
+    await using set = await ready()
+    await run(set.work, 'git', ['checkout', '-q', '--orphan', 'topic'])
+    await commitFiles(set.work, 'elsewhere', { z: 'z' })
+    await run(set.work, 'git', ['push', '-q', 'origin', 'topic'])
+    expect(await set.merge()).toEqual({ kind: 'refused', message: 'the two branches have no commit in common' })
+  })
+
+  test('attributes and configuration that a branch brings run no program on the host', async () => {
+    await using set = await ready()
+    const trap = join(set.place.dir, 'trapped')
+    const attributes = {
+      '.gitattributes': '* merge=trap filter=trap diff=trap\n',
+      '.gitconfig': `[merge "trap"]\n\tdriver = touch ${trap}\n`,
+    }
+    await set.put('topic', { ...attributes, 'a.txt': 'theirs\n' })
+    await set.put('main', { ...attributes, 'a.txt': 'ours\n' })
+    expect(await set.merge()).toEqual({ kind: 'conflict', files: ['a.txt'] })
+    expect(await readdir(set.place.dir)).not.toContain('trapped')
+  })
+})
+
+describe('tryMerge', () => {
+  test('clean or conflict by the mirror alone, and nothing is left behind', async () => {
+    await using set = await ready()
+    const clean = await set.put('topic', { 'a.txt': 'A\n' })
+    const clash = await set.put('clash', { 'b.txt': 'theirs\n' })
+    await set.put('main', { 'b.txt': 'B\n' })
+    await set.fetch()
+    const mirror = mirrorPath(set.place.host, set.repo.id)
+    const before = await readdir(mirror, { recursive: true })
+    await run(set.place.dir, 'mv', [set.remote, `${set.remote}.away`])
+    expect(await tryMerge(set.place.host, set.repo.id, 'main', clean)).toBe('clean')
+    expect(await tryMerge(set.place.host, set.repo.id, 'main', clash)).toBe('conflict')
+    expect((await readdir(mirror, { recursive: true })).sort()).toEqual(before.sort())
+  })
+
+  test('what the mirror cannot tell is unknown: no mirror, no such branch, no such commit', async () => {
+    await using set = await ready()
+    const base_sha = await set.git('rev-parse', 'main')
+    expect(await tryMerge(set.place.host, 424_242, 'main', base_sha)).toBe('unknown')
+    expect(await tryMerge(set.place.host, set.repo.id, 'gone', base_sha)).toBe('unknown')
+    expect(await tryMerge(set.place.host, set.repo.id, 'main', '1'.repeat(40))).toBe('unknown')
+  })
+})
+
+describe('findMerge', () => {
+  const find = (set: Ready, input: { base_sha: string; head_sha: string }, attempts: string[] = []) =>
+    findMerge(set.place.host, set.repo.id, { base_sha: input.base_sha, head_shas: [input.head_sha], attempts })
+
+  test('nothing was merged: null, and a commit that the mirror never saw is nobody’s ancestor', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const heads = await set.fetch()
+    expect(await find(set, heads, ['1'.repeat(40)])).toBe(null)
+    expect(await find(set, { ...heads, head_sha: '1'.repeat(40) })).toBe(null)
+    const head_shas = [heads.base_sha, heads.head_sha]
+    expect(await findMerge(set.place.host, set.repo.id, { base_sha: heads.base_sha, head_shas, attempts: [] })).toBe(null)
+    expect(await isAncestor(set.place.host, set.repo.id, heads.base_sha, heads.head_sha)).toBe(true)
+    expect(await isAncestor(set.place.host, set.repo.id, heads.head_sha, heads.base_sha)).toBe(false)
+  })
+
+  test('an attempt that arrived is the merge, a squash too, and whatever came after it', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const { base_sha } = await set.fetch()
+    const squash = made(await set.merge({ method: 'squash' }))
+    const never = made(await set.merge({ message: 'never pushed\n' }))
+    await pushMerge(set.place.host, set.repo, { sha: squash, branch: 'main', base_sha })
+    await run(set.work, 'git', ['fetch', '-q', 'origin'])
+    await run(set.work, 'git', ['branch', '-f', 'main', 'origin/main'])
+    await set.put('main', { 'c.txt': 'later\n' })
+    expect(await find(set, await set.fetch(), [never, squash])).toBe(squash)
+  })
+
+  test('a merge by hand is found by its commit, a fast-forward by the head', async () => {
+    await using set = await ready()
+    const head = await set.put('topic', { 'a.txt': 'A\n' })
+    await run(set.work, 'git', ['checkout', '-q', 'main'])
+    await run(set.work, 'git', ['merge', '-q', '--no-ff', '-m', 'by hand', 'topic'])
+    const by_hand = await runText(set.work, 'git', ['rev-parse', 'HEAD'])
+    await set.put('main', { 'c.txt': 'later\n' })
+    expect(await find(set, await set.fetch())).toBe(by_hand)
+
+    const quick = await set.put('quick', { 'd.txt': 'd\n' })
+    await run(set.work, 'git', ['push', '-q', 'origin', 'quick:main'])
+    expect(await find(set, await set.fetch('quick'))).toBe(quick)
+    await run(set.work, 'git', ['checkout', '-q', '-B', 'main', 'quick'])
+    await set.put('main', { 'e.txt': 'e\n' })
+    expect(await find(set, await set.fetch('quick'))).toBe(quick)
+    expect(await find(set, { ...(await set.fetch()), head_sha: head })).toBe(by_hand)
+  })
+})
+
+describe('pushMerge', () => {
+  test('one branch of the remote moves, from where it was expected, and every other ref stays', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const { base_sha } = await set.fetch()
+    const refs = await set.git('for-each-ref')
+    const sha = made(await set.merge())
+    expect(await pushMerge(set.place.host, set.repo, { sha, branch: 'main', base_sha })).toEqual({ kind: 'pushed' })
+    expect(await set.git('for-each-ref')).toBe(refs.replace(`${base_sha} commit\trefs/heads/main`, `${sha} commit\trefs/heads/main`))
+    await set.git('fsck', '--strict')
+  })
+
+  test('a base that moved on, was reset or is gone has moved: nothing is pushed and nothing dropped', async () => {
+    await using set = await ready()
+    await set.put('main', { 'b.txt': 'second\n' })
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const { base_sha } = await set.fetch()
+    const merge = { sha: made(await set.merge()), branch: 'main', base_sha }
+    const push = () => pushMerge(set.place.host, set.repo, merge)
+    const later = await set.put('main', { 'b.txt': 'third\n' })
+    expect(await push()).toEqual({ kind: 'moved' })
+    expect(await set.git('rev-parse', 'main')).toBe(later)
+    await set.git('update-ref', 'refs/heads/main', `${base_sha}~1`)
+    expect(await push()).toEqual({ kind: 'moved' })
+    expect(await set.git('rev-parse', 'main')).toBe(await set.git('rev-parse', `${base_sha}~1`))
+    await set.git('update-ref', '-d', 'refs/heads/main')
+    expect(await push()).toEqual({ kind: 'moved' })
+  })
+
+  test('a base that moves while the push is under way has moved', async () => {
+    await using set = await ready()
+    const other = await set.put('other', { 'b.txt': 'other\n' })
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const { base_sha } = await set.fetch()
+    await addHook(set.remote, 'pre-receive', `unset GIT_QUARANTINE_PATH; git update-ref refs/heads/main ${other}`)
+    const push = pushMerge(set.place.host, set.repo, { sha: made(await set.merge()), branch: 'main', base_sha })
+    expect(await push).toEqual({ kind: 'moved' })
+    expect(await set.git('rev-parse', 'main')).toBe(other)
+  })
+
+  test('a hook that says no, and a branch that is checked out, are rejected in the words of the remote', async () => {
+    await using set = await ready()
+    await set.put('topic', { 'a.txt': 'A\n' })
+    const { base_sha } = await set.fetch()
+    const merge = { sha: made(await set.merge()), branch: 'main', base_sha }
+    await addHook(set.remote, 'pre-receive', 'echo "main is frozen" >&2; exit 1')
+    expect(await pushMerge(set.place.host, set.repo, merge)).toEqual({
+      kind: 'rejected',
+      message: 'the remote refused the branch: [remote rejected] (pre-receive hook declined)\nmain is frozen',
+    })
+    await run(set.work, 'git', ['checkout', '-q', 'main'])
+    const checked_out = { ...set.repo, url: set.work }
+    expect(await pushMerge(set.place.host, checked_out, merge)).toMatchObject({
+      kind: 'rejected',
+      message: expect.stringContaining('branch is currently checked out'),
+    })
+    expect(await runText(set.work, 'git', ['rev-parse', 'main'])).toBe(base_sha)
+  })
+
+  test('refuses names that are no branch', async () => {
+    await using set = await ready()
+    const sha = await set.git('rev-parse', 'main')
+    await mkdir(join(set.place.dir, 'x'))
+    for (const branch of ['--force', 'a b', 'main:refs/heads/other', ''])
+      await expect(pushMerge(set.place.host, set.repo, { sha, branch, base_sha: sha })).rejects.toMatchObject({ name: 'GitError' })
+  })
+})
