@@ -6,6 +6,7 @@ import { SAMPLE_FILES } from './core/sample.ts'
 import { ServiceError } from './core/service-error.ts'
 import { resolveBase } from './git/base-resolver.ts'
 import { openGitHost } from './git/git-host.ts'
+import { localForge } from './git/local-forge.ts'
 import { createRepository } from './git/new-repository.ts'
 import { parseRepositoryUrl } from './git/repository-url.ts'
 import { createApp } from './http/app.ts'
@@ -111,6 +112,11 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
     session: config.AGENTRUN_LIMIT_SESSION,
   }
+  const author = {
+    name: config.AGENTRUN_COMMIT_AUTHOR_NAME,
+    email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
+    trailer: config.AGENTRUN_COMMIT_TRAILER,
+  }
   const hub = new Hub()
   const services: Services = {
     db,
@@ -121,6 +127,8 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     base_url: '',
     models,
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
+    forge: localForge(git, author),
+    commit_trailer: author.trailer,
     environment: () => ({ sandbox: driver.name, blocked: worker.blocked }),
     turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
   }
@@ -148,11 +156,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
         idle_ms: config.AGENTRUN_MODEL_IDLE_SECONDS * 1000,
         total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
       },
-      author: {
-        name: config.AGENTRUN_COMMIT_AUTHOR_NAME,
-        email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
-        trailer: config.AGENTRUN_COMMIT_TRAILER,
-      },
+      author,
       log,
     },
     config.AGENTRUN_WORKER_CONCURRENCY,

@@ -15,6 +15,9 @@ export const no_limits = {
   session: null,
 }
 
+const unasked = () => Promise.reject(new Error('not asked'))
+const unaskedForge = { fetch: unasked, findMerge: unasked, count: unasked, merge: unasked, push: unasked, mergeable: unasked }
+
 /** What an HTTP app needs to be built, for tests that look at the app and ask no verb. */
 export function unaskedServices(db: Database): Services {
   return {
@@ -26,6 +29,8 @@ export function unaskedServices(db: Database): Services {
     base_url: '',
     models: createModelCatalog({ default_model: null }),
     resolveBase: async () => ({ state: 'no_mirror' }),
+    forge: unaskedForge,
+    commit_trailer: 'Agent-Run',
     environment: () => ({ sandbox: 'none', blocked: null }),
     turn_wall_seconds: 60,
   }

@@ -36,8 +36,8 @@ export type Endpoint = {
   response: z.ZodType | 'stream' | 'document'
   /** Another body of a success, and when it is answered. */
   variant?: { when: string; response: z.ZodType }
-  /** For tokens that are bound to repositories, where core/reach.ts cannot tell by the fields. */
-  reach?: 'filtered' | 'free' | 'none'
+  /** For tokens that are bound to repositories, where core/reach.ts cannot tell by the fields. `verb`: the verb looks after all of it. */
+  reach?: 'filtered' | 'free' | 'none' | 'verb'
   /** Content types that it can answer besides JSON. */
   also_answers?: readonly string[]
   /** Refusals of this operation's own, beside those that every operation of its kind can answer (problem-statuses.ts). */

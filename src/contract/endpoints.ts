@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
+import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
@@ -15,6 +16,7 @@ export const endpoints = {
   ...runEndpoints,
   ...traceEndpoints,
   ...repositoryEndpoints,
+  ...pullRequestEndpoints,
   ...organizationEndpoints,
   ...userEndpoints,
   ...serviceEndpoints,

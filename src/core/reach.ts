@@ -13,9 +13,9 @@ export type Reached = (typeof reaching)[keyof typeof reaching]
 
 /**
  * What a token that is bound to repositories may do by an operation: `named` when the request names things of its repositories, `filtered`
- * when the verb narrows by itself, `free` when it is about no repository, `none` otherwise: what nobody thought of is closed.
+ * when the verb narrows by itself, `verb` when it also says what is out of reach, `free` when it is about no repository, `none` otherwise: what nobody thought of is closed.
  */
-export function reachOf(endpoint: Endpoint): 'named' | 'filtered' | 'free' | 'none' {
+export function reachOf(endpoint: Endpoint): 'named' | 'filtered' | 'free' | 'none' | 'verb' {
   if (endpoint.reach !== undefined) return endpoint.reach
   // Who administers the organization is bound by nothing in it.
   if (endpoint.scope === 'org:admin') return 'none'

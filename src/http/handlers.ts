@@ -8,6 +8,7 @@ import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
+import { mergePullRequest } from '../service/merge-pull-request.ts'
 import { listModels } from '../service/models.ts'
 import {
   createOrganization,
@@ -16,6 +17,7 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../service/organizations.ts'
+import { editPullRequest, getPullRequest, listPullRequests } from '../service/pull-requests.ts'
 import { listRepositories } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
@@ -97,6 +99,11 @@ export const handlers: Handlers = {
   listUsers: (ctx, { query }) => listUsers(ctx, query),
   getUser: (ctx, { params }) => getUser(ctx, params.user_id),
   listRepositories: (ctx, { query }) => listRepositories(ctx, query),
+  listPullRequests: (ctx, { query }) => listPullRequests(ctx, query),
+  getPullRequest: (ctx, { params }) => getPullRequest(ctx, params.pr_id),
+  mergePullRequest: (ctx, { params, body }) => mergePullRequest(ctx, params.pr_id, body),
+  editPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
+  editRepositoryPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
   listModels: ctx => listModels(ctx),
   getHealth: async () => ({ status: 'ok' }),
   getReadiness: services => services.readiness(),

@@ -3,6 +3,7 @@ import type { Role } from '../core/permissions.ts'
 import type { Window } from '../core/rate-window.ts'
 import type { Transactional } from '../store/database.ts'
 import type { AccessFinder } from './authenticate.ts'
+import type { Forge } from './forge.ts'
 import type { Limiter } from './limits.ts'
 import type { LogPages } from './log-pages.ts'
 import type { RunHeadFinder } from './run-logs.ts'
@@ -29,6 +30,9 @@ export type Services = {
   base_url: string
   models: ModelList
   resolveBase: BaseResolver
+  forge: Forge
+  /** The key under which commits name their run. */
+  commit_trailer: string
   /** Where runs of this node work: what isolates them, and why none is started; null when they are. */
   environment(): { sandbox: string; blocked: string | null }
   /** Seconds a turn may take from being queued to its end. */

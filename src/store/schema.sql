@@ -196,6 +196,11 @@ create table pull_requests (
   deletions integer not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  merge_sha text,
+  merged_at timestamp with time zone,
+  merge_attempts text[] not null default '{}'::text[],
+  constraint pull_requests_check CHECK (((state = 'merged'::text) = (merged_at IS NOT NULL))),
+  constraint pull_requests_check1 CHECK (((state = 'merged'::text) = (merge_sha IS NOT NULL))),
   constraint pull_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint pull_requests_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint pull_requests_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
@@ -204,6 +209,7 @@ create table pull_requests (
   constraint pull_requests_repository_id_number_key UNIQUE (repository_id, number),
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text, 'draft'::text])))
 );
+CREATE UNIQUE INDEX pull_requests_key ON public.pull_requests USING btree (organization_id, id);
 CREATE INDEX pull_requests_of_run ON public.pull_requests USING btree (run_id);
 
 create table rate_windows (

@@ -33,6 +33,23 @@ export async function recordCheckout(
   return rowCount === 1
 }
 
+/** The branch that the run goes on with, which the remote has nothing of yet, under the fence. */
+export async function recordNextBranch(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  next: { base_sha: string; branch: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_next_branch',
+    text: `update runs set base_sha = $4, branch = $5, pushed_sha = null, updated_at = now()
+      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null`,
+    values: [organization_id, run_id, epoch, next.base_sha, next.branch],
+  })
+  return rowCount === 1
+}
+
 /** Workspaces on this host that no turn needs any more: their run ended more than `hours` ago. */
 export async function listStaleWorkspaces(
   db: Db,

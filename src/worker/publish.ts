@@ -222,6 +222,7 @@ async function propose(
       head_sha: head,
       ...counts,
     })
+    if (!pr) return
     if (pr.created) {
       const observation = {
         pr_number: pr.number,

@@ -11,11 +11,13 @@ import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
+import { addPullRequest } from './second-organization.ts'
 
 let app: App
 /** Another repository of the same organization, and a run in it. */
-let other: { repo_id: number; run_id: number }
+let other: { repo_id: number; run_id: number; pr_id: number }
 let own_run: number
+let own_pr: number
 const TOKEN = 'a-token-bound-to-one-repository'
 const call = (method: string, path: string, body?: unknown) => app.call(method, path, body, { authorization: `Bearer ${TOKEN}` })
 const org = (path: string) => `/v1/organizations/${app.org_id}${path}`
@@ -27,8 +29,11 @@ beforeAll(async () => {
   })
   const token = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
   await insertToken(app.db, { ...token, digest: digest(TOKEN), organization_id: app.org_id, repository_ids: [app.repo_id] })
-  other = { repo_id, run_id: (await createRun(app, { prompt: 'x', repo_id })).id }
+  const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })
+  const place = { organization_id: app.org_id, repository_id: repo_id, run_id }
+  other = { repo_id, run_id, pr_id: await addPullRequest(app.db, place, 'theirs') }
   own_run = (await createRun(app, { prompt: 'x', repo_id: app.repo_id })).id
+  own_pr = await addPullRequest(app.db, { ...place, repository_id: app.repo_id, run_id: own_run }, 'mine')
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -41,6 +46,18 @@ describe('200', () => {
     expect(runs.body.items.map((item: { id: number }) => item.id)).toEqual([own_run])
     expect(runs.body.total).toBe(1)
     expect((await call('GET', org(`/agent/runs?repo_id=${app.repo_id}`))).body.total).toBe(1)
+    const proposed = await call('GET', org('/prs'))
+    expect([proposed.body.total, proposed.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [own_pr]])
+  })
+
+  test('edits its own pull requests, and others are unknown in the words of the answer', async () => {
+    const edit = async (path: string) => (await call('PATCH', org(path), { state: 'open' })).body
+    expect(await edit(`/prs/${own_pr}`)).toMatchObject({ success: true })
+    const unknown = await edit('/prs/999999')
+    expect(unknown.success).toBe(false)
+    expect(await edit(`/prs/${other.pr_id}`)).toEqual(unknown)
+    expect(await edit(`/repos/${other.repo_id}/prs/${other.pr_id}`)).toEqual(unknown)
+    expect(await edit(`/repos/${app.repo_id}/prs/${other.pr_id}`)).toEqual(unknown)
   })
 
   test('sees the organization it is bound to and no other of its user', async () => {
@@ -64,7 +81,7 @@ describe('404', () => {
     const named = tokenCalls({ org_id: app.org_id, user_id: app.user_id, ...other }).filter(
       ({ name }) => reachOf(endpoints[name]) === 'named',
     )
-    const missing = tokenCalls({ org_id: app.org_id, user_id: 999_999, repo_id: 999_999, run_id: 999_999 })
+    const missing = tokenCalls({ org_id: app.org_id, user_id: 999_999, repo_id: 999_999, run_id: 999_999, pr_id: 999_999 })
     expect(named.length).toBeGreaterThan(5)
     for (const item of named) {
       const never = missing.find(({ name }) => name === item.name)
@@ -85,7 +102,7 @@ describe('404', () => {
 describe('403', () => {
   test('whatever is about the organization, or about no repository', async () => {
     const before = await contents(app)
-    const closed = tokenCalls({ org_id: app.org_id, user_id: app.user_id, repo_id: app.repo_id, run_id: own_run }).filter(
+    const closed = tokenCalls({ org_id: app.org_id, user_id: app.user_id, repo_id: app.repo_id, run_id: own_run, pr_id: own_pr }).filter(
       ({ name }) => reachOf(endpoints[name]) === 'none' && 'org_id' in endpoints[name].params.shape,
     )
     for (const item of closed)

@@ -9,6 +9,7 @@ import { type Answer, type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { type Call, tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
+import { addPullRequest } from './second-organization.ts'
 
 let app: App
 let calls: Map<string, Call>
@@ -16,7 +17,9 @@ let run_id: number
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   run_id = (await createRun(app, { prompt: 'x', title: 'x', tags: ['a'] })).id
-  calls = new Map(tokenCalls({ org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id }).map(call => [call.name, call]))
+  const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'x')
+  const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id, pr_id }
+  calls = new Map(tokenCalls(ids).map(call => [call.name, call]))
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -98,11 +101,14 @@ describe('whatever is sent, the answer is one that the contract knows, never a 5
     )
   })
 
-  const bodies = ['createAgentRun', 'updateAgentRun', 'resumeAgentRun', 'resumeAgentRunById', 'stopAgentRun', 'archiveAgentRun'] as const
+  const bodies = [
+    ...(['createAgentRun', 'updateAgentRun', 'resumeAgentRun', 'resumeAgentRunById', 'stopAgentRun', 'archiveAgentRun'] as const),
+    ...(['mergePullRequest', 'editPullRequest'] as const),
+  ]
   test.each(bodies)('in the body of %s', async name => {
     const { method, path, body } = calls.get(name) as Call
     const given = endpoints[name].body
-    const schema = (given instanceof z.ZodPipe ? given.in : given) as z.ZodObject
+    const schema = (given instanceof z.ZodPipe ? given.in : given instanceof z.ZodDefault ? given.unwrap() : given) as z.ZodObject
     const changes = fc.dictionary(fc.constantFrom(...Object.keys(schema.shape), 'unknown', 'id', 'status', '__proto__'), values, {
       maxKeys: 3,
       noNullPrototype: true,

@@ -9,7 +9,7 @@ export type Call = {
   body: Record<string, unknown> | undefined
 }
 /** What the requests are about, all of one organization. */
-export type Ids = { org_id: number; run_id: number; repo_id: number; user_id: number }
+export type Ids = { org_id: number; run_id: number; repo_id: number; user_id: number; pr_id: number }
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
 export function tokenCalls(ids: Ids): Call[] {
@@ -26,6 +26,9 @@ export function tokenCalls(ids: Ids): Call[] {
     removeAgentRunFromPr: { agent_run_id: ids.run_id },
     archiveAgentRun: { agent_run_id: ids.run_id },
     unarchiveAgentRun: { agent_run_id: ids.run_id },
+    mergePullRequest: { method: 'merge' },
+    editPullRequest: { state: 'closed' },
+    editRepositoryPullRequest: { state: 'open' },
   }
   const named: Record<string, number | string> = { ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {}

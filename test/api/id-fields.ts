@@ -18,6 +18,7 @@ const meanings: Record<string, keyof Ids | null> = {
   repo_id: 'repo_id',
   default_repo_id: 'repo_id',
   user_id: 'user_id',
+  pr_id: 'pr_id',
   // Places of cards on the boards of existing clients.
   before_card_order_id: null,
   after_card_order_id: null,

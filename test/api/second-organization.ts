@@ -4,12 +4,13 @@ import { append } from '../../src/store/append.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertEvent } from '../../src/store/events.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
+import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
 import { insertRun } from '../../src/store/runs.ts'
 import { userMessage } from '../../src/trace/entry.ts'
 
 export type Organization = { org_id: number; user_id: number; token: string }
-export type Tenant = Organization & { repo_id: number; run_id: number }
+export type Tenant = Organization & { repo_id: number; run_id: number; pr_id: number }
 
 /** Another organization in the same service, with one user and a token of theirs. */
 export async function addOrganization({ db }: { db: Database }, name: string): Promise<Organization> {
@@ -21,7 +22,7 @@ export async function addOrganization({ db }: { db: Database }, name: string): P
   return { org_id, user_id, token }
 }
 
-/** The same with a repository that is not there any more and a queued run whose trace has one entry. */
+/** The same with a repository that is not there any more and a queued run whose trace has one entry and which has a pull request. */
 export async function addTenant(app: { db: Database }, name = 'Other'): Promise<Tenant> {
   const { db } = app
   const { org_id, user_id, token } = await addOrganization(app, name)
@@ -60,5 +61,19 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const message = { text: `secret of ${name}`, user_id, source_type: 'API', mode: 'prompt', images: 0 }
   await append(db, org_id, run_id, null, { entries: [userMessage(message)] })
   await insertEvent(db, org_id, run_id, 'agent_run.created', { status: 'queued' })
-  return { org_id, user_id, token, repo_id, run_id }
+  const pr_id = await addPullRequest(db, { organization_id: org_id, repository_id: repo_id, run_id }, `secret of ${name}`)
+  return { org_id, user_id, token, repo_id, run_id, pr_id }
+}
+
+/** A pull request of a run, whose branch nobody has pushed. */
+export async function addPullRequest(
+  db: Database,
+  place: { organization_id: number; repository_id: number; run_id: number },
+  title: string,
+): Promise<number> {
+  const names = { title, body: title, url: 'http://x', head_branch: `agent/run-${place.run_id}-x`, base_branch: 'main' }
+  const shas = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40) }
+  const pr = await savePullRequest(db, { ...place, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
+  if (!pr) throw new Error('there is one already, and it has ended')
+  return pr.id
 }

@@ -12,13 +12,14 @@ import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
-import { detachPullRequests, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
+import { addMergeAttempt, dropMergeAttempt, markMerged, movePullRequest, recordHead } from '../../src/store/pull-request-moves.ts'
+import { detachPullRequests, findPullRequests, getPullRequest, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
 import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
-import { forgetWorkspace, recordCheckout, recordWorkspace } from '../../src/store/workspaces.ts'
+import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -29,7 +30,7 @@ import { addTenant, type Tenant } from './second-organization.ts'
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
-let mine: { run: number; ended: number; repo: number; epoch: number }
+let mine: { run: number; ended: number; repo: number; epoch: number; pr: number }
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -47,9 +48,9 @@ beforeAll(async () => {
   const ended = await createRun(app, { prompt: 'x' })
   await putRun(app, ended.id, 'completed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended.id])
-  mine = { run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0 }
+  mine = { run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, pr: 0 }
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
-  await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id })
+  mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -64,6 +65,7 @@ const change = {
   patch_truncated: false,
 }
 const { patch_truncated: _cut, files: _files, patch: _patch, ...numbers } = change
+const { base_sha: _base, head_sha: _head, ...counts } = numbers
 const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }
 const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'parent_run_id'> = {
   ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null, base_ref: null },
@@ -74,16 +76,20 @@ const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as c
 
 /** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
 const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
+  addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
+  dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
   deleteRun: (db, org) => deleteRun(db, org, mine.ended),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
   forgetLeftoverWorkspace: (db, org) => forgetLeftoverWorkspace(db, org, mine.ended),
+  findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: mine.run, repository_ids: null }, 0, 100),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
+  getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
   getRun: (db, org) => getRun(db, org, mine.run),
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
@@ -103,9 +109,13 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
   listRunsOfPullRequests: (db, org) => listRunsOfPullRequests(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
+  markMerged: (db, org) => markMerged(db, org, mine.pr, { merge_sha: 'm', head_sha: 'c' }),
+  movePullRequest: (db, org) => movePullRequest(db, org, mine.pr, { from: ['open'], to: 'draft' }),
   moveRun: (db, org) => moveRun(db, org, mine.run, mine.epoch, { from: ['running'], to: 'failed', status_reason: 'lost' }),
   postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
   recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
+  recordHead: (db, org) => recordHead(db, org, mine.pr, { ...counts, from_sha: 'b', head_sha: 'c' }),
+  recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
   recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
   recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, '/x', 'x'),
   recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
@@ -113,8 +123,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   saveChange: (db, org) => saveChange(db, org, mine.run, mine.epoch, { ...change, patch: 'theirs' }),
   savePullRequest: async (db, org) => {
     const foreign = { ...pull_request, organization_id: org, head_branch: 'x', run_id: other.run_id, repository_id: other.repo_id }
-    await expect(savePullRequest(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow('no row')
-    await expect(savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).rejects.toThrow('no row')
+    expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo })).toBe(undefined)
+    expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).toBe(undefined)
     await expect(savePullRequest(db, { ...foreign, run_id: mine.run })).rejects.toThrow(/foreign key/)
   },
   setBanned: (db, org) => setBanned(db, org, mine.run, true),
@@ -211,6 +221,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const readers = [
     'getChange',
     'getMember',
+    'getPullRequest',
     'getRepository',
     'getRun',
     'listEntries',
@@ -241,6 +252,8 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'detachPullRequests',
     'letBranchGo',
     'setDefaultBranch',
+    'recordNextBranch',
+    ...['recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'markMerged'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun']) {
     const before = await contents(app)

@@ -91,7 +91,7 @@ export function operation(name: string, endpoint: Endpoint, path: string, compon
     ],
     ...(body !== null && {
       requestBody: {
-        required: true,
+        required: !body.safeParse(undefined).success,
         content: {
           'application/json': {
             schema: hoist(jsonSchema(body, 'input'), components.schemas),

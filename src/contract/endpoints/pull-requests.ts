@@ -1,0 +1,81 @@
+import { id } from '../decimal.ts'
+import { type Endpoint, org, v1 } from '../endpoint.ts'
+import {
+  EditPullRequestInput,
+  EditPullRequestResponse,
+  ListPullRequestsQuery,
+  MergePullRequestInput,
+  PullRequest,
+  PullRequestPage,
+} from '../pull-requests.ts'
+
+const pull_request = org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') })
+
+const edit = {
+  ...v1,
+  tag: 'pull-requests',
+  method: 'PATCH',
+  description:
+    'An unknown pull request, or a state that this one cannot take, answers 200 with `success: false` and `error`, as existing clients expect. A state that it has already is a success.',
+  // What is out of reach is said in the answer, too.
+  reach: 'verb',
+  scope: 'runs:write',
+  bucket: 'standard',
+  body: EditPullRequestInput,
+  response: EditPullRequestResponse,
+} as const
+
+/** Pull requests of the built-in forge (decisions §4). */
+export const pullRequestEndpoints = {
+  listPullRequests: {
+    ...v1,
+    tag: 'pull-requests',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/prs',
+    summary: 'List pull requests, newest first',
+    reach: 'filtered',
+    scope: 'runs:read',
+    bucket: 'standard',
+    params: org,
+    query: ListPullRequestsQuery,
+    response: PullRequestPage,
+  },
+  getPullRequest: {
+    ...v1,
+    tag: 'pull-requests',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/prs/{pr_id}',
+    summary: 'Get a pull request',
+    scope: 'runs:read',
+    bucket: 'standard',
+    params: pull_request,
+    response: PullRequest,
+  },
+  mergePullRequest: {
+    ...v1,
+    tag: 'pull-requests',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/prs/{pr_id}/merge',
+    summary: 'Merge a pull request into its base branch',
+    description:
+      'Fetches both branches and pushes one commit to the base branch, never by force. Already merged, here or by hand: 200 and the pull request. A conflict is 409 and names the files. When the answer is lost, ask again: what was pushed is found.',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: pull_request,
+    body: MergePullRequestInput,
+    response: PullRequest,
+    problems: ['conflict'],
+  },
+  editPullRequest: {
+    ...edit,
+    path: '/v1/organizations/{org_id}/prs/{pr_id}',
+    summary: 'Open, close or draft a pull request',
+    params: pull_request,
+  },
+  editRepositoryPullRequest: {
+    ...edit,
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/prs/{pr_id}',
+    summary: 'Open, close or draft a pull request of a repository',
+    params: pull_request.extend({ repo_id: id().describe('The repository') }),
+  },
+} as const satisfies Record<string, Endpoint>

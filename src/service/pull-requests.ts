@@ -1,0 +1,121 @@
+import type {
+  EditPullRequestInput,
+  EditPullRequestResponse,
+  ListPullRequestsQuery,
+  PullRequest,
+  PullRequestState,
+} from '../contract/pull-requests.ts'
+import { pageNumbers, pageWindow } from '../core/paging.ts'
+import { askedState } from '../core/pull-request-state.ts'
+import { ServiceError } from '../core/service-error.ts'
+import type { Db } from '../store/database.ts'
+import { insertEvent } from '../store/events.ts'
+import { notifyRun } from '../store/notify.ts'
+import { movePullRequest } from '../store/pull-request-moves.ts'
+import {
+  findPullRequests,
+  getPullRequest as getPullRequestRow,
+  type PullRequestRow,
+  type WholePullRequestRow,
+} from '../store/pull-requests.ts'
+import { lockRun, updateRun } from '../store/runs.ts'
+import { audit } from './audit.ts'
+import type { Context } from './context.ts'
+
+const NOT_FOUND = 'Pull request not found.'
+
+export async function requirePullRequest(ctx: Context, pr_id: number): Promise<WholePullRequestRow> {
+  const row = await getPullRequestRow(ctx.db, ctx.organization_id, pr_id, ctx.actor.repository_ids)
+  if (!row) throw new ServiceError('not_found', NOT_FOUND)
+  return row
+}
+
+/** The pull request. 404 when it is not in this organization. */
+export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullRequest> {
+  const row = await requirePullRequest(ctx, pr_id)
+  if (row.state === 'merged') return pullRequestObject(row, 'unknown')
+  return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha))
+}
+
+/** One page, newest first. */
+export async function listPullRequests(ctx: Context, query: ListPullRequestsQuery) {
+  const window = pageWindow(query)
+  const filter = { ...query, repository_ids: ctx.actor.repository_ids }
+  const { rows, total } = await findPullRequests(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  return { items: rows.map(row => pullRequestObject(row, 'unknown')), total, ...pageNumbers(total, window) }
+}
+
+/** Opens, closes or drafts. What cannot be done is an answer with `success: false`, as existing clients expect it (decisions §8). */
+export async function editPullRequest(
+  ctx: Context,
+  path: { pr_id: number; repo_id?: number },
+  input: EditPullRequestInput,
+): Promise<EditPullRequestResponse> {
+  const row = await getPullRequestRow(ctx.db, ctx.organization_id, path.pr_id, ctx.actor.repository_ids)
+  if (!row || (path.repo_id !== undefined && row.repository_id !== path.repo_id))
+    return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
+  const { url, number, title } = row
+  const asked = askedState(row.state, input.state)
+  if ('refused' in asked) return { success: false, url, number, title, state: row.state, error: asked.refused }
+  const { state } = asked
+  const move = { from: [row.state], to: state }
+  const moved =
+    state === row.state ||
+    (await changePullRequest(ctx, row, { state, detail: { from: row.state, to: state } }, tx =>
+      movePullRequest(tx, ctx.organization_id, row.id, move),
+    ))
+  if (moved) return { success: true, url, number, title, state, error: null }
+  return { success: false, url, number, title, state: row.state, error: 'The pull request changed at the same moment; try again.' }
+}
+
+/**
+ * One change of a pull request with all that belongs to it: event, notification and, for what a person did, the audit entry.
+ * False: `update` found the row otherwise than it wanted it, and nothing was written.
+ */
+export async function changePullRequest(
+  ctx: Context,
+  pr: PullRequestRow,
+  what: { state: PullRequestState; detail: Record<string, unknown> | null },
+  update: (tx: Db) => Promise<boolean>,
+): Promise<boolean> {
+  return ctx.db.transaction(async tx => {
+    // The run comes first, as with its worker: otherwise the two could wait for each other.
+    const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
+    if (!(await update(tx))) return false
+    if (run) {
+      await updateRun(tx, ctx.organization_id, run.id, {})
+      const event = { pr_number: pr.number, state: what.state, user_id: ctx.actor.user_id }
+      await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.pull_request', event)
+      await notifyRun(tx, ctx.organization_id, run.id)
+    }
+    const action = what.state === 'merged' ? 'pull_request.merged' : 'pull_request.edited'
+    if (what.detail) await audit(tx, ctx, action, { type: 'pull_request', id: pr.id }, what.detail)
+    return true
+  })
+}
+
+function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mergeable']): PullRequest {
+  return {
+    id: row.id,
+    number: row.number,
+    organization_id: row.organization_id,
+    repo_id: row.repository_id,
+    agent_run_id: row.run_id,
+    title: row.title,
+    body: row.body,
+    url: row.url,
+    state: row.state,
+    head_branch: row.head_branch,
+    base_branch: row.base_branch,
+    base_sha: row.base_sha,
+    head_sha: row.head_sha,
+    merge_sha: row.merge_sha,
+    mergeable,
+    files_changed: row.files_changed,
+    additions: row.additions,
+    deletions: row.deletions,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    merged_at: row.merged_at?.toISOString() ?? null,
+  }
+}

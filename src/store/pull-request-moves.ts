@@ -1,0 +1,68 @@
+import type { Db } from './database.ts'
+import type { PullRequestState } from './pull-requests.ts'
+
+/** From one of `from` to another state but merged. False: it is in none of them any more, and nothing was changed. */
+export async function movePullRequest(
+  db: Db,
+  organization_id: number,
+  id: number,
+  move: { from: PullRequestState[]; to: 'open' | 'closed' | 'draft' },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'move_pull_request',
+    text: `update pull_requests set state = $4, updated_at = now() where organization_id = $1 and id = $2 and state = any($3) and state <> 'merged'`,
+    values: [organization_id, id, move.from, move.to],
+  })
+  return rowCount === 1
+}
+
+/** The branch was found at another commit than it was known to be. False: it is known already, or it is no longer open. */
+export async function recordHead(
+  db: Db,
+  organization_id: number,
+  id: number,
+  head: { from_sha: string; head_sha: string; files_changed: number; additions: number; deletions: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_pull_request_head',
+    text: `update pull_requests set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
+      where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
+    values: [organization_id, id, head.from_sha, head.head_sha, head.files_changed, head.additions, head.deletions],
+  })
+  return rowCount === 1
+}
+
+/** A merge that is about to be pushed. False: it is no longer open, so nothing may be pushed. */
+export async function addMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'add_merge_attempt',
+    text: `update pull_requests set merge_attempts = merge_attempts || $3::text where organization_id = $1 and id = $2 and state = 'open'`,
+    values: [organization_id, id, sha],
+  })
+  return rowCount === 1
+}
+
+/** A merge that is known not to have arrived. */
+export async function dropMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<void> {
+  await db.query({
+    name: 'drop_merge_attempt',
+    text: 'update pull_requests set merge_attempts = array_remove(merge_attempts, $3) where organization_id = $1 and id = $2',
+    values: [organization_id, id, sha],
+  })
+}
+
+/** What the base branch has is merged, whatever was said of it meanwhile. False: that is written down already. */
+export async function markMerged(
+  db: Db,
+  organization_id: number,
+  id: number,
+  merge: { merge_sha: string; head_sha: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'mark_pull_request_merged',
+    text: `update pull_requests set state = 'merged', merge_sha = $3, head_sha = $4, merge_attempts = '{}', merged_at = now(), updated_at = now()
+      where organization_id = $1 and id = $2 and state <> 'merged'`,
+    values: [organization_id, id, merge.merge_sha, merge.head_sha],
+  })
+  return rowCount === 1
+}

@@ -1,0 +1,370 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { PullRequest } from '../../src/contract/pull-requests.ts'
+import { insertRepository } from '../../src/store/repositories.ts'
+import { startGitServer } from '../git/git-server.ts'
+import { followRun } from '../runs/await-run.ts'
+import { rows } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+import { type ForgeApp, startForgeApp } from './proposals.ts'
+import { putRun } from './put-run.ts'
+
+let app: ForgeApp
+beforeAll(async () => {
+  app = await startForgeApp({
+    AGENTRUN_COMMIT_AUTHOR_NAME: 'Robot',
+    AGENTRUN_COMMIT_AUTHOR_EMAIL: 'robot@example.org',
+    AGENTRUN_COMMIT_TRAILER: 'Run',
+    AGENTRUN_ALLOW_PRIVATE_GIT: '1',
+  })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+beforeEach(() => rmSync(hook('pre-receive'), { force: true }))
+
+const hook = (name: string) => join(app.remote, 'hooks', name)
+const addHook = (name: string, script: string) => writeFileSync(hook(name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+const path = (id: number) => `/v1/organizations/${app.org_id}/prs/${id}`
+const get = async (id: number) => (await app.call('GET', path(id))).body
+const merge = (id: number, body?: unknown) => app.call('POST', `${path(id)}/merge`, body)
+const edit = (id: number, state: string) => app.call('PATCH', path(id), { state })
+const main = () => app.git('rev-parse', 'main')
+const audits = (id: number) =>
+  rows<{ action: string; detail: string }>(app, `select action, detail from audit_entries where target_id = $1 order by id`, [String(id)])
+
+let n = 0
+/** A file that nobody else changes. */
+const own = () => `own-${++n}.txt`
+
+/** While `work` runs, no pull request can be written down as merged: the service dies between push and row. */
+async function withoutTheRow<T>(work: () => Promise<T>): Promise<T> {
+  await rows(app, `alter table pull_requests add constraint dead check (state <> 'merged') not valid`)
+  try {
+    return await work()
+  } finally {
+    await rows(app, 'alter table pull_requests drop constraint dead')
+  }
+}
+
+describe('200', () => {
+  test('two sides of one history: a commit of both on the base branch, and everybody is told', async () => {
+    const odd = 'new\nline/ä "quoted".txt'
+    const pr = await app.propose({ 'a.txt': 'A\n', [odd]: 'x\n' })
+    const base = app.put('main', { [own()]: 'theirs\n' })
+    const { status, body } = await merge(pr.id)
+    expect(status).toBe(200)
+    expect(PullRequest.strict().parse(body)).toMatchObject({
+      state: 'merged',
+      merge_sha: main(),
+      head_sha: pr.head_sha,
+      mergeable: 'unknown',
+    })
+    expect(body.merged_at >= body.created_at).toBe(true)
+    expect(app.git('log', '-1', '--format=%P', 'main')).toBe(`${base} ${pr.head_sha}`)
+    expect(app.git('log', '-1', '--format=%an <%ae> %cn <%ce>', 'main')).toBe('Robot <robot@example.org> Robot <robot@example.org>')
+    expect(app.git('log', '-1', '--format=%B', 'main')).toBe(
+      `Merge branch '${pr.branch}' into main\n\nChange ${pr.run_id}\n\nRun: ${app.base_url}/agent/trace/${pr.run_id}`,
+    )
+    expect(app.git('show', 'main:a.txt')).toBe('A')
+    expect(app.git('ls-tree', '-r', '-z', '--name-only', 'main').split('\0')).toContain(odd)
+    app.git('fsck', '--strict')
+
+    expect(await get(pr.id)).toEqual(body)
+    const run = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)
+    expect(run.body.github_pull_requests).toMatchObject([{ id: pr.id, state: 'merged' }])
+    expect((await audits(pr.id)).map(row => [row.action, JSON.parse(row.detail)])).toEqual([
+      ['pull_request.merged', { merge_sha: body.merge_sha, head_sha: pr.head_sha, how: 'merge' }],
+    ])
+    const events = await rows<{ body: string }>(app, 'select body from events where run_id = $1 order by seq desc limit 1', [pr.run_id])
+    expect(JSON.parse(events[0]?.body ?? '')).toEqual({ pr_number: body.number, state: 'merged', user_id: app.user_id })
+  })
+
+  test('who looks at the run sees the merge come', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    let asked = false
+    for await (const { event, data } of followRun(app, pr.run_id)) {
+      if (event !== 'run') continue
+      if (data.github_pull_requests[0].state === 'merged') break
+      if (!asked) void merge(pr.id)
+      asked = true
+    }
+    expect((await get(pr.id)).state).toBe('merged')
+  })
+
+  test('where a fast-forward would do there is a commit of the merge', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const base = main()
+    expect((await merge(pr.id, { method: 'merge', expected_head_sha: pr.head_sha })).status).toBe(200)
+    expect(app.git('log', '-1', '--format=%P', 'main')).toBe(`${base} ${pr.head_sha}`)
+    expect(app.git('diff', pr.head_sha, 'main')).toBe('')
+  })
+
+  test('squash: one commit with all of it, titled as the pull request', async () => {
+    const file = own()
+    const pr = await app.propose({ [file]: '1\n' })
+    const head_sha = app.put(pr.branch, { [file]: '2\n' })
+    const base = app.put('main', { [own()]: 'theirs\n' })
+    const { status, body } = await merge(pr.id, { method: 'squash' })
+    expect([status, body.state, body.merge_sha, body.head_sha]).toEqual([200, 'merged', main(), head_sha])
+    expect(app.git('log', '-1', '--format=%P', 'main')).toBe(base)
+    expect(app.git('log', '-1', '--format=%B', 'main')).toBe(
+      `Change ${pr.run_id}\n\nBecause.\n\nRun: ${app.base_url}/agent/trace/${pr.run_id}`,
+    )
+    expect(app.git('show', `main:${file}`)).toBe('2')
+  })
+
+  test('merged already: unchanged, whatever is asked, with the remote away', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const { body } = await merge(pr.id)
+    const before = await contents(app)
+    renameSync(app.remote, `${app.remote}.away`)
+    for (const again of [undefined, {}, { method: 'squash' }, { expected_head_sha: '1'.repeat(40) }])
+      expect(await merge(pr.id, again)).toMatchObject({ status: 200, body })
+    renameSync(`${app.remote}.away`, app.remote)
+    expect(await contents(app)).toEqual(before)
+  })
+
+  test('merged by hand, with its branch deleted since: found and written down, and nothing is pushed', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    app.git('update-ref', 'refs/heads/main', pr.head_sha)
+    app.git('branch', '-D', pr.branch)
+    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pr.head_sha } })
+    expect(main()).toBe(pr.head_sha)
+    expect((await audits(pr.id)).map(row => JSON.parse(row.detail).how)).toEqual(['found'])
+  })
+
+  test('somebody pushed to the branch: what stands there is merged, and the pull request says so', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const head_sha = app.put(pr.branch, { [own()]: '1\n2\n3\n' })
+    expect(await merge(pr.id, { expected_head_sha: head_sha })).toMatchObject({
+      status: 200,
+      body: { state: 'merged', head_sha, files_changed: 2, additions: 4, deletions: 0 },
+    })
+    expect(app.git('rev-parse', 'main^2')).toBe(head_sha)
+  })
+
+  test('a base that moves while the merge is pushed is merged with, too', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const other = app.put('other', { [own()]: 'other\n' })
+    const base = main()
+    addHook('pre-receive', `unset GIT_QUARANTINE_PATH; git update-ref refs/heads/main ${other} ${base} 2>/dev/null || true`)
+    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged' } })
+    expect(app.git('rev-parse', 'main^1')).toBe(other)
+    expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)
+  })
+
+  test.each(['merge', 'squash'] as const)(
+    '%s: the service died between push and row: asked again, it is found and not merged twice',
+    async method => {
+      const pr = await app.propose({ [own()]: 'x\n' })
+      await withoutTheRow(async () => void expectProblem(await merge(pr.id, { method }), 500))
+      const pushed = main()
+      expect(await get(pr.id)).toMatchObject({ state: 'open', merge_sha: null })
+      app.put('main', { [own()]: 'later\n' })
+      const later = main()
+      expect(await merge(pr.id, { method })).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pushed } })
+      expect(main()).toBe(later)
+      expect((await audits(pr.id)).map(row => JSON.parse(row.detail))).toEqual([{ merge_sha: pushed, head_sha: pr.head_sha, how: 'found' }])
+    },
+  )
+
+  test('the service died between push and row, and somebody closed it then: what is merged is merged', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    await withoutTheRow(async () => void expectProblem(await merge(pr.id), 500))
+    await edit(pr.id, 'closed')
+    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main() } })
+  })
+
+  test('asked by many at once: merged once', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const base = main()
+    const answers = await Promise.all([merge(pr.id), merge(pr.id, { method: 'squash' }), merge(pr.id), merge(pr.id, { method: 'squash' })])
+    expect(answers.map(answer => answer.status)).toEqual([200, 200, 200, 200])
+    expect(new Set(answers.map(answer => answer.body.merge_sha))).toEqual(new Set([main()]))
+    expect(app.git('rev-list', '--count', '--first-parent', `${base}..main`)).toBe('1')
+    expect(await audits(pr.id)).toHaveLength(1)
+  })
+
+  test('two of one base at once: both', async () => {
+    const [one, two] = [await app.propose({ [own()]: '1\n' }), await app.propose({ [own()]: '2\n' })]
+    const base = main()
+    expect((await Promise.all([merge(one.id), merge(two.id)])).map(answer => answer.status)).toEqual([200, 200])
+    expect(app.git('rev-list', '--count', '--first-parent', `${base}..main`)).toBe('2')
+    for (const { head_sha } of [one, two]) app.git('merge-base', '--is-ancestor', head_sha, 'main')
+  })
+
+  test('one whose run was deleted, as any other', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    await putRun(app, pr.run_id, 'completed')
+    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)).status).toBe(200)
+    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', agent_run_id: null, merge_sha: main() } })
+    expect(app.git('log', '-1', '--format=%B', 'main')).toBe(`Merge branch '${pr.branch}' into main\n\nChange ${pr.run_id}`)
+  })
+
+  test('a repository that is reached over the network', async () => {
+    await using server = await startGitServer(dirname(app.remote))
+    const place = {
+      organization_id: app.org_id,
+      name: 'http',
+      full_name: 'x/http',
+      kind: 'http',
+      description: null,
+      sample: false,
+    } as const
+    const { id: repository_id } = await insertRepository(app.db, { ...place, url: `${server.url}/remote.git` })
+    const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
+    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main(), repo_id: repository_id } })
+    expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)
+    expect(server.requests.some(request => request.includes('git-receive-pack'))).toBe(true)
+  })
+})
+
+describe('409', () => {
+  /** Refused, in words that fit, with base and pull request as they were. */
+  async function refused(id: number, words: RegExp, body?: unknown) {
+    const [before, state] = [main(), await get(id)]
+    const problem = expectProblem(await merge(id, body), 409)
+    expect(problem).toMatchObject({ code: 'conflict', detail: expect.stringMatching(words) })
+    expect(main()).toBe(before)
+    expect(await get(id)).toMatchObject({ state: state.state, merge_sha: null })
+    return problem
+  }
+
+  test('a conflict, naming every file', async () => {
+    const odd = 'two\nlines.txt'
+    const pr = await app.propose({ 'a.txt': 'theirs\n', [odd]: 'theirs\n', [own()]: 'fine\n' })
+    app.put('main', { 'a.txt': 'ours\n', [odd]: 'ours\n' })
+    const problem = await refused(pr.id, /^It conflicts with main in "a\.txt", "two\\nlines\.txt"\.$/)
+    expect(problem.errors).toEqual(
+      ['a.txt', odd].map(file => ({ loc: ['files', file], msg: 'both branches changed it', type: 'merge_conflict' })),
+    )
+    app.put(pr.branch, { 'a.txt': 'ours\n', [odd]: 'ours\n' })
+    expect((await merge(pr.id)).status).toBe(200)
+  })
+
+  test('one that is closed, and one that is a draft', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    await edit(pr.id, 'closed')
+    await refused(pr.id, /is closed; open it first/)
+    await edit(pr.id, 'draft')
+    await refused(pr.id, /is a draft/)
+    await edit(pr.id, 'ready_for_review')
+    expect((await merge(pr.id)).status).toBe(200)
+  })
+
+  test('a head or base that is not there', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    app.git('branch', '-D', pr.branch)
+    await refused(pr.id, new RegExp(`no branch ${pr.branch} in .* any more`))
+    const lost = await app.propose({ [own()]: 'x\n' }, { base_branch: 'never' })
+    await refused(lost.id, /no branch never in/)
+    const sha = await app.propose({ [own()]: 'x\n' }, { base_branch: main() })
+    await refused(sha.id, /no branch [0-9a-f]{40} in/)
+  })
+
+  test('a head that moved since the caller looked: refused, and shown the next time', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const head_sha = app.put(pr.branch, { [own()]: 'unseen\n' })
+    await refused(pr.id, new RegExp(`stands at ${head_sha}, not at ${pr.head_sha}`), { expected_head_sha: pr.head_sha })
+    expect(await get(pr.id)).toMatchObject({ head_sha, files_changed: 2 })
+    expect((await merge(pr.id, { expected_head_sha: head_sha })).status).toBe(200)
+  })
+
+  test('a branch that was set back to what the base has is not merged, it is empty', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    app.git('update-ref', `refs/heads/${pr.branch}`, 'main')
+    await refused(pr.id, /nothing to merge/)
+    expect((await get(pr.id)).state).toBe('open')
+  })
+
+  test('a remote that says no, in its words, and the next try is free', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    addHook('pre-receive', 'echo "main is frozen" >&2; exit 1')
+    await refused(pr.id, /pre-receive hook declined\)\nmain is frozen/)
+    rmSync(hook('pre-receive'))
+    expect((await merge(pr.id)).status).toBe(200)
+  })
+
+  test('a base that moves every time', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    const tree = app.git('rev-parse', 'main^{tree}')
+    addHook(
+      'pre-receive',
+      `unset GIT_QUARANTINE_PATH; export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
+git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`,
+    )
+    expect(expectProblem(await merge(pr.id), 409).detail).toBe('main moved at the same moment, 4 times; try again.')
+    rmSync(hook('pre-receive'))
+    expect((await merge(pr.id)).status).toBe(200)
+  })
+
+  test('a base that is checked out in the repository’s own work tree: refused with a way out, which works', async () => {
+    const work = join(dirname(app.remote), 'work')
+    const place = {
+      organization_id: app.org_id,
+      name: 'work',
+      full_name: 'x/work',
+      kind: 'local',
+      description: null,
+      sample: false,
+    } as const
+    const { id: repository_id } = await insertRepository(app.db, { ...place, url: work })
+    const file = own()
+    const pr = await app.propose({ [file]: 'x\n' }, { repository_id })
+    app.put('main', {})
+    app.git('--git-dir', join(work, '.git'), '--work-tree', work, 'checkout', '--quiet', 'main')
+    await refused(pr.id, /checked out in the repository's own work tree.*updateInstead/)
+    app.git('config', '--file', join(work, '.git/config'), 'receive.denyCurrentBranch', 'updateInstead')
+    expect((await merge(pr.id)).status).toBe(200)
+    expect(app.git('--git-dir', join(work, '.git'), '--work-tree', work, 'status', '--porcelain')).toBe('')
+    expect(app.git('--git-dir', join(work, '.git'), 'show', `main:${file}`)).toBe('x')
+  })
+
+  test('a repository that is gone, in git’s words', async () => {
+    const pr = await app.propose({ [own()]: 'x\n' })
+    renameSync(app.remote, `${app.remote}.away`)
+    const problem = expectProblem(await merge(pr.id), 409)
+    renameSync(`${app.remote}.away`, app.remote)
+    expect(problem.detail).toContain('does not exist')
+  })
+})
+
+describe('503', () => {
+  test('a remote that does not answer: later perhaps', async () => {
+    const place = {
+      organization_id: app.org_id,
+      name: 'down',
+      full_name: 'x/down',
+      kind: 'http',
+      description: null,
+      sample: false,
+    } as const
+    const { id: repository_id } = await insertRepository(app.db, { ...place, url: 'http://127.0.0.1:1/down.git' })
+    const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
+    const answer = await merge(pr.id)
+    expect(expectProblem(answer, 503).detail).toMatch(/cannot be reached/)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await get(pr.id)).state).toBe('open')
+  })
+
+  test('an answer to the push that never comes back: the merge is found by asking again', async () => {
+    let cut = true
+    await using server = await startGitServer(dirname(app.remote), (request, response) => {
+      if (!cut || request.method !== 'POST' || !request.url?.endsWith('git-receive-pack')) return false
+      cut = false
+      // The remote takes the commit, and what it says of it breaks off.
+      response.end = () => {
+        response.setHeader('content-length', 1_000)
+        response.write('00', () => response.socket?.destroy())
+        return response
+      }
+      return false
+    })
+    const place = { organization_id: app.org_id, name: 'cut', full_name: 'x/cut', kind: 'http', description: null, sample: false } as const
+    const { id: repository_id } = await insertRepository(app.db, { ...place, url: `${server.url}/remote.git` })
+    const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
+    expectProblem(await merge(pr.id), 503)
+    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main() } })
+  })
+})
