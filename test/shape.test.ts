@@ -74,11 +74,23 @@ const web_rooms: Record<string, string[]> = {
   'web/src/ui': [],
   'web/src/text': [],
   'web/src/api': [...from_server],
+  'web/src/reference': ['web/src/api'],
   'web/src/trace': [...from_server, 'web/src/api', 'web/src/text'],
-  'web/src/components': [...from_server, 'web/src/api', 'web/src/search-params.ts', 'web/src/text', 'web/src/trace', 'web/src/ui'],
+  'web/src/components': [
+    ...from_server,
+    ...['web/src/api', 'web/src/reference', 'web/src/search-params.ts', 'web/src/text', 'web/src/trace', 'web/src/ui'],
+  ],
   'web/src/pages': [
     ...from_server,
-    ...['web/src/api', 'web/src/components', 'web/src/search-params.ts', 'web/src/text', 'web/src/trace', 'web/src/ui'],
+    ...[
+      'web/src/api',
+      'web/src/components',
+      'web/src/reference',
+      'web/src/search-params.ts',
+      'web/src/text',
+      'web/src/trace',
+      'web/src/ui',
+    ],
   ],
 }
 

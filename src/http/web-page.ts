@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Serves the built web interface: files under /assets for ever, the page itself for every path of its own. */
+/** Serves the built web interface: files under /assets for ever, the page itself for every path of its own; /docs to whoever asks. */
 export async function addWebPage(app: FastifyInstance, folder: string): Promise<(request: FastifyRequest) => Promise<string | null>> {
   const index = join(folder, 'index.html')
   if (!existsSync(index)) return async () => null
@@ -17,7 +17,9 @@ export async function addWebPage(app: FastifyInstance, folder: string): Promise<
   })
   const page = await readFile(index, 'utf8')
   return async request => {
-    const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html')
-    return wantsPage && !/^\/(v1|session|assets|hooks|git)(\/|$)/.test(request.url) ? page : null
+    if (request.method !== 'GET') return null
+    const path = request.url.split('?')[0] ?? ''
+    const wantsPage = (request.headers.accept ?? '').includes('text/html') && !/^\/(v1|session|assets|hooks|git)(\/|$)/.test(path)
+    return wantsPage || path === '/docs' ? page : null
   }
 }

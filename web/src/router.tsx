@@ -28,6 +28,12 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 
+const reference = createRoute({
+  getParentRoute: () => root,
+  path: '/docs',
+  component: lazyRouteComponent(() => import('./pages/api-reference.tsx'), 'ApiReferencePage'),
+})
+
 const app = createRoute({
   getParentRoute: () => root,
   id: 'app',
@@ -65,7 +71,7 @@ const trace = createRoute({
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, app.addChildren([list, create, trace])]),
+    routeTree: root.addChildren([signIn, reference, app.addChildren([list, create, trace])]),
     context: { queries },
     // Addresses are made to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

@@ -22,6 +22,7 @@ export const routes = {
   createSessionToken: { method: 'POST', path: '/session/token' },
   deleteSession: { method: 'DELETE', path: '/session' },
   getReadiness: { method: 'GET', path: '/readyz' },
+  getOpenApi: { method: 'GET', path: '/openapi.json' },
 } as const satisfies { [N in keyof Endpoints]?: { method: Endpoints[N]['method']; path: Endpoints[N]['path'] } }
 
 export type RouteName = keyof typeof routes

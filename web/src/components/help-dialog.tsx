@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Dialog } from '../ui/dialog.tsx'
 
 const keys: [string[], string][] = [
@@ -31,6 +32,11 @@ export function HelpDialog({ open, on_close }: { open: boolean; on_close: () => 
         ))}
       </dl>
       <p className="mt-4 text-faint text-xs">They do nothing while you type.</p>
+      <p className="mt-2 text-xs">
+        <Link to="/docs" className="text-accent hover:underline">
+          API reference
+        </Link>
+      </p>
     </Dialog>
   )
 }

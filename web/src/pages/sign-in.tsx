@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { useRouter, useSearch } from '@tanstack/react-router'
+import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { isSignedOut, session } from '../api/session.ts'
 import { Brand } from '../components/brand.tsx'
@@ -70,6 +70,11 @@ export function SignInPage() {
             </form>
           )}
         </div>
+        <p className="mt-4 text-center text-xs">
+          <Link to="/docs" className="inline-flex min-h-6 items-center text-muted hover:underline">
+            API reference
+          </Link>
+        </p>
       </div>
     </main>
   )

@@ -1,0 +1,55 @@
+import { queryOptions } from '@tanstack/react-query'
+import { problemOf, unreachable } from './problem.ts'
+import { routes } from './routes.ts'
+
+/** As much of the OpenAPI document as the reference shows. */
+export type Schema = {
+  $ref?: string
+  type?: string | string[]
+  description?: string
+  deprecated?: boolean
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  additionalProperties?: Schema | boolean
+  enum?: unknown[]
+  const?: unknown
+  [keyword: string]: unknown
+}
+export type Example = { $ref?: string; value?: unknown }
+export type Media = { schema?: Schema; examples?: Record<string, Example> }
+export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
+export type Answer = { $ref?: string; description?: string; headers?: Record<string, { $ref?: string }>; content?: Record<string, Media> }
+export type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description: string
+  deprecated?: boolean
+  'x-stability': string
+  'x-alias-of'?: string
+  security: Record<string, unknown>[]
+  parameters: Parameter[]
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, Answer>
+}
+export type ApiDocument = {
+  info: { title: string; version: string; description: string }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> } & Record<string, Record<string, unknown>>
+}
+
+/** The document of this service; public, so no token goes with it. */
+export const apiDocumentQuery = queryOptions({
+  queryKey: ['openapi'],
+  queryFn: async ({ signal }): Promise<ApiDocument> => {
+    const response = await fetch(routes.getOpenApi.path, { signal }).catch(error => Promise.reject(unreachable(error)))
+    if (!response.ok) throw await problemOf(response)
+    return response.json()
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+})

@@ -1,0 +1,43 @@
+import type { Answer, ApiDocument } from '../../api/api-document.ts'
+import { exampleOf } from '../../reference/curl.ts'
+import { resolve } from '../../reference/fields.ts'
+import { CodeBlock } from './code-block.tsx'
+import { Words } from './words.tsx'
+
+/** Every refusal that the document foresees, and how one looks. */
+export function ErrorTable({ document, answers }: { document: ApiDocument; answers: Record<string, Answer> }) {
+  const errors = Object.entries(answers)
+    .filter(([status]) => !status.startsWith('2'))
+    .map(([status, answer]) => ({ status, answer: resolve(document, answer) }))
+  const example = errors.map(({ answer }) => exampleOf(document, answer.content?.['application/problem+json'])).find(Boolean)
+  return (
+    <>
+      <table className="w-full text-left text-xs">
+        <thead className="text-2xs text-faint">
+          <tr>
+            <th className="w-16 py-1 pr-3 font-medium">Status</th>
+            <th className="py-1 font-medium">Code and meaning</th>
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line border-line border-y">
+          {errors.map(({ status, answer }) => (
+            <tr key={status}>
+              <td className="py-1.5 pr-3 align-top font-mono">{status === 'default' ? 'others' : status}</td>
+              <td className="py-1.5 text-muted [overflow-wrap:anywhere]">
+                <Words text={answer.description ?? ''} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {example !== undefined && (
+        <details className="mt-2">
+          <summary className="inline-flex min-h-6 items-center text-accent text-xs">What an error looks like</summary>
+          <div className="pt-1">
+            <CodeBlock label="Example of an error" text={JSON.stringify(example, null, 2)} />
+          </div>
+        </details>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,13 @@
+/** A sentence of the document: what stands between backticks is code. */
+export const Words = ({ text }: { text: string }) =>
+  text.split(/`([^`]+)`/).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // The parts of a fixed text keep their places.
+      // biome-ignore lint/suspicious/noArrayIndexKey: see above
+      <code key={index} className="font-mono">
+        {part}
+      </code>
+    ),
+  )
