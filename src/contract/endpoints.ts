@@ -1,10 +1,13 @@
 import type { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
+import { auditEndpoints } from './endpoints/audit-log.ts'
+import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
+import { tokenEndpoints } from './endpoints/tokens.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
 import { userEndpoints } from './endpoints/users.ts'
 
@@ -19,6 +22,9 @@ export const endpoints = {
   ...pullRequestEndpoints,
   ...organizationEndpoints,
   ...userEndpoints,
+  ...memberEndpoints,
+  ...tokenEndpoints,
+  ...auditEndpoints,
   ...serviceEndpoints,
 } as const satisfies Record<string, Endpoint>
 

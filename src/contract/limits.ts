@@ -20,6 +20,9 @@ export const limits = {
   idempotency_key_chars: 255,
   webhook_url_chars: 2_083,
   webhook_secret_chars: 500,
+  email_chars: 254,
+  token_seconds: 10 * 365 * 86_400,
+  token_repositories: 100,
   page_limit: 100,
   page_skip: 999_999_999,
 } as const

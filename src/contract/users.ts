@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { pageOf } from './page.ts'
 
+export const Role = z.enum(['ADMIN', 'MANAGER', 'MEMBER', 'READER'])
+
 export const User = z
   .object({
     id: z.int().describe('The user'),
@@ -9,7 +11,7 @@ export const User = z
     github_username: z.string().describe('Login name'),
     avatar_url: z.string().nullable().describe('Address of a picture'),
     full_name: z.string().nullable().describe('Name to show'),
-    role: z.enum(['ADMIN', 'MANAGER', 'MEMBER', 'READER']).nullable().describe('What the user may do in the organization'),
+    role: Role.nullable().describe('What the user may do in the organization'),
     is_admin: z.boolean().meta({ description: 'Whether `role` is ADMIN', deprecated: true }),
   })
   .meta({

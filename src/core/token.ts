@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `p` personal token, `b` the browser's 15-minute token. */
-export type TokenKind = 'p' | 'b'
+/** `p` personal token, `s` a service user's, `b` the browser's 15-minute token. */
+export type TokenKind = 'p' | 's' | 'b'
 
 /** `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (decisions §9). */
 export function newToken(kind: TokenKind): string {
@@ -17,6 +17,9 @@ export function isWellFormed(token: string): boolean {
   const match = /^arun_[a-z]_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(token)
   return match?.[1] !== undefined && checksum(match[1]) === match[2]
 }
+
+/** What stands before the secret part of a token of ours, for its owner to know it by. Empty for one that somebody chose: it is all secret. */
+export const tokenPrefix = (token: string) => /^arun_[a-z]_/.exec(token)?.[0] ?? ''
 
 /** SHA-256, the only form in which a token or a sign-in code is stored. */
 export const digest = (secret: string) => createHash('sha256').update(secret, 'utf8').digest()

@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
+import { listAuditLog } from '../service/audit-log.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
+import { addMember, listMembers, removeMember, updateMember } from '../service/members.ts'
 import { mergePullRequest } from '../service/merge-pull-request.ts'
 import { listModels } from '../service/models.ts'
 import {
@@ -23,7 +25,10 @@ import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
+import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
+import { createSignInLink } from '../service/sign-in-links.ts'
 import { stopRun } from '../service/stop-run.ts'
+import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getMe, getUser, listUsers } from '../service/users.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, or a patch. */
@@ -98,6 +103,18 @@ export const handlers: Handlers = {
   getMe: ctx => getMe(ctx),
   listUsers: (ctx, { query }) => listUsers(ctx, query),
   getUser: (ctx, { params }) => getUser(ctx, params.user_id),
+  listMembers: (ctx, { query }) => listMembers(ctx, query),
+  addMember: (ctx, { body }) => addMember(ctx, body),
+  updateMember: (ctx, { params, body }) => updateMember(ctx, params.user_id, body.role),
+  removeMember: (ctx, { params }) => removeMember(ctx, params.user_id),
+  createSignInLink: (ctx, { params }) => createSignInLink(ctx, params.user_id),
+  listServiceUsers: (ctx, { query }) => listServiceUsers(ctx, query),
+  createServiceUser: (ctx, { body }) => createServiceUser(ctx, body),
+  deleteServiceUser: (ctx, { params }) => deleteServiceUser(ctx, params.service_user_id),
+  listTokens: (ctx, { query }) => listTokens(ctx, query),
+  createToken: (ctx, { body }) => createToken(ctx, body),
+  revokeToken: (ctx, { params }) => revokeToken(ctx, params.token_id),
+  listAuditLog: (ctx, { query }) => listAuditLog(ctx, query),
   listRepositories: (ctx, { query }) => listRepositories(ctx, query),
   listPullRequests: (ctx, { query }) => listPullRequests(ctx, query),
   getPullRequest: (ctx, { params }) => getPullRequest(ctx, params.pr_id),

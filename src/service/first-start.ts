@@ -1,4 +1,4 @@
-import { digest, newToken } from '../core/token.ts'
+import { digest, newToken, tokenPrefix } from '../core/token.ts'
 import { insertMembership, insertToken, insertUser, isKnownToken } from '../store/accounts.ts'
 import type { Database, Db } from '../store/database.ts'
 import { lockFirstStart } from '../store/first-start.ts'
@@ -73,6 +73,7 @@ async function ensureToken(tx: Db, user_id: number, input: FirstStartInput, firs
   await insertToken(tx, {
     user_id,
     kind: 'personal',
+    prefix: tokenPrefix(token),
     hint: token.slice(-4),
     name: 'first token',
     digest: digest(token),

@@ -1,8 +1,16 @@
 import { ServiceError } from '../core/service-error.ts'
-import { digest, newSignInCode, newToken } from '../core/token.ts'
+import { digest, newSignInCode, newToken, tokenPrefix } from '../core/token.ts'
 import { insertToken } from '../store/accounts.ts'
+import type { Db } from '../store/database.ts'
 import { firstOrganizationOf } from '../store/organizations.ts'
-import { deleteBrowserSession, findBrowserSession, insertBrowserSession, insertSignInLink, useSignInLink } from '../store/sessions.ts'
+import {
+  deleteBrowserSession,
+  findBrowserSession,
+  insertBrowserSession,
+  insertSignInLink,
+  recordSignIn,
+  useSignInLink,
+} from '../store/sessions.ts'
 import type { Services } from './context.ts'
 
 const LINK_MINUTES = 15
@@ -11,11 +19,14 @@ const TOKEN_SECONDS = 15 * 60
 
 export const SESSION_SECONDS = SESSION_DAYS * 86_400
 
-/** A link that signs its user in once, within 15 minutes. The code stands behind `#`, where no server log sees it. */
-export async function newSignInLink(services: Services, user_id: number): Promise<string> {
+/** The address that signs somebody in. The code stands behind `#`, where no server log sees it. */
+export const signInAddress = (base_url: string, code: string) => `${base_url}/sign-in#code=${code}`
+
+/** A link that signs its user in once, within 15 minutes: for the operator. */
+export async function newSignInLink({ db, base_url }: Pick<Services, 'base_url'> & { db: Db }, user_id: number): Promise<string> {
   const code = newSignInCode()
-  await insertSignInLink(services.db, digest(code), user_id, LINK_MINUTES)
-  return `${services.base_url}/sign-in#code=${code}`
+  await insertSignInLink(db, digest(code), user_id, LINK_MINUTES)
+  return signInAddress(base_url, code)
 }
 
 /** Uses the code of a sign-in link up and answers the cookie's value. 401 when it is used, too old or wrong. */
@@ -25,10 +36,11 @@ export async function signIn(services: Services, code: string): Promise<{ cookie
     if (!link)
       throw new ServiceError(
         'unauthorized',
-        'This sign-in link is wrong, used or older than 15 minutes. A start of the service prints a new one.',
+        'This sign-in link is wrong, used or too old. An administrator can give you a new one, and a start of the service prints one.',
       )
     const cookie = newSignInCode()
     await insertBrowserSession(tx, digest(cookie), link.user_id, SESSION_DAYS)
+    await recordSignIn(tx, link.user_id)
     return { cookie }
   })
 }
@@ -43,6 +55,7 @@ export async function newSessionToken(services: Services, cookie: string | undef
   const row = await insertToken(services.db, {
     user_id: session.user_id,
     kind: 'browser',
+    prefix: tokenPrefix(token),
     hint: token.slice(-4),
     name: 'web interface',
     digest: digest(token),

@@ -52,7 +52,12 @@ export async function insertToken(
     digest: Buffer
     wire_profile: 'standard' | 'codegen'
     expires_in_seconds: number | null
-    /** The last characters, for its owner to tell it from others. */
+    /** In the place of `expires_in_seconds`. */
+    expires_at?: string | null
+    /** When it expires at the latest. */
+    not_after?: Date | null
+    /** How it begins and how it ends, for its owner to tell it from others. */
+    prefix?: string
     hint?: string
     organization_id?: number | null
     scopes?: string[] | null
@@ -62,8 +67,11 @@ export async function insertToken(
 ): Promise<{ id: number; expires_at: Date | null }> {
   const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
     name: 'insert_token',
-    text: `insert into tokens (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by)
-      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7, $8, $9, $10, $11) returning id, expires_at`,
+    text: `insert into tokens
+        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix)
+      values ($1, $2, $3, $4, $5, least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz),
+        $7, $8, $9, $10, $11, $12)
+      returning id, expires_at`,
     values: [
       token.user_id,
       token.kind,
@@ -76,6 +84,9 @@ export async function insertToken(
       token.scopes ?? null,
       token.repository_ids ?? null,
       token.created_by ?? null,
+      token.prefix ?? '',
+      token.expires_at ?? null,
+      token.not_after ?? null,
     ],
   })
   return only(rows)
@@ -169,10 +180,12 @@ export async function insertUser(db: Db, user: { full_name: string }): Promise<{
   return only(rows)
 }
 
-export async function insertMembership(db: Db, organization_id: number, user_id: number, role: Role): Promise<void> {
-  await db.query({
+/** False for who is a member already, and keeps the role. */
+export async function insertMembership(db: Db, organization_id: number, user_id: number, role: Role): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'insert_membership',
-    text: 'insert into memberships (organization_id, user_id, role) values ($1, $2, $3)',
+    text: 'insert into memberships (organization_id, user_id, role) values ($1, $2, $3) on conflict do nothing',
     values: [organization_id, user_id, role],
   })
+  return rowCount === 1
 }

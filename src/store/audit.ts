@@ -1,4 +1,4 @@
-import type { Db } from './database.ts'
+import { type Db, only } from './database.ts'
 
 export type AuditRow = {
   id: number
@@ -30,4 +30,39 @@ export async function insertAuditEntry(db: Db, entry: Omit<AuditRow, 'id' | 'cre
       entry.request_id,
     ],
   })
+}
+
+export type AuditFilter = {
+  action?: string | undefined
+  user_id?: number | undefined
+  target_type?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+
+/** Newest first. */
+export async function listAuditEntries(
+  db: Db,
+  organization_id: number,
+  filter: AuditFilter,
+  skip: number,
+  limit: number,
+): Promise<{ rows: AuditRow[]; total: number }> {
+  // Times are shown to the millisecond, so they are compared as they are shown.
+  const where = `where organization_id = $1 and ($2::text is null or action = $2) and ($3::bigint is null or user_id = $3)
+    and ($4::text is null or target_type = $4) and ($5::timestamptz is null or date_trunc('milliseconds', created_at) > $5)
+    and ($6::timestamptz is null or date_trunc('milliseconds', created_at) < $6)`
+  const { action, user_id, target_type, created_after, created_before } = filter
+  const values = [organization_id, action ?? null, user_id ?? null, target_type ?? null, created_after ?? null, created_before ?? null]
+  const page = await db.query<AuditRow>({
+    name: 'list_audit_entries',
+    text: `select * from audit_entries ${where} order by id desc limit $7 offset $8`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_audit_entries',
+    text: `select count(*) as total from audit_entries ${where}`,
+    values,
+  })
+  return { rows: page.rows, total: only(count.rows).total }
 }

@@ -54,11 +54,12 @@ export async function firstOrganizationOf(db: Db, user_id: number): Promise<{ id
   return rows[0]
 }
 
-/** The oldest organization with its oldest admin: what the first start made. */
+/** The oldest organization that has an admin, with its oldest: what the first start made. A service user is none: it cannot sign in. */
 export async function firstOrganization(db: Db): Promise<{ organization_id: number; user_id: number } | undefined> {
   const { rows } = await db.query<{ organization_id: number; user_id: number }>({
     name: 'first_organization',
-    text: `select organization_id, user_id from memberships where role = 'ADMIN' order by organization_id, user_id limit 1`,
+    text: `select m.organization_id, m.user_id from memberships m join users u on u.id = m.user_id
+      where m.role = 'ADMIN' and u.kind = 'person' order by m.organization_id, m.user_id limit 1`,
     values: [],
   })
   return rows[0]

@@ -84,3 +84,13 @@ export async function setDefaultBranch(db: Db, organization_id: number, id: numb
     values: [organization_id, id, default_branch],
   })
 }
+
+/** Those of the given ids that are repositories of the organization. */
+export async function ownRepositoryIds(db: Db, organization_id: number, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'own_repository_ids',
+    text: 'select id from repositories where organization_id = $1 and id = any($2::bigint[]) order by id',
+    values: [organization_id, ids],
+  })
+  return rows.map(row => row.id)
+}

@@ -124,11 +124,13 @@ create table memberships (
   organization_id bigint not null,
   user_id bigint not null,
   role text not null,
+  created_at timestamp with time zone not null default now(),
   constraint memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint memberships_pkey PRIMARY KEY (organization_id, user_id),
   constraint memberships_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'MANAGER'::text, 'MEMBER'::text, 'READER'::text]))),
   constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
+CREATE INDEX memberships_of_user ON public.memberships USING btree (user_id);
 
 create table messages (
   id bigint not null generated always as identity,
@@ -333,6 +335,7 @@ create table sign_in_links (
   constraint sign_in_links_pkey PRIMARY KEY (digest),
   constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
+CREATE INDEX sign_in_links_of_user ON public.sign_in_links USING btree (user_id);
 
 create table tokens (
   id bigint not null generated always as identity,
@@ -350,6 +353,7 @@ create table tokens (
   hint text not null default ''::text,
   last_used_at timestamp with time zone,
   created_by bigint,
+  prefix text not null default ''::text,
   constraint tokens_check CHECK (((repository_ids IS NULL) OR (organization_id IS NOT NULL))),
   constraint tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   constraint tokens_digest_key UNIQUE (digest),
@@ -394,10 +398,14 @@ create table users (
   created_at timestamp with time zone not null default now(),
   kind text not null default 'person'::text,
   service_organization_id bigint,
+  last_sign_in_at timestamp with time zone,
   constraint users_check CHECK (((kind = 'service'::text) = (service_organization_id IS NOT NULL))),
+  constraint users_check1 CHECK (((kind = 'person'::text) OR (email IS NULL))),
+  constraint users_email_check CHECK ((email = lower(email))),
   constraint users_kind_check CHECK ((kind = ANY (ARRAY['person'::text, 'service'::text]))),
   constraint users_pkey PRIMARY KEY (id),
   constraint users_service_organization_id_fkey FOREIGN KEY (service_organization_id) REFERENCES organizations(id)
 );
+CREATE UNIQUE INDEX users_email ON public.users USING btree (email);
 
 -- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])

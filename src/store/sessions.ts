@@ -1,11 +1,25 @@
-import type { Db } from './database.ts'
+import { type Db, only } from './database.ts'
 
-export async function insertSignInLink(db: Db, digest: Buffer, user_id: number, minutes: number): Promise<void> {
-  await db.query({
+export async function insertSignInLink(db: Db, digest: Buffer, user_id: number, minutes: number): Promise<{ expires_at: Date }> {
+  const { rows } = await db.query<{ expires_at: Date }>({
     name: 'insert_sign_in_link',
-    text: 'insert into sign_in_links (digest, user_id, expires_at) values ($1, $2, now() + make_interval(mins => $3))',
+    text: 'insert into sign_in_links (digest, user_id, expires_at) values ($1, $2, now() + make_interval(mins => $3)) returning expires_at',
     values: [digest, user_id, minutes],
   })
+  return only(rows)
+}
+
+/** Whoever holds a link that was not used yet cannot use it any more. */
+export async function voidSignInLinks(db: Db, user_id: number): Promise<void> {
+  await db.query({
+    name: 'void_sign_in_links',
+    text: 'delete from sign_in_links where user_id = $1 and used_at is null',
+    values: [user_id],
+  })
+}
+
+export async function recordSignIn(db: Db, user_id: number): Promise<void> {
+  await db.query({ name: 'record_sign_in', text: 'update users set last_sign_in_at = now() where id = $1', values: [user_id] })
 }
 
 /** Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */

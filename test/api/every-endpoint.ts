@@ -9,7 +9,16 @@ export type Call = {
   body: Record<string, unknown> | undefined
 }
 /** What the requests are about, all of one organization. */
-export type Ids = { org_id: number; run_id: number; repo_id: number; user_id: number; pr_id: number }
+export type Ids = {
+  org_id: number
+  run_id: number
+  repo_id: number
+  user_id: number
+  pr_id: number
+  /** Those that the caller does not need: they may be ended. Absent: none that there is. */
+  token_id?: number
+  service_user_id?: number
+}
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
 export function tokenCalls(ids: Ids): Call[] {
@@ -29,8 +38,12 @@ export function tokenCalls(ids: Ids): Call[] {
     mergePullRequest: { method: 'merge' },
     editPullRequest: { state: 'closed' },
     editRepositoryPullRequest: { state: 'open' },
+    addMember: { email: 'new@example.org', role: 'READER' },
+    updateMember: { role: 'ADMIN' },
+    createServiceUser: { name: 'bot', role: 'READER' },
+    createToken: { name: 'x' },
   }
-  const named: Record<string, number | string> = { ...ids, agent_run_id: ids.run_id }
+  const named: Record<string, number | string> = { token_id: 424_242, service_user_id: 424_242, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {}
   const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
   return rows

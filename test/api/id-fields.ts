@@ -19,6 +19,9 @@ const meanings: Record<string, keyof Ids | null> = {
   default_repo_id: 'repo_id',
   user_id: 'user_id',
   pr_id: 'pr_id',
+  repository_ids: 'repo_id',
+  token_id: 'token_id',
+  service_user_id: 'service_user_id',
   // Places of cards on the boards of existing clients.
   before_card_order_id: null,
   after_card_order_id: null,

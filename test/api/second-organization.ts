@@ -3,6 +3,7 @@ import { insertMembership, insertToken, insertUser } from '../../src/store/accou
 import { append } from '../../src/store/append.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertEvent } from '../../src/store/events.ts'
+import { insertServiceUser } from '../../src/store/members.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
 import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
@@ -10,7 +11,7 @@ import { insertRun } from '../../src/store/runs.ts'
 import { userMessage } from '../../src/trace/entry.ts'
 
 export type Organization = { org_id: number; user_id: number; token: string }
-export type Tenant = Organization & { repo_id: number; run_id: number; pr_id: number }
+export type Tenant = Organization & { repo_id: number; run_id: number; pr_id: number; token_id: number; service_user_id: number }
 
 /** Another organization in the same service, with one user and a token of theirs. */
 export async function addOrganization({ db }: { db: Database }, name: string): Promise<Organization> {
@@ -18,11 +19,18 @@ export async function addOrganization({ db }: { db: Database }, name: string): P
   const { id: org_id } = await insertOrganization(db, name)
   const { id: user_id } = await insertUser(db, { full_name: `Admin of ${name}` })
   await insertMembership(db, org_id, user_id, 'ADMIN')
-  await insertToken(db, { user_id, kind: 'personal', name, digest: digest(token), wire_profile: 'standard', expires_in_seconds: null })
+  await insertToken(db, {
+    user_id,
+    kind: 'personal',
+    name,
+    digest: digest(token),
+    wire_profile: 'standard',
+    expires_in_seconds: null,
+  })
   return { org_id, user_id, token }
 }
 
-/** The same with a repository that is not there any more and a queued run whose trace has one entry and which has a pull request. */
+/** The same with a repository that is not there any more and a queued run whose trace has one entry and which has a pull request, another token and a service user. */
 export async function addTenant(app: { db: Database }, name = 'Other'): Promise<Tenant> {
   const { db } = app
   const { org_id, user_id, token } = await addOrganization(app, name)
@@ -62,7 +70,11 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   await append(db, org_id, run_id, null, { entries: [userMessage(message)] })
   await insertEvent(db, org_id, run_id, 'agent_run.created', { status: 'queued' })
   const pr_id = await addPullRequest(db, { organization_id: org_id, repository_id: repo_id, run_id }, `secret of ${name}`)
-  return { org_id, user_id, token, repo_id, run_id, pr_id }
+  const spare = { user_id, kind: 'personal', name: `secret of ${name}`, wire_profile: 'standard', expires_in_seconds: null } as const
+  const { id: token_id } = await insertToken(db, { ...spare, digest: digest(`spare ${token}`), organization_id: org_id })
+  const { id: service_user_id } = await insertServiceUser(db, org_id, `secret of ${name}`)
+  await insertMembership(db, org_id, service_user_id, 'READER')
+  return { org_id, user_id, token, repo_id, run_id, pr_id, token_id, service_user_id }
 }
 
 /** A pull request of a run, whose branch nobody has pushed. */

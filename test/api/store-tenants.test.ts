@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getMember } from '../../src/store/accounts.ts'
+import { getMember, insertToken } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
@@ -10,15 +10,17 @@ import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
+import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { addMergeAttempt, dropMergeAttempt, markMerged, movePullRequest, recordHead } from '../../src/store/pull-request-moves.ts'
 import { detachPullRequests, findPullRequests, getPullRequest, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
-import { getRepository, setDefaultBranch } from '../../src/store/repositories.ts'
+import { getRepository, ownRepositoryIds, setDefaultBranch } from '../../src/store/repositories.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
+import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
@@ -30,7 +32,7 @@ import { addTenant, type Tenant } from './second-organization.ts'
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
-let mine: { run: number; ended: number; repo: number; epoch: number; pr: number }
+let mine: { run: number; ended: number; repo: number; epoch: number; token: number; pr: number }
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -48,7 +50,9 @@ beforeAll(async () => {
   const ended = await createRun(app, { prompt: 'x' })
   await putRun(app, ended.id, 'completed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended.id])
-  mine = { run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, pr: 0 }
+  const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
+  const { id: token_id } = await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })
+  mine = { run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
 })
@@ -79,6 +83,22 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
+  belongsElsewhere: async (db, org) => {
+    // Of the user's memberships in other organizations it tells that there is one, which is its purpose; and to no stranger.
+    expect(await belongsElsewhere(db, org, app.user_id, null)).toBe(true)
+    return belongsElsewhere(db, org, app.user_id, app.user_id)
+  },
+  deleteMembership: (db, org) => deleteMembership(db, org, app.user_id),
+  findLiveTokens: async (db, org) => (await findLiveTokens(db, [{ token_id: mine.token, organization_id: org }]))[0],
+  getToken: (db, org) => getToken(db, org, { user_id: other.user_id, all: true }, mine.token),
+  holdMembership: (db, org) => holdMembership(db, org, app.user_id),
+  listTokens: async (db, org) =>
+    (await listTokens(db, org, { user_id: other.user_id, all: true }, 0, 100)).rows.filter(row => row.id === mine.token),
+  lockMember: (db, org) => lockMember(db, org, app.user_id),
+  ownRepositoryIds: (db, org) => ownRepositoryIds(db, org, [mine.repo]),
+  revokeToken: (db, org) => revokeToken(db, org, { user_id: other.user_id, all: true }, mine.token),
+  revokeTokensOf: (db, org) => revokeTokensOf(db, org, app.user_id),
+  setRole: (db, org) => setRole(db, org, app.user_id, 'READER'),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
   deleteRun: (db, org) => deleteRun(db, org, mine.ended),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
@@ -165,6 +185,9 @@ const without: Record<string, string> = {
     isKnownToken: 'the first start',
     insertToken: 'a user',
     deleteExpiredTokens: 'the sweep of all',
+    findOrInsertPerson: 'an address',
+    voidSignInLinks: 'a user',
+    recordSignIn: 'a user',
     getUser: 'the caller',
     isAdminSomewhere: 'the caller',
   },
@@ -182,6 +205,11 @@ const whole_key: Record<string, string> = {
     insertMembership: 'a new row',
     usedThisMonth: 'by its id',
     insertAuditEntry: 'a new row',
+    insertServiceUser: 'a new row',
+    listAuditEntries: 'by its id',
+    listMemberships: 'by its id',
+    lockMemberships: 'by its id',
+    countOtherAdmins: 'by its id',
     lockKey: 'organization, user and key',
     isKnownKey: 'organization, user and key',
     beginKey: 'organization, user and key',
@@ -222,6 +250,10 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getChange',
     'getMember',
     'getPullRequest',
+    'findLiveTokens',
+    'holdMembership',
+    'listTokens',
+    'ownRepositoryIds',
     'getRepository',
     'getRun',
     'listEntries',
@@ -255,7 +287,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'recordNextBranch',
     ...['recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'markMerged'],
   ]
-  for (const name of [...writers, 'moveRun', 'requeueRun']) {
+  for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contents(app)
     await reaches[name]?.(app.db, app.org_id)
     expect({ name, changed: JSON.stringify(await contents(app)) !== JSON.stringify(before) }).toEqual({ name, changed: true })

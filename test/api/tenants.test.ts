@@ -20,7 +20,15 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const unknown = { org_id: 424_242, run_id: 424_242, repo_id: 424_242, user_id: 424_242, pr_id: 424_242 }
+const unknown = {
+  org_id: 424_242,
+  run_id: 424_242,
+  repo_id: 424_242,
+  user_id: 424_242,
+  pr_id: 424_242,
+  token_id: 424_242,
+  service_user_id: 424_242,
+}
 const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
 const inOrganization = (call: Call) => call.path.includes('/organizations/')
 
@@ -59,11 +67,12 @@ test('F96 F97 F98 an id of another organization, in whatever field of ours, is l
   expect(await contents(app)).toEqual(before)
 })
 
-/** A list has nothing of it, or there is no such thing. */
-function isRefusal({ place, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
+/** A list has nothing of it, or there is no such thing; of many that are sent, 400 names the one. */
+function isRefusal({ place, keys, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
   // The edit of a pull request says it in its answer, as existing clients expect.
   if (status === 200 && body.success === false) return true
   if (place === 'query' && status === 200) return body.total === 0
+  if (keys.at(-1) === '[]') return status === 400
   return names === 'org_id' ? status === 403 : status === 404
 }
 

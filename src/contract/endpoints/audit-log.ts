@@ -1,0 +1,18 @@
+import { AuditPage, AuditQuery } from '../audit-log.ts'
+import { type Endpoint, org, v1 } from '../endpoint.ts'
+
+/** Who changed what in the administration of an organization (decisions §9). */
+export const auditEndpoints = {
+  listAuditLog: {
+    ...v1,
+    tag: 'audit',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/audit-log',
+    summary: 'List administrative acts, newest first',
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    query: AuditQuery,
+    response: AuditPage,
+  },
+} as const satisfies Record<string, Endpoint>

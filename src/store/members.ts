@@ -1,0 +1,128 @@
+import type { Role } from '../core/permissions.ts'
+import { type Db, only } from './database.ts'
+
+export type MemberRow = {
+  user_id: number
+  organization_id: number
+  kind: 'person' | 'service'
+  email: string | null
+  full_name: string | null
+  role: Role
+  last_sign_in_at: Date | null
+  /** Since when a member. */
+  created_at: Date
+}
+
+const columns = 'm.user_id, m.organization_id, u.kind, u.email, u.full_name, m.role, u.last_sign_in_at, m.created_at'
+const from = 'from memberships m join users u on u.id = m.user_id'
+
+/** Oldest users first. `kind`: only these. */
+export async function listMemberships(
+  db: Db,
+  organization_id: number,
+  kind: 'person' | 'service' | null,
+  skip: number,
+  limit: number,
+): Promise<{ rows: MemberRow[]; total: number }> {
+  const where = 'where m.organization_id = $1 and ($2::text is null or u.kind = $2)'
+  const page = await db.query<MemberRow>({
+    name: 'list_memberships',
+    text: `select ${columns} ${from} ${where} order by m.user_id limit $3 offset $4`,
+    values: [organization_id, kind, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_memberships',
+    text: `select count(*) as total ${from} ${where}`,
+    values: [organization_id, kind],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** A membership that is neither changed nor ended before the transaction is over. */
+export async function holdMembership(tx: Db, organization_id: number, user_id: number): Promise<MemberRow | undefined> {
+  const { rows } = await tx.query<MemberRow>({
+    name: 'hold_membership',
+    text: `select ${columns} ${from} where m.organization_id = $1 and m.user_id = $2 for share of m`,
+    values: [organization_id, user_id],
+  })
+  return rows[0]
+}
+
+/** Changes of who belongs to an organization, and in which role, are made one after the other. */
+export async function lockMemberships(tx: Db, organization_id: number): Promise<void> {
+  await tx.query({
+    name: 'lock_memberships',
+    text: 'select 1 from organizations where id = $1 for no key update',
+    values: [organization_id],
+  })
+}
+
+/** How many people, other than this one, are ADMIN. */
+export async function countOtherAdmins(db: Db, organization_id: number, user_id: number): Promise<number> {
+  const { rows } = await db.query<{ total: number }>({
+    name: 'count_other_admins',
+    text: `select count(*) as total ${from} where m.organization_id = $1 and m.user_id <> $2 and m.role = 'ADMIN' and u.kind = 'person'`,
+    values: [organization_id, user_id],
+  })
+  return only(rows).total
+}
+
+export async function setRole(db: Db, organization_id: number, user_id: number, role: Role): Promise<void> {
+  await db.query({
+    name: 'set_role',
+    text: 'update memberships set role = $3 where organization_id = $1 and user_id = $2',
+    values: [organization_id, user_id, role],
+  })
+}
+
+export async function deleteMembership(db: Db, organization_id: number, user_id: number): Promise<void> {
+  await db.query({
+    name: 'delete_membership',
+    text: 'delete from memberships where organization_id = $1 and user_id = $2',
+    values: [organization_id, user_id],
+  })
+}
+
+/** Whether a user belongs to another organization too, those left out in which `except` is ADMIN. */
+export async function belongsElsewhere(db: Db, organization_id: number, user_id: number, except: number | null): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'belongs_elsewhere',
+    text: `select 1 from memberships m where m.user_id = $2 and m.organization_id <> $1
+      and not exists (select 1 from memberships a where a.organization_id = m.organization_id and a.user_id = $3 and a.role = 'ADMIN') limit 1`,
+    values: [organization_id, user_id, except],
+  })
+  return rows.length > 0
+}
+
+/** The person of an address, made when there is none; held to the end of the transaction. An existing one keeps the name it has. */
+export async function findOrInsertPerson(
+  tx: Db,
+  person: { email: string; full_name: string | null },
+): Promise<{ id: number; created: boolean }> {
+  const { rows } = await tx.query<{ id: number; created: boolean }>({
+    name: 'find_or_insert_person',
+    // The conflict locks the row that is there; a row that was only inserted has no earlier transaction in xmax.
+    text: `insert into users (email, full_name) values ($1, $2)
+      on conflict (email) do update set email = excluded.email returning id, xmax = 0 as created`,
+    values: [person.email, person.full_name],
+  })
+  return only(rows)
+}
+
+export async function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_service_user',
+    text: `insert into users (kind, service_organization_id, full_name) values ('service', $1, $2) returning id`,
+    values: [organization_id, name],
+  })
+  return only(rows)
+}
+
+/** No other change of this member, and no link for them, is made before the transaction is over. Locked before the membership. */
+export async function lockMember(tx: Db, organization_id: number, user_id: number): Promise<void> {
+  await tx.query({
+    name: 'lock_member',
+    text: `select 1 ${from} where m.organization_id = $1 and m.user_id = $2 for no key update of u`,
+    values: [organization_id, user_id],
+  })
+}

@@ -1,0 +1,40 @@
+import type { Role } from '../../src/core/permissions.ts'
+import { digest, newToken } from '../../src/core/token.ts'
+import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
+import type { Answer, App } from '../start-app.ts'
+
+export type Caller = {
+  user_id: number
+  token_id: number
+  token: string
+  /** A request below the organization's path, with this caller's token. */
+  ask(method: string, path: string, body?: unknown): Promise<Answer>
+}
+
+export type Bounds = {
+  kind?: 'personal' | 'browser'
+  organization_id?: number | null
+  scopes?: string[] | null
+  repository_ids?: number[] | null
+  expires_in_seconds?: number | null
+}
+
+/** Somebody of a role in the organization, with a token of these bounds; none: good for whatever the role allows. */
+export async function addPerson(app: App, role: Role, bounds: Bounds = {}, org_id = app.org_id): Promise<Caller> {
+  const { id } = await insertUser(app.db, { full_name: role })
+  await insertMembership(app.db, org_id, id, role)
+  return addCaller(app, id, bounds, org_id)
+}
+
+/** Another token for a user. */
+export async function addCaller(app: App, user_id: number, bounds: Bounds = {}, org_id = app.org_id): Promise<Caller> {
+  const token = newToken(bounds.kind === 'browser' ? 'b' : 'p')
+  const { id: token_id } = await insertToken(app.db, {
+    ...{ user_id, kind: 'personal', name: 't', digest: digest(token), wire_profile: 'standard', expires_in_seconds: null },
+    ...bounds,
+  })
+  return { user_id, token_id, token, ask: (method, path, body) => askWith(app, token, method, `/v1/organizations/${org_id}${path}`, body) }
+}
+
+export const askWith = (app: App, token: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+  app.call(method, path, body, { authorization: `Bearer ${token}` })

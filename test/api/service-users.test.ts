@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ServiceUser, ServiceUserPage } from '../../src/contract/members.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+
+let app: App
+let other: Tenant
+let admin: Caller
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+  admin = await addCaller(app, app.user_id)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const make = (body: unknown, caller = admin) => caller.ask('POST', '/service-users', body)
+async function made(role = 'MEMBER', name = 'bot') {
+  const answer = await make({ name, role })
+  expect(answer.status).toBe(200)
+  return ServiceUser.strict().parse(answer.body)
+}
+const remove = (caller: Caller, id: number) => caller.ask('DELETE', `/service-users/${id}`)
+
+describe('POST …/service-users', () => {
+  test('200: a member of its role that has no address', async () => {
+    const user = await made('MANAGER', ' release bot ')
+    expect(user).toMatchObject({ name: 'release bot', role: 'MANAGER', organization_id: app.org_id })
+    const { body } = await admin.ask('GET', `/users/${user.id}`)
+    expect(body).toMatchObject({ id: user.id, email: null, full_name: 'release bot', role: 'MANAGER' })
+  })
+
+  test('200: an administrator makes its tokens, and it works with them like anybody', async () => {
+    const user = await made()
+    const { body: token } = await admin.ask('POST', '/tokens', { name: 'ci', user_id: user.id })
+    const run = await askWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
+    expect(run.body).toMatchObject({ status: 'queued', user_id: user.id })
+  })
+
+  test('400: a name or a role that is none', async () => {
+    for (const name of [undefined, ' ', 'x'.repeat(101)]) expectProblem(await make({ name, role: 'READER' }), 400, 'body.name')
+    for (const role of [undefined, 'BOT']) expectProblem(await make({ name: 'x', role }), 400, 'body.role')
+  })
+
+  test('403: every role but ADMIN, and a role that allows more than the token does', async () => {
+    const before = await contents(app)
+    const manager = await addPerson(app, 'MANAGER')
+    const reading = await addCaller(app, app.user_id, { scopes: ['org:read', 'org:admin'] })
+    const people = await contents(app)
+    expectProblem(await make({ name: 'x', role: 'READER' }, manager), 403)
+    expectProblem(await make({ name: 'x', role: 'READER' }, reading), 403, 'body.role')
+    expect(await contents(app)).toEqual(people)
+    expect(people).not.toEqual(before)
+  })
+})
+
+describe('GET …/service-users', () => {
+  test('200: oldest first, page by page, no people and none of another organization', async () => {
+    const theirs = await addCaller(app, other.user_id, {}, other.org_id)
+    await make({ name: 'theirs', role: 'READER' }, theirs)
+    const [first, second] = [await made(), await made()]
+    const { status, body } = await admin.ask('GET', '/service-users')
+    expect(status).toBe(200)
+    const page = ServiceUserPage.strict().parse(body)
+    expect(page.items.slice(-2)).toEqual([first, second])
+    expect(JSON.stringify(page)).not.toContain('theirs')
+    expect((await admin.ask('GET', `/service-users?skip=${page.total - 1}&limit=1`)).body).toMatchObject({ items: [second], size: 1 })
+  })
+})
+
+describe('DELETE …/service-users/{user_id}', () => {
+  test('200: it is gone, its tokens are revoked, its runs stay and name it', async () => {
+    const user = await made()
+    const { body: token } = await admin.ask('POST', '/tokens', { name: 'ci', user_id: user.id })
+    const { body: run } = await askWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
+    const { status, body } = await remove(admin, user.id)
+    expect([status, body]).toEqual([200, user])
+    expectProblem(await askWith(app, token.token, 'GET', '/v1/users/me'), 401)
+    expect((await admin.ask('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: user.id })
+    const { items } = (await admin.ask('GET', '/service-users')).body
+    expect(items.map((item: { id: number }) => item.id)).not.toContain(user.id)
+    expectProblem(await admin.ask('POST', '/tokens', { name: 'again', user_id: user.id }), 404)
+    expectProblem(await remove(admin, user.id), 404)
+    const [act] = await rows<{ detail: string }>(
+      app,
+      `select detail from audit_entries where action = 'service_user.deleted' and target_id = $1`,
+      [`${user.id}`],
+    )
+    expect(JSON.parse(act?.detail ?? '')).toEqual({ name: 'bot', tokens_revoked: [token.id] })
+  })
+
+  test('200: the last that is ADMIN may go, because people are', async () => {
+    expect((await remove(admin, (await made('ADMIN')).id)).status).toBe(200)
+  })
+
+  test('404: a person, a service user of another organization, and one that never was, in the same words', async () => {
+    const theirs = await addCaller(app, other.user_id, {}, other.org_id)
+    const { body } = await make({ name: 'theirs', role: 'READER' }, theirs)
+    const before = await contents(app)
+    const words = new Set<string>()
+    for (const id of [app.user_id, body.id, 424_242])
+      words.add(JSON.stringify({ ...expectProblem(await remove(admin, id), 404), request_id: '', instance: '' }))
+    expect(words.size).toBe(1)
+    expect(await contents(app)).toEqual(before)
+  })
+
+  test('403: every role but ADMIN', async () => {
+    const { id } = await made()
+    expectProblem(await remove(await addPerson(app, 'MANAGER'), id), 403)
+  })
+})
