@@ -13,11 +13,11 @@ import type { ActorContext, Context, Services } from '../service/context.ts'
 import { requireReach } from '../service/reach.ts'
 import { admit } from './admission.ts'
 import { answer } from './answer.ts'
-import type { OpenStreams } from './event-stream.ts'
 import { failedTokens } from './failed-tokens.ts'
 import { handlers, type OpenContext } from './handlers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
+import { type OpenStreams, watchStreams } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
 import { sendProblem, toServiceError } from './problem-response.ts'
 import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
@@ -69,6 +69,8 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   const failed = failedTokens(options.failed_tokens)
   const open: OpenStreams = new Set()
   const streams = streamHandlers(options.feeds, open)
+  const unwatch = watchStreams(services, open)
+  app.addHook('onClose', async () => unwatch())
   const admitted = new WeakMap<FastifyRequest, ActorContext | Context>()
   let closing = false
   let document: string | undefined
@@ -138,7 +140,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
 
   function endStreams() {
     closing = true
-    for (const end of open) end()
+    for (const { end } of open) end()
   }
   return { app, endStreams }
 }

@@ -16,20 +16,17 @@ export function resumePoint(request: FastifyRequest, after_seq: number | undefin
   return Number(header)
 }
 
-/** Every open stream of this process, so that a shutdown can end them. */
-export type OpenStreams = Set<() => void>
-
 /**
  * Answers with server-sent events from a feed until the client leaves. A reader for which 256 KiB wait is given no more until it has
  * read them; one that takes nothing for ten seconds is cut off, and resumes by `Last-Event-ID`.
+ * `opened` is told how to end the stream, and answers what to call when it has ended.
  */
 export function streamEvents(
   request: FastifyRequest,
   reply: FastifyReply,
   feed: Feed,
   cursor: number,
-  open: OpenStreams,
-  on_end: () => void,
+  opened: (end: () => void) => () => void,
   bounds = usual,
 ) {
   const headers = Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)) as Record<
@@ -38,7 +35,15 @@ export function streamEvents(
   >
   reply.hijack()
   const response = reply.raw
-  if (request.raw.socket.destroyed) return on_end()
+  let stalled: NodeJS.Timeout | undefined
+  const cutIfStalled = () => {
+    stalled ??= setTimeout(() => response.destroy(), bounds.stall_ms)
+  }
+  const ended = opened(() => {
+    response.end()
+    cutIfStalled()
+  })
+  if (request.raw.socket.destroyed) return ended()
   response.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
@@ -47,7 +52,6 @@ export function streamEvents(
   })
   response.write('retry: 1000\n\n')
 
-  let stalled: NodeJS.Timeout | undefined
   const reader: Reader = {
     cursor,
     get full() {
@@ -56,15 +60,13 @@ export function streamEvents(
     write(text) {
       if (response.destroyed || response.writableEnded) return false
       response.write(text)
-      if (this.full) stalled ??= setTimeout(() => response.destroy(), bounds.stall_ms)
+      if (this.full) cutIfStalled()
       return true
     },
     end: () => void response.end(),
   }
   const leave = feed.add(reader)
   const heartbeat = setInterval(() => reader.full || reader.write(': alive\n\n'), bounds.heartbeat_ms)
-  const finish = () => void response.end()
-  open.add(finish)
   request.raw.socket.setTimeout(0)
   response.on('drain', () => {
     clearTimeout(stalled)
@@ -74,8 +76,7 @@ export function streamEvents(
   response.on('close', () => {
     clearTimeout(stalled)
     clearInterval(heartbeat)
-    open.delete(finish)
     leave()
-    on_end()
+    ended()
   })
 }

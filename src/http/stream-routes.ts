@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Scope } from '../contract/endpoint.ts'
+import { endpoints } from '../contract/endpoints.ts'
 import { AgentRun } from '../contract/runs.ts'
 import type { Feeds } from '../live/feeds.ts'
 import type { Context } from '../service/context.ts'
 import { eventsSoFar, liveFrame, organizationSource, runSource, type Telling } from '../service/follow.ts'
 import { requireRun } from '../service/runs.ts'
-import { type OpenStreams, resumePoint, streamEvents } from './event-stream.ts'
+import { resumePoint, streamEvents } from './event-stream.ts'
+import type { OpenStreams } from './open-streams.ts'
 import { answerFor } from './wire-profile.ts'
 
 type Input = { params: Record<string, unknown>; query: Record<string, unknown> }
@@ -17,7 +20,14 @@ const tellingOf =
 
 /** The two streams of decisions §10. */
 export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
-  const sweep = () => feeds.sweep()
+  const openedBy = (ctx: Context, scope: Scope) => (end: () => void) => {
+    const stream = { token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope, end }
+    open.add(stream)
+    return () => {
+      open.delete(stream)
+      feeds.sweep()
+    }
+  }
   return {
     async streamAgentRunEvents(ctx, input, request, reply) {
       const run_id = Number(input.params.agent_run_id)
@@ -25,7 +35,7 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       await requireRun(ctx.db, ctx.organization_id, run_id)
       const source = runSource(ctx.db, ctx.base_url, ctx.organization_id, run_id, tellingOf(ctx))
       const feed = feeds.run(ctx.organization_id, run_id, ctx.actor.wire_profile, source, liveFrame)
-      streamEvents(request, reply, feed, cursor, open, sweep)
+      streamEvents(request, reply, feed, cursor, openedBy(ctx, endpoints.streamAgentRunEvents.scope))
     },
     /** Without a place to resume from it starts now: who wants what was before asks for the list. */
     async streamOrganizationEvents(ctx, input, request, reply) {
@@ -34,7 +44,7 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       const cursor = resumes ? resumePoint(request, given) : await eventsSoFar(ctx.db, ctx.organization_id)
       const source = organizationSource(ctx.db, ctx.base_url, ctx.organization_id, tellingOf(ctx))
       const feed = feeds.organization(ctx.organization_id, ctx.actor.wire_profile, source)
-      streamEvents(request, reply, feed, cursor, open, sweep)
+      streamEvents(request, reply, feed, cursor, openedBy(ctx, endpoints.streamOrganizationEvents.scope))
     },
   }
 }

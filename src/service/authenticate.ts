@@ -1,9 +1,11 @@
+import type { Scope } from '../contract/endpoint.ts'
 import { effectiveScopes, type Role } from '../core/permissions.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { digest, isWellFormed } from '../core/token.ts'
 import { type Access, findAccess, touchToken } from '../store/accounts.ts'
 import { batched } from '../store/batch.ts'
 import type { Db } from '../store/database.ts'
+import { findLiveTokens } from '../store/tokens.ts'
 import type { Actor, Services } from './context.ts'
 
 export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
@@ -55,4 +57,18 @@ export function requireScope(actor: Actor, role: Role, scope: string): void {
   if (scopes.includes(scope)) return
   const lacking = actor.granted === null || actor.granted.includes(scope) ? `your role ${role}` : 'your token'
   throw new ServiceError('forbidden', `This needs the scope ${scope}, which ${lacking} does not have.`)
+}
+
+/** What a stream was opened with. */
+export type StreamHolder = { token_id: number; organization_id: number; scope: Scope | null }
+
+/** For each of them, whether a request with the same token would still be let in. */
+export async function stillMay({ db }: Services, holders: StreamHolder[]): Promise<boolean[]> {
+  const asked = new Map(holders.map(({ token_id, organization_id }) => [`${token_id} ${organization_id}`, { token_id, organization_id }]))
+  const found = await findLiveTokens(db, [...asked.values()])
+  const live = new Map([...asked.keys()].map((key, n) => [key, found[n]]))
+  return holders.map(({ token_id, organization_id, scope }) => {
+    const token = live.get(`${token_id} ${organization_id}`)
+    return token !== undefined && (scope === null || effectiveScopes(token.role, token.scopes).includes(scope))
+  })
 }

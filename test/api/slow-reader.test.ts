@@ -19,7 +19,8 @@ async function startStream(stall_ms: number) {
   const responses: ServerResponse[] = []
   app.get('/events', (request, reply) => {
     responses.push(reply.raw)
-    streamEvents(request, reply, feed, 0, new Set(), () => {}, { heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms })
+    const bounds = { heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms }
+    streamEvents(request, reply, feed, 0, () => () => {}, bounds)
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
