@@ -94,6 +94,10 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
   })
 
+  // The page is asked for by GET: what else is no path of ours is told so before its body is looked at.
+  app.addHook('onRequest', async request => {
+    if (request.is404 && request.method !== 'GET' && !requireMethod(request)) throw noSuchPath()
+  })
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     if (endpoint.path.startsWith('/session')) continue
     for (const path of pathsOf(endpoint))
@@ -102,7 +106,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
         url: path.replace(/\{(\w+)\}/g, ':$1'),
         onRequest: async (request, reply) => {
           // An empty part of a path fits a parameter for the router, and no path of the contract.
-          if (!requireMethod(request)) throw new ServiceError('not_found', 'No such path.')
+          if (!requireMethod(request)) throw noSuchPath()
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
           if (endpoint.access === 'token') admitted.set(request, await admit(services, failed, endpoint, request, reply))
         },
@@ -110,14 +114,14 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
       })
   }
   app.addHook('preHandler', async request => {
-    if (Buffer.isBuffer(request.body) && !request.is404) request.body = parseJsonBody(request.body)
+    if (Buffer.isBuffer(request.body)) request.body = parseJsonBody(request.body)
   })
   addSessionRoutes(app, services)
   const pageFor = await addWebPage(app, options.web)
   app.setNotFoundHandler(async (request, reply) => {
     requireMethod(request)
     const page = await pageFor(request)
-    if (page === null) throw new ServiceError('not_found', 'No such path.')
+    if (page === null) throw noSuchPath()
     return reply.type('text/html; charset=utf-8').send(page)
   })
 
@@ -144,6 +148,8 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   }
   return { app, endStreams }
 }
+
+const noSuchPath = () => new ServiceError('not_found', 'No such path.')
 
 /** Whether the contract serves the path. 405 where it does so by other methods only. */
 function requireMethod(request: FastifyRequest): boolean {

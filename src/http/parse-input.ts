@@ -20,6 +20,7 @@ export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Re
 function parse(schema: z.ZodType, value: unknown, place: string, errors: FieldError[]): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
+  if (value === undefined) return void errors.push({ loc: [place], msg: 'is missing: send a JSON object', type: 'missing' })
   for (const issue of parsed.error.issues.slice(0, 50))
     errors.push({
       loc: [place, ...issue.path.map(part => (typeof part === 'symbol' ? String(part) : part))],

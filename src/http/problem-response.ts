@@ -39,6 +39,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 }
 
 const byStatus: Record<number, ProblemCode> = {
+  // Of a path that leads out of the folder of static files.
+  403: 'not_found',
   404: 'not_found',
   408: 'request_timeout',
   413: 'payload_too_large',
@@ -47,6 +49,7 @@ const byStatus: Record<number, ProblemCode> = {
   431: 'header_too_large',
 }
 const words: Partial<Record<ProblemCode, string>> = {
+  not_found: 'No such path.',
   payload_too_large: 'The body is larger than 24 MiB.',
   unsupported_media_type: 'The body must be JSON: Content-Type application/json.',
   uri_too_long: 'A part of the path is too long.',

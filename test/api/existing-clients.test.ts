@@ -255,6 +255,17 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectModel('BanActionResponse', await post(`${org}/agent/run/remove-from-pr`, cards))
     })
 
+    test('edits the state of a pull request by either path, and reads in the answer that there is none', async () => {
+      const pr_id = await putPullRequest(app, (await made()).id)
+      const edit = (path: string, state: string) =>
+        send(client(), { method: 'PATCH', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ state }) })
+      const closed = expectModel('EditPRResponse', await edit(`${org}/repos/${app.repo_id}/prs/${pr_id}`, 'closed'))
+      expect(closed).toMatchObject({ success: true, state: 'closed', number: expect.any(Number) })
+      expect(expectModel('EditPRResponse', await edit(`${org}/prs/${pr_id}`, 'open'))).toMatchObject({ success: true, state: 'open' })
+      const missing = expectModel('EditPRResponse', await edit(`${org}/prs/424242`, 'closed'))
+      expect(missing).toMatchObject({ success: false, error: expect.any(String) })
+    })
+
     test('names the agent claude_code in every create', async () => {
       const answer = await post(`${org}/agent/run`, { prompt: waits, agent_type: 'claude_code' })
       if (profile === 'standard') return expect(answer.status).toBe(400)

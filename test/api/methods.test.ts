@@ -52,6 +52,8 @@ describe('404', () => {
       '/assets/../package.json',
       '/assets/%2e%2e/%2e%2e/package.json',
       '/assets/..%2f..%2fpackage.json',
+      '/assets/%00',
+      `/assets/${'a'.repeat(300)}`,
       '/..%2f..%2fetc%2fpasswd',
       '/v1;a=b/organizations',
     ],
@@ -61,10 +63,18 @@ describe('404', () => {
     expectProblem(await app.call('POST', path, { a: 1 }), 404)
   })
 
-  test('of a POST whose body nobody would read', async () => {
-    const answer = await fetch(`${app.base_url}/nothing`, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } })
-    expect(answer.status).toBe(404)
-  })
+  test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x', ''])(
+    'of a body of type %j that nobody would read',
+    async type => {
+      for (const [path, status] of [
+        ['/nothing', 404],
+        ['/v1/users/me', 405],
+      ] as const) {
+        const answer = await fetch(app.base_url + path, { method: 'POST', body: '{', headers: { 'content-type': type } })
+        expectProblem({ status: answer.status, headers: answer.headers, body: await answer.json() }, status)
+      }
+    },
+  )
 })
 
 test('F129 the document holds the operations of the contract and no others, and is served to everybody', async () => {

@@ -77,6 +77,7 @@ describe('F108 a request that is not one, or that two readers would read differe
     ['TRACE', () => get(`${auth}${close}`, 'TRACE /v1/users/me HTTP/1.1'), 405],
     ['CONNECT', () => get(auth, 'CONNECT evil.example:443 HTTP/1.1'), 405],
     ['a method of nobody', () => get(`${auth}${close}`, 'BREW /v1/users/me HTTP/1.1'), 400],
+    ['the method QUERY', () => get(`${auth}${close}`, 'QUERY /v1/users/me HTTP/1.1'), 405],
     ['a method of another protocol', () => get(`${auth}${close}`, 'PROPFIND /v1/users/me HTTP/1.1'), 405],
     ['the preface of HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['HTTP/0.9', () => 'GET /v1/users/me\r\n\r\n', 400],
