@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import type { z } from 'zod'
 import { type Endpoint, pathsOf } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
 import { problemExample } from './openapi/answers.ts'
-import { answerExample, bodyExample } from './openapi/examples.ts'
+import { answerExample, bodyExample, ownExample } from './openapi/examples.ts'
 import { openApiDocument } from './openapi.ts'
 import { Problem, type ProblemCode, problems } from './problem.ts'
 import { problemStatuses } from './problem-statuses.ts'
@@ -70,6 +69,7 @@ test('every body and every answer has an example: give its schema .meta({ exampl
   const missing = rows.flatMap(([name, endpoint]) => [
     ...(endpoint.body !== null && bodyExample(endpoint) === undefined ? [`${name}: body`] : []),
     ...(endpoint.response !== 'document' && answerExample(endpoint) === undefined ? [`${name}: answer`] : []),
+    ...(endpoint.variant && ownExample(endpoint.variant.response) === undefined ? [`${name}: answer ${endpoint.variant.when}`] : []),
   ])
   expect(missing).toEqual([])
 })
@@ -77,11 +77,13 @@ test('every body and every answer has an example: give its schema .meta({ exampl
 const bodies = rows.flatMap(([name, endpoint]) =>
   endpoint.body === null ? [] : [{ name: `body of ${name}`, schema: endpoint.body, example: bodyExample(endpoint) }],
 )
-const answers = rows.flatMap(([name, endpoint]) =>
-  typeof endpoint.response === 'string'
-    ? []
-    : [{ name: `answer of ${name}`, schema: endpoint.response as z.ZodType, example: answerExample(endpoint) }],
-)
+const answers = rows.flatMap(([name, endpoint]) => {
+  const { response, variant } = endpoint
+  return [
+    ...(typeof response === 'string' ? [] : [{ name: `answer of ${name}`, schema: response, example: answerExample(endpoint) }]),
+    ...(variant ? [{ name: `answer of ${name} ${variant.when}`, schema: variant.response, example: ownExample(variant.response) }] : []),
+  ]
+})
 
 test('every example is what its schema takes, without a key that the schema does not know', () => {
   for (const { name, schema, example } of answers) expect({ name, example: schema.parse(example) }).toEqual({ name, example })

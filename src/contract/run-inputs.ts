@@ -38,7 +38,7 @@ const budgetInput = z
     max_cost_usd: moneyInput.nullish().describe('US dollars, as a number or a decimal string'),
     max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
     max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
-    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since it was asked for, waiting included'),
+    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was asked for, waiting included'),
   })
   .meta({ id: 'BudgetInput' })
 
@@ -56,7 +56,7 @@ export const CreateRunInput = z
     base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
     title: title.nullish().describe('Name to show; default: made from the prompt'),
     tags: tags.nullish().describe('Words to find it by'),
-    budget: budgetInput.nullish().describe('Limits of each turn; reaching one pauses the run'),
+    budget: budgetInput.nullish().describe('Limits of the run over all turns; reaching one pauses it'),
     auto_create_pr: z.boolean().nullish().describe("Propose a pull request; default: the organization's setting"),
     parent_run_id: z.int().min(0).nullish().describe('A run of yours that this one belongs to'),
     webhooks,

@@ -100,7 +100,7 @@ export const Budget = z
     max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
     max_steps: z.int().nullable().describe('Model answers'),
     max_active_seconds: z.int().nullable().describe('Seconds that a worker spends'),
-    max_wall_seconds: z.int().nullable().describe('Seconds since it was asked for, waiting included'),
+    max_wall_seconds: z.int().nullable().describe('Seconds since the turn was asked for, waiting included'),
   })
   .meta({ id: 'Budget' })
 export type Budget = z.infer<typeof Budget>

@@ -22,6 +22,8 @@ export const runEndpoints = {
     method: 'POST',
     path: '/v1/organizations/{org_id}/agent/run',
     summary: 'Create an agent run',
+    description:
+      'Answers at once; the run waits in the queue until a worker takes it. Without `repo_id` it works on the default repository of the organization, or its only one. Unknown models, references and agents are refused with 400 and what there is.',
     reach: 'filtered',
     scope: 'runs:write',
     bucket: 'agent_creation',
@@ -50,6 +52,7 @@ export const runEndpoints = {
     method: 'PATCH',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}',
     summary: 'Change title, tags, archive, and model and budget of the next turn',
+    description: 'What is left out stays as it is. A run at work goes on with the model and the budget that it has.',
     scope: 'runs:write',
     bucket: 'standard',
     params: run,
@@ -76,6 +79,7 @@ export const runEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/runs',
     summary: 'List agent runs, newest first',
+    description: 'Without `archived` only runs that are not archived. Filters given together must all hold.',
     reach: 'filtered',
     scope: 'runs:read',
     bucket: 'standard',
@@ -90,6 +94,8 @@ export const runEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/resume',
     aliases: ['/v1/beta/organizations/{org_id}/agent/run/resume'],
     summary: 'Send a follow-up to an agent run',
+    description:
+      'Works in every state but `cancelling` (409). A run that has ended begins a new turn in the same workspace and on the same branch, a paused one goes on, a waiting one gets its answer, and one at work gets the message as `mode` says. The message is in the trace before this answers.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org,
@@ -119,6 +125,8 @@ export const runEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/stop',
     aliases: ['/v1/beta/organizations/{org_id}/agent/run/stop'],
     summary: 'Stop an agent run',
+    description:
+      'A run that nobody works on is cancelled at once, one at work is `cancelling` until its worker has let go. A run that is stopping or has ended stays as it is, with 200.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org,
@@ -202,6 +210,8 @@ export const runEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/diff',
     summary: 'The whole change of a run',
+    description:
+      'From the commit that it started from to the newest of its own. Before it has committed anything: no files and an empty patch.',
     scope: 'runs:read',
     bucket: 'standard',
     params: run,

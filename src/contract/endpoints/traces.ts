@@ -15,6 +15,8 @@ export const traceEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs',
     aliases: ['/v1/alpha/organizations/{org_id}/agent/run/{agent_run_id}/logs'],
     summary: 'Retrieve agent run logs',
+    description:
+      'Entries in the order of their `seq`, which has no gaps, so that `skip` costs nothing. A `skip` beyond the end answers an empty page. With a filter, `skip` counts matches and `pages` follows `filtered_total`.',
     scope: 'logs:read',
     bucket: 'logs',
     stability: 'alpha',

@@ -6,7 +6,7 @@ import type { Json } from './schemas.ts'
 function metaOf(schema: z.ZodType): { id?: string; examples?: unknown[] } {
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema).meta() ?? {}
 }
-const ownExample = (schema: z.ZodType): unknown => metaOf(schema).examples?.[0]
+export const ownExample = (schema: z.ZodType): unknown => metaOf(schema).examples?.[0]
 
 /** A request body of this operation, or undefined. */
 export const bodyExample = ({ body, examples }: Endpoint): unknown => examples?.body ?? (body === null ? undefined : ownExample(body))
@@ -16,7 +16,7 @@ export const answerExample = ({ response, examples }: Endpoint): unknown =>
   examples?.response ?? (typeof response === 'string' ? undefined : ownExample(response))
 
 /** The `examples` of a media type: by reference where the schema has a name and the example is its own. */
-export function mediaExamples(schema: z.ZodType | null, example: unknown, components: Json): Json {
+export function mediaExamples(schema: z.ZodType | null, example: unknown, components: Json): { examples?: Json } {
   if (example === undefined) return {}
   const name = schema === null ? undefined : metaOf(schema).id
   if (schema === null || name === undefined || example !== ownExample(schema)) return { examples: { example: { value: example } } }

@@ -3,7 +3,7 @@ import { bucketLimits, bucketOwner } from '../buckets.ts'
 import { type Bucket, type Endpoint, pathsOf } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { answersOf } from './answers.ts'
-import { answerExample, bodyExample, mediaExamples } from './examples.ts'
+import { answerExample, bodyExample, mediaExamples, ownExample } from './examples.ts'
 import { hoist, type Json, jsonSchema } from './schemas.ts'
 
 /** Parts of the document that operations refer to, by name. */
@@ -62,11 +62,13 @@ function answerContent(endpoint: Endpoint, components: Components): Json {
   if (response === 'stream')
     return { 'text/event-stream': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) }, ...others }
   if (response === 'document') return { 'application/json': { schema: { type: 'object' } }, ...others }
-  const schemas = [response, ...(endpoint.variant ? [endpoint.variant.response] : [])].map(body =>
-    hoist(jsonSchema(body, 'output'), components.schemas),
-  )
-  const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas }
-  return { 'application/json': { schema, ...mediaExamples(response, example, components.examples) }, ...others }
+  const shape = hoist(jsonSchema(response, 'output'), components.schemas)
+  const { examples } = mediaExamples(response, example, components.examples)
+  if (!endpoint.variant) return { 'application/json': { schema: shape, examples }, ...others }
+  const variant = endpoint.variant.response
+  const schema = { oneOf: [shape, hoist(jsonSchema(variant, 'output'), components.schemas)] }
+  const more = mediaExamples(variant, ownExample(variant), components.examples)
+  return { 'application/json': { schema, examples: { ...examples, ...more.examples } }, ...others }
 }
 
 /** One row of the table as an operation of the document, at one of its paths; what it refers to is added to `components`. */

@@ -1,5 +1,5 @@
 import type { Answer, ApiDocument } from '../../api/api-document.ts'
-import { exampleOf } from '../../reference/curl.ts'
+import { examplesOf } from '../../reference/curl.ts'
 import { resolve } from '../../reference/fields.ts'
 import { CodeBlock } from './code-block.tsx'
 import { Words } from './words.tsx'
@@ -9,7 +9,7 @@ export function ErrorTable({ document, answers }: { document: ApiDocument; answe
   const errors = Object.entries(answers)
     .filter(([status]) => !status.startsWith('2'))
     .map(([status, answer]) => ({ status, answer: resolve(document, answer) }))
-  const example = errors.map(({ answer }) => exampleOf(document, answer.content?.['application/problem+json'])).find(Boolean)
+  const [example] = errors.flatMap(({ answer }) => examplesOf(document, answer.content?.['application/problem+json']))
   return (
     <>
       <table className="w-full text-left text-xs">
@@ -30,11 +30,11 @@ export function ErrorTable({ document, answers }: { document: ApiDocument; answe
           ))}
         </tbody>
       </table>
-      {example !== undefined && (
+      {example && (
         <details className="mt-2">
           <summary className="inline-flex min-h-6 items-center text-accent text-xs">What an error looks like</summary>
           <div className="pt-1">
-            <CodeBlock label="Example of an error" text={JSON.stringify(example, null, 2)} />
+            <CodeBlock label="Example of an error" text={JSON.stringify(example.value, null, 2)} />
           </div>
         </details>
       )}
