@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
+import { analysisEndpoints } from './endpoints/analysis.ts'
 import { auditEndpoints } from './endpoints/audit-log.ts'
+import { integrationEndpoints } from './endpoints/integrations.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
@@ -9,6 +11,7 @@ import { runEndpoints } from './endpoints/runs.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
 import { tokenEndpoints } from './endpoints/tokens.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
+import { usageEndpoints } from './endpoints/usage.ts'
 import { userEndpoints } from './endpoints/users.ts'
 
 /**
@@ -21,6 +24,9 @@ export const endpoints = {
   ...repositoryEndpoints,
   ...pullRequestEndpoints,
   ...organizationEndpoints,
+  ...usageEndpoints,
+  ...analysisEndpoints,
+  ...integrationEndpoints,
   ...userEndpoints,
   ...memberEndpoints,
   ...tokenEndpoints,

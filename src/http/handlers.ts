@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
+import { analyzeSandboxLogs, generateSetupCommands, listSandboxes } from '../service/analysis.ts'
 import { listAuditLog } from '../service/audit-log.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
@@ -9,6 +10,7 @@ import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
+import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
 import { addMember, listMembers, removeMember, updateMember } from '../service/members.ts'
 import { mergePullRequest } from '../service/merge-pull-request.ts'
 import { listModels } from '../service/models.ts'
@@ -29,6 +31,7 @@ import { createServiceUser, deleteServiceUser, listServiceUsers } from '../servi
 import { createSignInLink } from '../service/sign-in-links.ts'
 import { stopRun } from '../service/stop-run.ts'
 import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
+import { getUsage } from '../service/usage.ts'
 import { getMe, getUser, listUsers } from '../service/users.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, or a patch. */
@@ -57,7 +60,14 @@ export type Special =
   | 'deleteSession'
   | 'getOpenApi'
 type OpenName = 'getHealth' | 'getReadiness'
-type ActorName = 'listOrganizations' | 'createOrganization' | 'getMe'
+type ActorName =
+  | 'listOrganizations'
+  | 'createOrganization'
+  | 'getMe'
+  | 'listMcpProviders'
+  | 'getOAuthStatus'
+  | 'revokeOAuthToken'
+  | 'generateSlackToken'
 
 export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorName>]: ByOrganization<N> } & {
   [N in ActorName]: ByActor<N>
@@ -122,6 +132,17 @@ export const handlers: Handlers = {
   editPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
   editRepositoryPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
   listModels: ctx => listModels(ctx),
+  getUsage: (ctx, { query }) => getUsage(ctx, query),
+  generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),
+  listSandboxes: () => listSandboxes(),
+  analyzeSandboxLogs: () => analyzeSandboxLogs(),
+  listIntegrations: ctx => listIntegrations(ctx),
+  listMcpProviders: async () => [],
+  getOAuthStatus: (ctx, { query }) => listConnections(ctx, query.org_id),
+  revokeOAuthToken: (ctx, { query }) => revokeConnection(ctx, query.org_id, query.provider),
+  generateSlackToken: (ctx, { body }) => generateSlackToken(ctx, body.org_id),
+  listTools: () => listTools(),
+  executeTool: (_ctx, { body }) => executeTool(body.tool_name),
   getHealth: async () => ({ status: 'ok' }),
   getReadiness: services => services.readiness(),
 }

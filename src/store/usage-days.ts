@@ -37,3 +37,43 @@ export async function usedThisMonth(db: Db, organization_id: number): Promise<Mo
   })
   return only(rows)
 }
+
+export type UsageRow = {
+  day: string | null
+  repository_id: number | null
+  user_id: number | null
+  model: string | null
+  runs: number
+  completed: number
+  failed: number
+  cancelled: number
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+  cost_usd: string
+  cost_known: boolean
+  active_ms: number
+}
+
+const groups = { day: 'day', repo: 'repository_id', user: 'user_id', model: 'model' } as const
+
+/** What was used from one day to another, both included: a row for each group, in its order, or one row of all. */
+export async function sumUsage(
+  db: Db,
+  organization_id: number,
+  from: string,
+  to: string,
+  group_by: keyof typeof groups | null,
+): Promise<UsageRow[]> {
+  const column = group_by === null ? null : groups[group_by]
+  const shown = { day: "to_char(day, 'YYYY-MM-DD')", repository_id: 'repository_id', user_id: 'user_id', model: 'model' }
+  const selected = Object.entries(shown).map(([name, sql]) => `${name === column ? sql : 'null'} as ${name}`)
+  const sums = added.map(name => `coalesce(sum(${name}), 0)::${name === 'cost_usd' ? 'numeric' : 'bigint'} as ${name}`)
+  const { rows } = await db.query<UsageRow>({
+    name: `sum_usage_${group_by ?? 'all'}`,
+    text: `select ${[...selected, ...sums].join(', ')}, coalesce(bool_and(cost_known), true) as cost_known
+      from usage_days where organization_id = $1 and day between $2 and $3 ${column === null ? '' : `group by ${column} order by ${column}`}`,
+    values: [organization_id, from, to],
+  })
+  return rows
+}

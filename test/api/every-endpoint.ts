@@ -34,6 +34,9 @@ export function tokenCalls(ids: Ids): Call[] {
     unbanAgentRun: { agent_run_id: ids.run_id },
     removeAgentRunFromPr: { agent_run_id: ids.run_id },
     archiveAgentRun: { agent_run_id: ids.run_id },
+    generateSetupCommands: { repo_id: ids.repo_id },
+    generateSlackToken: { org_id: ids.org_id },
+    executeTool: { tool_name: 'shell', arguments: { command: 'ls' } },
     unarchiveAgentRun: { agent_run_id: ids.run_id },
     mergePullRequest: { method: 'merge' },
     editPullRequest: { state: 'closed' },
@@ -43,8 +46,13 @@ export function tokenCalls(ids: Ids): Call[] {
     createServiceUser: { name: 'bot', role: 'READER' },
     createToken: { name: 'x' },
   }
-  const named: Record<string, number | string> = { token_id: 424_242, service_user_id: 424_242, ...ids, agent_run_id: ids.run_id }
-  const queries: Partial<Record<EndpointName, string>> = {}
+  // There are no sandboxes in this version: any id will do.
+  const unnamed = { token_id: 424_242, service_user_id: 424_242, sandbox_id: 1 }
+  const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
+  const queries: Partial<Record<EndpointName, string>> = {
+    getOAuthStatus: `org_id=${ids.org_id}`,
+    revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
+  }
   const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
   return rows
     .filter(([, endpoint]) => endpoint.access === 'token')

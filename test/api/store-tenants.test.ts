@@ -21,6 +21,7 @@ import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
+import { sumUsage } from '../../src/store/usage-days.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
@@ -162,6 +163,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
 /** These ask for an organization's own things only: with another organization they answer that one's. */
 const own_lists: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
+  sumUsage: async (db, org) => (await sumUsage(db, org, '2000-01-01', '2999-01-01', 'repo')).filter(row => row.repository_id === mine.repo),
   listRuns: async (db, org) => (await listRuns(db, org, {}, 0, 100)).rows.filter(row => row.organization_id !== org),
 }
 

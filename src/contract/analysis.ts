@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { RunStatus } from './runs.ts'
+import { text } from './text.ts'
+
+export const GenerateSetupCommandsInput = z
+  .object({
+    repo_id: z.int().min(0).describe('The repository to set up'),
+    prompt: text(1, 20_000, { trim: true }).nullish().describe('What to mind'),
+    trigger_source: text(1, 100).optional().describe('What asked for it, default `setup-commands`'),
+  })
+  .meta({ id: 'GenerateSetupCommandsInput', examples: [{ repo_id: 7 }] })
+
+export const SetupCommands = z
+  .object({
+    agent_run_id: z.int().describe('The run that finds them out'),
+    status: RunStatus,
+    url: z.string().describe('Its trace page'),
+  })
+  .meta({ id: 'SetupCommandsResponse', examples: [{ agent_run_id: 12, status: 'queued', url: 'http://127.0.0.1:4600/agent/trace/12' }] })
+
+export const LogAnalysis = z
+  .object({
+    agent_run_id: z.int().describe('The run that analyzes'),
+    status: RunStatus,
+    message: z.string().describe('What was found at first sight'),
+    findings: z
+      .array(z.object({ code: z.string().describe('Kind of finding'), message: z.string().describe('In words') }))
+      .describe('The same, one by one'),
+  })
+  .meta({
+    id: 'AnalyzeLogsResponse',
+    examples: [
+      { agent_run_id: 13, status: 'queued', message: 'One command failed.', findings: [{ code: 'exit_code', message: 'npm test: 1' }] },
+    ],
+  })
+
+export const Sandboxes = z
+  .object({
+    items: z.array(z.object({ id: z.int().describe('The sandbox'), agent_run_id: z.int().describe('Its run') })).describe('Newest first'),
+  })
+  .meta({ id: 'SandboxList', examples: [{ items: [{ id: 3, agent_run_id: 12 }] }] })

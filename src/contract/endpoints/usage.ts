@@ -1,0 +1,19 @@
+import { type Endpoint, org, v1 } from '../endpoint.ts'
+import { Usage, UsageQuery } from '../usage.ts'
+
+export const usageEndpoints = {
+  getUsage: {
+    ...v1,
+    tag: 'usage',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/usage',
+    summary: 'What runs used and cost',
+    description: 'Counted as it happens, by day (UTC). Runs that were deleted stay counted.',
+    scope: 'org:read',
+    bucket: 'standard',
+    reach: 'none',
+    params: org,
+    query: UsageQuery,
+    response: Usage,
+  },
+} as const satisfies Record<string, Endpoint>

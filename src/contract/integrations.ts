@@ -1,0 +1,90 @@
+import { z } from 'zod'
+
+const Integration = z
+  .object({
+    integration_type: z.string().describe('Which service, for example `github`'),
+    active: z.boolean().describe('Whether it works at this moment'),
+    token_id: z.int().nullable().describe('The token it uses, if any'),
+    installation_id: z.int().nullable().describe('The installation of an app, if any'),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe('What else is known of it; secrets are masked'),
+  })
+  .meta({ id: 'IntegrationStatus' })
+
+export const Integrations = z
+  .object({
+    organization_id: z.int().describe('The organization'),
+    organization_name: z.string().describe('Its name'),
+    integrations: z.array(Integration).describe('Outside services that it is connected to'),
+    total_active_integrations: z.int().describe('How many of them are active'),
+  })
+  .meta({
+    id: 'OrganizationIntegrationsResponse',
+    examples: [{ organization_id: 1, organization_name: 'My organization', integrations: [], total_active_integrations: 0 }],
+  })
+
+const OAuthProvider = z
+  .object({
+    id: z.int().describe('The provider'),
+    name: z.string().describe('Name to show'),
+    issuer: z.string().describe('Issuer URL'),
+    authorization_endpoint: z.string().describe('Where a person agrees'),
+    token_endpoint: z.string().describe('Where tokens are issued'),
+    default_scopes: z.array(z.string()).nullable().describe('Scopes asked for when none are named'),
+    is_mcp: z.boolean().describe('Whether it serves tools by MCP'),
+    meta: z.record(z.string(), z.unknown()).nullable().describe('What else is known of it'),
+  })
+  .meta({ id: 'OAuthProviderResponse' })
+
+export const OAuthProviders = z.array(OAuthProvider).meta({ id: 'OAuthProviders', examples: [[]] })
+
+export const Connections = z
+  .object({
+    organization_id: z.int().describe('The organization'),
+    connections: z.array(z.object({ provider: z.string().describe('Name of the provider') })).describe('Providers that are connected'),
+  })
+  .meta({ id: 'OAuthConnections', examples: [{ organization_id: 1, connections: [] }] })
+
+export const SlackTokenInput = z
+  .object({ org_id: z.int().min(0).describe('The organization to connect') })
+  .meta({ id: 'GenerateTokenRequest', examples: [{ org_id: 1 }] })
+export const SlackToken = z
+  .object({
+    token: z.string().describe('To be sent to the app'),
+    message: z.string().describe('What to do with it'),
+    expires_in_minutes: z.int().describe('How long it is good'),
+  })
+  .meta({ id: 'GenerateTokenResponse', examples: [{ token: '…', message: 'Send it to the app.', expires_in_minutes: 10 }] })
+
+export const Tools = z
+  .object({
+    tools: z
+      .array(
+        z.object({
+          name: z.string().describe('What an `ACTION` calls it in `tool_name`'),
+          description: z.string().describe('What the model is told of it'),
+          parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of its `tool_input`'),
+        }),
+      )
+      .describe('In the order in which the model sees them'),
+    total_count: z.int().describe('How many there are'),
+  })
+  .meta({
+    id: 'ToolsResponse',
+    examples: [{ tools: [{ name: 'shell', description: 'Run a bash command.', parameters: { type: 'object' } }], total_count: 1 }],
+  })
+
+export const ExecuteToolInput = z
+  .object({
+    tool_name: z.string().min(1).max(100).describe('A tool of the list'),
+    arguments: z.record(z.string(), z.unknown()).optional().describe('Its input'),
+  })
+  .meta({ id: 'ExecuteToolInput', examples: [{ tool_name: 'shell', arguments: { command: 'ls' } }] })
+export const ToolResult = z
+  .object({
+    success: z.boolean().describe('Whether it did what it was asked'),
+    result: z.unknown().describe('What it answered'),
+    error: z.string().nullable().describe('Why it did not'),
+    tool_name: z.string().describe('The tool'),
+    execution_time_ms: z.number().describe('How long it took'),
+  })
+  .meta({ id: 'ToolResult', examples: [{ success: true, result: 'README.md', error: null, tool_name: 'shell', execution_time_ms: 12 }] })

@@ -1,0 +1,58 @@
+import type { Scope } from '../contract/endpoint.ts'
+import { type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
+import { ServiceError } from '../core/service-error.ts'
+import { getMember } from '../store/accounts.ts'
+import { getOrganization } from '../store/organizations.ts'
+import { requireMembership, requireScope } from './authenticate.ts'
+import type { ActorContext, Context } from './context.ts'
+
+/** Which outside services the organization is connected to: none can be yet. */
+export async function listIntegrations(ctx: Context) {
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const integrations: [] = []
+  return {
+    organization_id: ctx.organization_id,
+    organization_name: organization?.name ?? '',
+    integrations,
+    total_active_integrations: integrations.length,
+  }
+}
+
+/** The caller's connections in an organization that is named in the query. 403 without membership. */
+export async function listConnections(ctx: ActorContext, organization_id: number) {
+  await requireMember(ctx, organization_id, 'org:read')
+  return { organization_id, connections: [] }
+}
+
+/** 404: no provider can be connected yet. */
+export async function revokeConnection(ctx: ActorContext, organization_id: number, provider: string): Promise<never> {
+  await requireMember(ctx, organization_id, 'runs:write')
+  throw new ServiceError('not_found', `There is no connection to ${JSON.stringify(provider)}.`)
+}
+
+export async function generateSlackToken(ctx: ActorContext, organization_id: number): Promise<never> {
+  await requireMember(ctx, organization_id, 'runs:write')
+  throw new ServiceError('not_available', 'Slack cannot be connected in this version.')
+}
+
+/** The tools of the agent, as the model is told of them. */
+export async function listTools() {
+  const tools = (Object.keys(toolInputs) as ToolName[]).map(name => {
+    const { description, input_schema } = toolSchema(name)
+    return { name, description, parameters: input_schema }
+  })
+  return { tools, total_count: tools.length }
+}
+
+/** 404 for a tool that there is not; otherwise 501: tools need the sandbox of a run. */
+export async function executeTool(tool_name: string): Promise<never> {
+  if (!Object.hasOwn(toolInputs, tool_name)) throw new ServiceError('not_found', 'Tool not found.')
+  throw new ServiceError('not_available', 'Tools run in the sandbox of a run only. Create a run instead.')
+}
+
+/** For operations whose path names no organization. 403, in the words of those whose path does. */
+async function requireMember({ db, actor }: ActorContext, organization_id: number, scope: Scope): Promise<void> {
+  const elsewhere = actor.token_organization_id !== null && actor.token_organization_id !== organization_id
+  const member = elsewhere ? undefined : await getMember(db, organization_id, actor.user_id)
+  requireScope(actor, requireMembership(member?.role ?? null), scope)
+}
