@@ -8,6 +8,7 @@ import { resolveBase } from './git/base-resolver.ts'
 import { openGitHost } from './git/git-host.ts'
 import { localForge } from './git/local-forge.ts'
 import { createRepository } from './git/new-repository.ts'
+import { readRepositoryUrl } from './git/registered-url.ts'
 import { parseRepositoryUrl } from './git/repository-url.ts'
 import { createApp } from './http/app.ts'
 import { hostName } from './http/security-headers.ts'
@@ -129,6 +130,8 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
     commit_trailer: author.trailer,
+    readRepositoryUrl: url =>
+      readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
     environment: () => ({ sandbox: driver.name, blocked: worker.blocked }),
     turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
   }

@@ -31,6 +31,7 @@ export function unaskedServices(db: Database): Services {
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
     commit_trailer: 'Agent-Run',
+    readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     environment: () => ({ sandbox: 'none', blocked: null }),
     turn_wall_seconds: 60,
   }

@@ -53,6 +53,7 @@ export const pathsOf = ({ path, aliases = [] }: Pick<Endpoint, 'path' | 'aliases
 
 export const none = z.object({})
 export const org = z.object({ org_id: id().describe('The organization') })
+export const repository = org.extend({ repo_id: id().describe('The repository') })
 export const run = org.extend({ agent_run_id: id().describe('The run') })
 export const v1 = { access: 'token', stability: 'stable', query: none, body: null } as const
 export const open = {

@@ -13,6 +13,8 @@ export const limits = {
   waiting_requests: 100,
   title_chars: 200,
   name_chars: 100,
+  description_chars: 1_000,
+  repository_url_chars: 2_000,
   rules_chars: 20_000,
   tags: 20,
   tag_chars: 50,

@@ -22,7 +22,7 @@ import {
   updateOrganization,
 } from '../service/organizations.ts'
 import { editPullRequest, getPullRequest, listPullRequests } from '../service/pull-requests.ts'
-import { listRepositories } from '../service/repositories.ts'
+import { createRepository, deleteRepository, getRepository, listRepositories, updateRepository } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
@@ -131,6 +131,10 @@ export const handlers: Handlers = {
   mergePullRequest: (ctx, { params, body }) => mergePullRequest(ctx, params.pr_id, body),
   editPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
   editRepositoryPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
+  createRepository: (ctx, { body }) => createRepository(ctx, body),
+  getRepository: (ctx, { params }) => getRepository(ctx, params.repo_id),
+  updateRepository: (ctx, { params, body }) => updateRepository(ctx, params.repo_id, body),
+  deleteRepository: (ctx, { params }) => deleteRepository(ctx, params.repo_id),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
   generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),

@@ -2,6 +2,7 @@ import type { Scope } from '../contract/endpoint.ts'
 import type { Role } from '../core/permissions.ts'
 import type { Window } from '../core/rate-window.ts'
 import type { Transactional } from '../store/database.ts'
+import type { RepositoryKind } from '../store/repositories.ts'
 import type { AccessFinder } from './authenticate.ts'
 import type { Forge } from './forge.ts'
 import type { Limiter } from './limits.ts'
@@ -10,9 +11,14 @@ import type { RunHeadFinder } from './run-logs.ts'
 
 /** Which commit a run would start from, asked of the local mirror alone (decisions §4). */
 export type BaseResolver = (
-  repository: { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' },
+  repository: { id: number; url: string; kind: RepositoryKind },
   base_ref: string | null,
 ) => Promise<{ state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }>
+
+/** What the address of a repository says, as far as it may be registered. `reason` is for the caller. */
+export type RepositoryReader = (
+  url: string,
+) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
 
 export type ModelList = {
   get(id: string): { id: string; scripted: boolean } | null
@@ -33,6 +39,7 @@ export type Services = {
   forge: Forge
   /** The key under which commits name their run. */
   commit_trailer: string
+  readRepositoryUrl: RepositoryReader
   /** Where runs of this node work: what isolates them, and why none is started; null when they are. */
   environment(): { sandbox: string; blocked: string | null }
   /** Seconds a turn may take from being queued to its end. */

@@ -9,12 +9,13 @@ import { insertEvent } from '../store/events.ts'
 import { insertMessage } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { getOrganization } from '../store/organizations.ts'
-import { getRepository, listRepositories, type RepositoryRow } from '../store/repositories.ts'
+import { holdRepository, listRepositories, type RepositoryRow } from '../store/repositories.ts'
 import { insertRun } from '../store/runs.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { defaultModel, requireModel } from './models.ts'
 import { requireQuota } from './quota.ts'
+import { repositoryNotFound, requireRepository } from './repositories.ts'
 import { getRun, requireRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
@@ -67,7 +68,10 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
   )
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
-  const base = repository === undefined ? undefined : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? null))
+  const base =
+    repository === undefined
+      ? undefined
+      : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? repository?.base_branch ?? null))
   const { parent_run_id } = input
   if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
   const webhooks = await attempt(() => storedTargets(input.webhooks))
@@ -81,6 +85,7 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
   const { agent, model, repository, base, webhooks, auto_create_pr } = plan
   const images = input.images ?? null
   const budget = input.budget ?? {}
+  if (repository && !(await holdRepository(tx, ctx.organization_id, repository.id))) throw repositoryNotFound()
   const { id } = await insertRun(tx, {
     organization_id: ctx.organization_id,
     user_id: ctx.actor.user_id,
@@ -142,17 +147,20 @@ async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: 
     throw new ServiceError('forbidden', 'This token is bound to repositories: a run without one is not for it.')
   if (input.repoless) return null
   if (input.repo_id != null) {
-    const repository = await getRepository(ctx.db, ctx.organization_id, input.repo_id)
-    if (!repository) throw new ServiceError('not_found', 'Repository not found.')
-    return repository
+    return requireOpen(await requireRepository(ctx.db, ctx.organization_id, input.repo_id))
   }
-  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1, own)
+  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1, { own, archived: false })
   const first = rows[0]
   if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
   if (preferred !== null && (own === null || own.includes(preferred)))
-    return (await getRepository(ctx.db, ctx.organization_id, preferred)) ?? first
+    return requireOpen(await requireRepository(ctx.db, ctx.organization_id, preferred))
   if (total > 1) throw invalid(['body', 'repo_id'], `is required: there are ${total} repositories to choose from and no default`)
   return first
+}
+
+function requireOpen(repository: RepositoryRow): RepositoryRow {
+  if (repository.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it takes no new runs.`)
+  return repository
 }
 
 async function chooseBase(ctx: Context, repository: RepositoryRow | null, base_ref: string | null): Promise<Base> {

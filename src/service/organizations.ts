@@ -12,10 +12,11 @@ import {
   type OrganizationRow,
   updateOrganization as updateOrganizationRow,
 } from '../store/organizations.ts'
+import { holdRepository } from '../store/repositories.ts'
 import { audit } from './audit.ts'
 import type { ActorContext, Context } from './context.ts'
 import { requireModel } from './models.ts'
-import { requireRepository } from './repositories.ts'
+import { repositoryNotFound } from './repositories.ts'
 
 const switchesOf = ({ enable_pr_creation, enable_rules_detection }: OrganizationRow) => ({ enable_pr_creation, enable_rules_detection })
 const settingsOf = (row: OrganizationRow) => ({
@@ -60,7 +61,7 @@ export async function getOrganizationSettings(ctx: Context) {
 export async function updateOrganization(ctx: Context, input: UpdateOrganizationInput) {
   if (input.default_model != null) requireModel(ctx.models, input.default_model, 'default_model')
   return ctx.db.transaction(async tx => {
-    if (input.default_repo_id != null) await requireRepository(tx, ctx.organization_id, input.default_repo_id)
+    if (input.default_repo_id != null && !(await holdRepository(tx, ctx.organization_id, input.default_repo_id))) throw repositoryNotFound()
     await updateOrganizationRow(tx, ctx.organization_id, {
       ...input.settings,
       name: input.name,

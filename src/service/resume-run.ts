@@ -9,6 +9,7 @@ import { insertEvent } from '../store/events.ts'
 import { insertMessage, type MessageMode } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
+import { holdRepository } from '../store/repositories.ts'
 import { requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
 import { userMessage } from '../trace/entry.ts'
@@ -33,6 +34,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
       throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
     if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
     if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, isTerminal(run.status) ? 0 : null)
+    if (isTerminal(run.status)) await requireRepositoryOf(tx, run)
     if (run.status === 'paused') requireTopUp(run, input.budget ?? {})
     if (model || input.budget || webhooks !== null)
       await updateRun(tx, ctx.organization_id, run.id, {
@@ -70,6 +72,12 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     await notifyRun(tx, ctx.organization_id, run.id)
     return getRun(ctx, run.id, tx)
   })
+}
+
+/** A repository is removed only when all of its runs have ended. */
+async function requireRepositoryOf(tx: Db, run: RunRow): Promise<void> {
+  if (run.repository_id !== null && !(await holdRepository(tx, run.organization_id, run.repository_id)))
+    throw new ServiceError('conflict', 'The repository of this run was removed: make a new run in another one.')
 }
 
 /** Whoever talks to a run that goes on anyway asks for nothing more. */

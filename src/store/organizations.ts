@@ -118,3 +118,12 @@ export async function updateOrganization(db: Db, organization_id: number, change
   })
   return rowCount === 1
 }
+
+/** Leaves an organization without a default repository when this one is it. */
+export async function forgetDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
+  await db.query({
+    name: 'forget_default_repository',
+    text: 'update organizations set default_repository_id = null where id = $1 and default_repository_id = $2',
+    values: [organization_id, repository_id],
+  })
+}

@@ -245,3 +245,13 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
   })
   return rowCount === 1
 }
+
+/** How many runs of a repository have not ended. */
+export async function countLiveRuns(db: Db, organization_id: number, repository_id: number): Promise<number> {
+  const { rows } = await db.query<{ live: number }>({
+    name: 'count_live_runs',
+    text: `select count(*) as live from runs where organization_id = $1 and repository_id = $2 and status not in ('completed', 'failed', 'cancelled')`,
+    values: [organization_id, repository_id],
+  })
+  return only(rows).live
+}

@@ -238,12 +238,14 @@ create table repositories (
   setup_status text not null default 'NOT_SETUP'::text,
   pull_request_count integer not null default 0,
   created_at timestamp with time zone not null default now(),
+  removed_at timestamp with time zone,
+  base_branch text,
   constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
   constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint repositories_organization_id_url_key UNIQUE (organization_id, url),
   constraint repositories_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX repositories_key ON public.repositories USING btree (organization_id, id);
+CREATE UNIQUE INDEX repositories_url ON public.repositories USING btree (organization_id, url) WHERE (removed_at IS NULL);
 
 create table runs (
   id bigint not null generated always as identity,
@@ -324,6 +326,7 @@ CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_leased ON public.runs USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
+CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
 CREATE INDEX runs_runnable ON public.runs USING btree (runnable_at, id) WHERE (runnable_at IS NOT NULL);
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 

@@ -25,6 +25,8 @@ export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
     createOrganization: { name: 'x' },
+    createRepository: { url: 'https://git.example.org/acme/another.git' },
+    updateRepository: { name: 'changed' },
     updateOrganization: { name: 'changed' },
     updateAgentRun: { title: 'changed' },
     resumeAgentRun: { agent_run_id: ids.run_id, prompt: 'x' },

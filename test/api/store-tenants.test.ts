@@ -12,14 +12,22 @@ import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
-import { setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
+import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { addMergeAttempt, dropMergeAttempt, markMerged, movePullRequest, recordHead } from '../../src/store/pull-request-moves.ts'
 import { detachPullRequests, findPullRequests, getPullRequest, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
-import { getRepository, ownRepositoryIds, setDefaultBranch } from '../../src/store/repositories.ts'
+import {
+  getRepository,
+  holdRepository,
+  lockRepository,
+  ownRepositoryIds,
+  removeRepository,
+  setDefaultBranch,
+  updateRepository,
+} from '../../src/store/repositories.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
-import { getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
+import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
 import { sumUsage } from '../../src/store/usage-days.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
@@ -113,6 +121,12 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
   getRun: (db, org) => getRun(db, org, mine.run),
+  holdRepository: (db, org) => holdRepository(db, org, mine.repo),
+  lockRepository: (db, org) => lockRepository(db, org, mine.repo),
+  removeRepository: (db, org) => removeRepository(db, org, mine.repo),
+  updateRepository: (db, org) => updateRepository(db, org, mine.repo, { name: 'theirs', archived: true, base_branch: 'x' }),
+  forgetDefaultRepository: (db, org) => forgetDefaultRepository(db, org, mine.repo),
+  countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000),
   insertEvent: (db, org) => insertEvent(db, org, mine.run, 'agent_run.updated', {}),

@@ -35,3 +35,11 @@ create table usage_days (
 insert into usage_days select organization_id, (created_at at time zone 'utc')::date, id, model, user_id, repository_id, 1,
   (status = 'completed')::int, (status = 'failed')::int, (status = 'cancelled')::int,
   input_tokens, output_tokens, cached_tokens, cost_usd, cost_known, active_ms from runs;
+
+-- A removed repository stays as a row, for the runs that it had; its address may be registered again.
+alter table repositories
+  add column removed_at timestamptz,
+  add column base_branch text,
+  drop constraint repositories_organization_id_url_key;
+create unique index repositories_url on repositories (organization_id, url) where removed_at is null;
+create index runs_of_repository on runs (organization_id, repository_id);

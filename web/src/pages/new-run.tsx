@@ -26,8 +26,9 @@ export function NewRunPage() {
   const organization = useQuery(organizationsQuery).data?.items[0]
   const forbidden = useReadOnlyReason()
 
-  const sample = repositories.data?.find(repository => repository.sample)
-  const fallback = repositories.data?.find(repository => repository.is_default) ?? repositories.data?.[0]
+  const choices = repositories.data?.filter(repository => !repository.archived)
+  const sample = choices?.find(repository => repository.sample)
+  const fallback = choices?.find(repository => repository.is_default) ?? choices?.[0]
   const [prompt, setPrompt] = useState(asked_for_sample ? SAMPLE_PROMPT : '')
   const [chosen_repo, setRepo] = useState<number | null>(repo ?? null)
   const [base_ref, setBaseRef] = useState('')
@@ -37,7 +38,7 @@ export function NewRunPage() {
   const [budget, setBudget] = useState(no_budget)
   const [open_pr, setOpenPr] = useState<boolean | null>(null)
 
-  const repository = repositories.data?.find(({ id }) => id === chosen_repo) ?? (asked_for_sample ? sample : undefined) ?? fallback
+  const repository = choices?.find(({ id }) => id === chosen_repo) ?? (asked_for_sample ? sample : undefined) ?? fallback
   const used_model = model || models?.default_model || ''
   const pull_request = open_pr ?? organization?.settings.enable_pr_creation ?? true
 
@@ -113,14 +114,10 @@ export function NewRunPage() {
         </div>
         {isScripted(used_model) && <ScriptedNote is_default={model === ''} />}
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field
-            label="Repository"
-            problem={problems.repo_id}
-            hint={repositories.data?.length === 0 ? 'None is registered yet.' : undefined}
-          >
+          <Field label="Repository" problem={problems.repo_id} hint={choices?.length === 0 ? 'None is registered yet.' : undefined}>
             {props => (
               <Select {...props} name="repository" value={repository?.id ?? ''} onChange={event => setRepo(Number(event.target.value))}>
-                {repositories.data?.map(item => (
+                {choices?.map(item => (
                   <option key={item.id} value={item.id}>
                     {visible(item.full_name)}
                     {item.sample ? ' (sample)' : ''}
