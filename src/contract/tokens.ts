@@ -6,7 +6,9 @@ import { pageOf } from './page.ts'
 import { text } from './text.ts'
 
 const Scope = z.enum(scopes)
-const WireProfile = z.enum(['standard', 'codegen'])
+/** How a token's answers are worded: as this service does, or as the public API whose published clients people have (decisions §8). */
+export const WireProfile = z.enum(['standard', 'codegen'])
+export type WireProfile = z.infer<typeof WireProfile>
 const time = z.iso.datetime()
 
 const fields = {

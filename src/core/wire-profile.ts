@@ -1,8 +1,6 @@
 import type { Problem } from '../contract/problem.ts'
 import { failureReasons, type RunStatus, type StatusReason, WaitingOn } from '../contract/runs.ts'
-
-/** How a token's answers are worded: as this service does, or as the public API whose published clients people have (decisions §8). */
-export type WireProfile = 'standard' | 'codegen'
+import type { WireProfile } from '../contract/tokens.ts'
 
 /** What decides the word that such a client is told. An answer that gives no reason is read by its status alone. */
 export type RunState = { status: RunStatus; status_reason?: StatusReason | null; waiting_on?: WaitingOn | null }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
+import type { WireProfile } from '../contract/tokens.ts'
 import { parseJsonExactly } from '../core/json-text.ts'
-import type { WireProfile } from '../core/wire-profile.ts'
 import { Replay } from '../service/idempotency.ts'
 import { RawAnswer } from './handlers.ts'
 import { answerFor } from './wire-profile.ts'

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { ListRunsQuery } from '../contract/run-inputs.ts'
 import { RunStatus } from '../contract/runs.ts'
-import { codegenFilter, codegenStatus, codegenStatuses, type RunState, type WireProfile } from '../core/wire-profile.ts'
+import type { WireProfile } from '../contract/tokens.ts'
+import { codegenFilter, codegenStatus, codegenStatuses, type RunState } from '../core/wire-profile.ts'
 
 type Rewrite = (value: unknown) => unknown
 type Row = Record<string, unknown>

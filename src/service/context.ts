@@ -1,4 +1,5 @@
 import type { Scope } from '../contract/endpoint.ts'
+import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import type { Window } from '../core/rate-window.ts'
 import type { Transactional } from '../store/database.ts'
@@ -51,7 +52,7 @@ export type Actor = {
   user_id: number
   token_id: number
   kind: 'personal' | 'service' | 'browser'
-  wire_profile: 'standard' | 'codegen'
+  wire_profile: WireProfile
   /** The only organization the token is good for; null: all of its user. */
   token_organization_id: number | null
   /** What the token was given; null: whatever the role allows. */

@@ -1,3 +1,4 @@
+import type { WireProfile } from '../contract/tokens.ts'
 import { digest, newToken, tokenPrefix } from '../core/token.ts'
 import { insertMembership, insertToken, insertUser, isKnownToken } from '../store/accounts.ts'
 import type { Database, Db } from '../store/database.ts'
@@ -9,7 +10,7 @@ export type FirstStartInput = {
   organization_name: string
   /** The operator's own token; null: one is made and answered once. */
   token: string | null
-  wire_profile: 'standard' | 'codegen'
+  wire_profile: WireProfile
   /** Registered, and made the default when it is new. */
   repository: { name: string; full_name: string; url: string; kind: RepositoryKind } | null
   /** Makes the sample repository when asked, and answers where it is. Called when there is no repository, or when it is forced. */

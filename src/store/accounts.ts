@@ -1,3 +1,4 @@
+import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import { type Db, only } from './database.ts'
 
@@ -8,7 +9,7 @@ export type Access = {
   token_id: number
   user_id: number
   kind: TokenKind
-  wire_profile: 'standard' | 'codegen'
+  wire_profile: WireProfile
   /** The only organization that the token is good for; null: all of its user. */
   token_organization_id: number | null
   scopes: string[] | null
@@ -50,7 +51,7 @@ export async function insertToken(
     kind: TokenKind
     name: string
     digest: Buffer
-    wire_profile: 'standard' | 'codegen'
+    wire_profile: WireProfile
     expires_in_seconds: number | null
     /** In the place of `expires_in_seconds`. */
     expires_at?: string | null

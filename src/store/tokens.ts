@@ -1,3 +1,4 @@
+import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import { type Db, only } from './database.ts'
 
@@ -9,7 +10,7 @@ export type TokenRow = {
   hint: string
   scopes: string[] | null
   repository_ids: number[] | null
-  wire_profile: 'standard' | 'codegen'
+  wire_profile: WireProfile
   organization_id: number | null
   user_id: number
   created_by: number | null

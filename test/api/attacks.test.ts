@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { digest, newToken } from '../../src/core/token.ts'
-import { insertToken } from '../../src/store/accounts.ts'
+import { newToken } from '../../src/core/token.ts'
 import { createRun } from '../runs/await-run.ts'
 import { sourceFiles } from '../source-tree.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -27,12 +26,10 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-async function addToken(to: App): Promise<string> {
-  const token = newToken('p')
-  await insertToken(to.db, {
-    ...{ user_id: to.user_id, kind: 'personal', name: 't', digest: digest(token), wire_profile: 'standard', expires_in_seconds: null },
-  })
-  return token
+async function addToken(to: App): Promise<{ id: number; token: string }> {
+  const { status, body } = await to.call('POST', `/v1/organizations/${to.org_id}/tokens`, { name: 'attacked' })
+  expect({ status, body }).toMatchObject({ status: 200 })
+  return body
 }
 
 test('every attack of the section has a test that begins with its number, or a reason why not yet', () => {
@@ -140,7 +137,7 @@ test('F112 500 well-formed tokens that nobody made: 401 until the limit, then 42
 
 test('F113 no file of the data folder, no line of the log and no row holds a token, whatever was done with it', async () => {
   await using watched = await startApp()
-  const token = await addToken(watched)
+  const { id, token } = await addToken(watched)
   const as = { authorization: `Bearer ${token}` }
   const org = `/v1/organizations/${watched.org_id}`
   const { body: run } = await watched.call('POST', `${org}/agent/run`, { prompt: 'x' }, { ...as, 'idempotency-key': 'f113' })
@@ -148,6 +145,7 @@ test('F113 no file of the data folder, no line of the log and no row holds a tok
   await watched.call('POST', `${org}/agent/run`, { prompt: 7 }, as)
   await watched.call('GET', `/v1/nothing?token=${token}`, undefined, as)
   await watched.call('POST', `${org}/agent/run/stop`, { agent_run_id: run.id }, as)
+  await watched.call('DELETE', `${org}/tokens/${id}`)
   for (const secret of [token, watched.token]) {
     expect(JSON.stringify(watched.logs)).not.toContain(secret)
     expect(filesHolding(watched.data_dir, secret)).toEqual([])
@@ -167,10 +165,10 @@ function filesHolding(folder: string, text: string): string[] {
 
 test('F114 a revoked token is refused by the next request, on every node', async () => {
   await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url })
-  const token = await addToken(app)
+  const { id, token } = await addToken(app)
   const ask = (node: App) => node.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
   for (const node of [app, second]) expect((await ask(node)).status).toBe(200)
-  await rows(app, 'update tokens set revoked_at = now() where digest = $1', [digest(token)])
+  expect((await second.call('DELETE', `/v1/organizations/${app.org_id}/tokens/${id}`)).status).toBe(200)
   for (const node of [app, second]) expectProblem(await ask(node), 401)
 })
 

@@ -1,16 +1,13 @@
-import { digest } from '../../src/core/token.ts'
-import type { WireProfile } from '../../src/core/wire-profile.ts'
-import { insertToken } from '../../src/store/accounts.ts'
+import type { WireProfile } from '../../src/contract/tokens.ts'
 import type { App } from '../start-app.ts'
 
 export type Caller = Pick<App, 'base_url' | 'token' | 'call'>
 
 /** The admin of the app with another token, of this wire profile. */
 export async function withProfile(app: App, wire_profile: WireProfile): Promise<Caller> {
-  const token = `a-token-of-profile-${wire_profile}-${crypto.randomUUID()}`
-  await insertToken(app.db, {
-    ...{ user_id: app.user_id, kind: 'personal', name: wire_profile, digest: digest(token), wire_profile, expires_in_seconds: null },
-  })
+  const made = await app.call('POST', `/v1/organizations/${app.org_id}/tokens`, { name: wire_profile, wire_profile })
+  if (made.status !== 200) throw new Error(`no token: ${JSON.stringify(made.body)}`)
+  const { token } = made.body as { token: string }
   const call: App['call'] = (method, path, body, headers) => app.call(method, path, body, { authorization: `Bearer ${token}`, ...headers })
   return { base_url: app.base_url, token, call }
 }
