@@ -181,7 +181,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   }
 }
 
-const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false })
+const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false, whole: null })
 const failedAgent = (code: string, message: string): LoopOutcome => ({
   kind: 'failed',
   reason: 'agent_error',

@@ -7,7 +7,7 @@ const END_AT = 8
 export type Repetition = 'none' | 'warn' | 'end'
 
 /** Notices a model that does the same thing with the same result again and again. */
-export function createRepetitionGuard(): (call: ToolCall, outcome: ToolOutcome) => Repetition {
+export function createRepetitionGuard(): (call: ToolCall, outcome: Pick<ToolOutcome, 'output'>) => Repetition {
   let last = ''
   let times = 0
   return (call, outcome) => {

@@ -1,5 +1,6 @@
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
 import { cutStrings } from '../core/cut-text.ts'
+import { headAndTail } from '../core/head-and-tail.ts'
 import type { ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
@@ -11,6 +12,12 @@ export type ToolContext = {
   on_output(chunk: Uint8Array): void
 }
 
+/**
+ * All that a tool put out, where its `output` holds only part of it. `total_bytes`: what there was; when that is more, `bytes` are
+ * the first and the last half of what could be kept.
+ */
+export type WholeOutput = { bytes: Uint8Array; total_bytes: number }
+
 export type ToolStatus = 'ok' | 'error' | 'timeout' | 'interrupted'
 /** What a tool did. `error` is set for what deserves an entry of its own: time-out, kill, unknown tool, bad arguments (decisions §5). */
 export type ToolOutcome = {
@@ -18,6 +25,8 @@ export type ToolOutcome = {
   output: Record<string, unknown>
   observation?: string | Record<string, unknown> | null
   truncated?: boolean
+  /** Asked for when the outcome turns out to be cut. */
+  whole?: () => WholeOutput
   error?: { code: string; message: string }
 }
 
@@ -27,8 +36,10 @@ export type Tool<N extends ToolName> = {
 }
 export type ToolTable = { [N in ToolName]: Tool<N> }
 
-export type ToolResult = ToolOutcome & { duration_ms: number; truncated: boolean }
+export type ToolResult = Omit<ToolOutcome, 'whole'> & { duration_ms: number; truncated: boolean; whole: WholeOutput | null }
 
+/** Bytes of one output that are kept besides when the trace has only part of it. */
+export const WHOLE_BYTES = 1024 ** 2
 /** Characters of an outcome that the trace keeps, and that the model is given. */
 const TRACE_CHARS = 128 * 1024
 const MODEL_CHARS = 30_000
@@ -49,9 +60,19 @@ export async function runTool(tools: ToolTable, call: ToolCall, context: ToolCon
     ...outcome,
     output: value as Record<string, unknown>,
     truncated: cut || outcome.truncated === true,
+    whole: wholeOf(outcome, cut),
     duration_ms: performance.now() - started,
   }
 }
+
+/** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
+function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean): WholeOutput | null {
+  if (!cut && (!truncated || whole === undefined)) return null
+  const { bytes, total_bytes } = whole?.() ?? allOf(Buffer.from(JSON.stringify(output, null, 2)))
+  return { bytes: headAndTail(bytes, WHOLE_BYTES), total_bytes }
+}
+
+export const allOf = (bytes: Uint8Array): WholeOutput => ({ bytes, total_bytes: bytes.length })
 
 async function attempt(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolOutcome> {
   if (!Object.hasOwn(tools, call.name))
@@ -86,5 +107,5 @@ export const interrupted = (): ToolOutcome => ({
 })
 
 /** The outcome as the model hears of it. */
-export const forModel = (result: ToolOutcome): Record<string, unknown> =>
+export const forModel = (result: Pick<ToolOutcome, 'output'>): Record<string, unknown> =>
   cutStrings(result.output, MODEL_CHARS).value as Record<string, unknown>

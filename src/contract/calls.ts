@@ -15,9 +15,9 @@ export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endp
   : Given<Endpoints[N]['params']>
 export type Query<N extends EndpointName> = Given<Endpoints[N]['query']>
 export type Body<N extends EndpointName> = Endpoints[N]['body'] extends z.ZodType ? z.input<Endpoints[N]['body']> : undefined
-/** The JSON of a success; `unknown` for the document, never for a stream. */
+/** The JSON of a success; `unknown` for the document, never for a stream or a file. */
 export type Answer<N extends EndpointName> = Endpoints[N]['response'] extends z.ZodType
   ? z.output<Endpoints[N]['response']>
-  : Endpoints[N]['response'] extends 'stream'
+  : Endpoints[N]['response'] extends 'stream' | 'file'
     ? never
     : unknown

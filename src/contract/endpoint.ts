@@ -32,8 +32,8 @@ export type Endpoint = {
   params: z.ZodObject
   query: z.ZodObject
   body: z.ZodType | null
-  /** `stream` answers server-sent events, `document` the OpenAPI document. */
-  response: z.ZodType | 'stream' | 'document'
+  /** `stream` answers server-sent events, `document` the OpenAPI document, `file` bytes that are saved as they come. */
+  response: z.ZodType | 'stream' | 'document' | 'file'
   /** Another body of a success, and when it is answered. */
   variant?: { when: string; response: z.ZodType }
   /** For tokens that are bound to repositories, where core/reach.ts cannot tell by the fields. `verb`: the verb looks after all of it. */

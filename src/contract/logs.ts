@@ -40,8 +40,13 @@ export const LogEntry = z
     observation: z.union([json, z.string()]).nullable().describe('What was seen or said; its shape goes by `message_type`'),
     turn: z.int().describe('1 for the first prompt, one more with each new turn'),
     duration_ms: z.int().nullable().describe('Milliseconds it took'),
-    truncated: z.boolean().describe('Whether a long text was cut'),
-    artifact_url: z.string().nullable().describe('Where the whole text is, when it was cut and kept'),
+    truncated: z.boolean().describe('Whether a long output was cut'),
+    artifact_url: z
+      .string()
+      .nullable()
+      .describe(
+        'Where the whole output is, when it was cut: head and tail of what is longer than 1 MiB; null when the outputs of the run have used up their 32 MiB',
+      ),
   })
   .meta({ id: 'AgentRunLogEntry', examples: [exampleEntry] })
 export type LogEntry = z.infer<typeof LogEntry>

@@ -1,15 +1,19 @@
 /** What a command wrote, as text for people and models. Binary output is said to be binary and kept as base64 up to a bound. */
 export type OutputText = { output: string; binary?: true; base64?: string }
 
-const BASE64_BYTES = 12 * 1024
+/** Bytes of binary output that are kept as base64. */
+export const BASE64_BYTES = 12 * 1024
 const decoder = new TextDecoder('utf-8', { fatal: false })
 
-export function outputText(bytes: Uint8Array): OutputText {
+/** `total_bytes`: what there was in all, when `bytes` are only part of it. */
+export function outputText(bytes: Uint8Array, total_bytes = bytes.length): OutputText {
   const text = decoder.decode(bytes)
   if (!looksBinary(text)) return { output: text }
   const kept = bytes.subarray(0, BASE64_BYTES)
-  return { output: `[binary output, ${bytes.length} bytes]`, binary: true, base64: Buffer.from(kept).toString('base64') }
+  return { output: `[binary output, ${total_bytes} bytes]`, binary: true, base64: Buffer.from(kept).toString('base64') }
 }
+
+export const isBinary = (bytes: Uint8Array): boolean => looksBinary(decoder.decode(bytes))
 
 /** NUL never stands in text; a few broken characters do, where a multi-byte character was cut. */
 function looksBinary(text: string): boolean {

@@ -7,14 +7,16 @@ import { RawAnswer } from './handlers.ts'
 import { answerFor } from './wire-profile.ts'
 
 /** Sends what a verb answered, in the words of the caller's wire profile: `schema` says where a run's status stands in it. */
-export function answer(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType) {
+export function answer(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType | 'file') {
+  if (result instanceof RawAnswer) reply.headers(result.headers)
   if (result instanceof RawAnswer && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
   if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
+  const worded = (value: unknown) => (schema === 'file' ? value : answerFor(profile, schema, value))
   reply.type('application/json; charset=utf-8')
-  if (!(result instanceof Replay)) return reply.send(JSON.stringify(answerFor(profile, schema, result)))
+  if (!(result instanceof Replay)) return reply.send(JSON.stringify(worded(result)))
   const { answer: text } = result
   reply.header('idempotent-replayed', 'true')
-  return reply.send(profile === 'standard' ? text : JSON.stringify(answerFor(profile, schema, parseJsonExactly(text))))
+  return reply.send(profile === 'standard' ? text : JSON.stringify(worded(parseJsonExactly(text))))
 }
 
 /** Large pages are kept in memory: copying them into one piece for each reader is most of what answering them would cost. */

@@ -3,6 +3,7 @@ import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../co
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
 import { analyzeSandboxLogs, generateSetupCommands, listSandboxes } from '../service/analysis.ts'
+import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
@@ -34,13 +35,15 @@ import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getUsage } from '../service/usage.ts'
 import { getMe, getUser, listUsers } from '../service/users.ts'
 
-/** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, or a patch. */
+/** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
 export class RawAnswer {
   readonly body: string | Buffer[]
   readonly content_type: string
-  constructor(body: string | Buffer[], content_type: string) {
+  readonly headers: Record<string, string>
+  constructor(body: string | Buffer[], content_type: string, headers: Record<string, string> = {}) {
     this.body = body
     this.content_type = content_type
+    this.headers = headers
   }
 }
 
@@ -104,6 +107,10 @@ export const handlers: Handlers = {
   getAgentRunDiff: async (ctx, { params, query }) => {
     const diff = await getRunDiff(ctx, params.agent_run_id)
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
+  },
+  getArtifact: async (ctx, { params }) => {
+    const { content, content_type, file_name } = await getArtifact(ctx, params.artifact_id)
+    return new RawAnswer([content], content_type, { 'content-disposition': `attachment; filename="${file_name}"` })
   },
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
   createOrganization: (ctx, { body }) => createOrganization(ctx, body),

@@ -5,6 +5,7 @@ import { lastEventSeq, listEventsAfter } from '../store/events.ts'
 import { lastRecord } from '../store/journal.ts'
 import { listEntriesAfter } from '../store/log-entries.ts'
 import { getRun } from '../store/runs.ts'
+import { shownEntry } from '../trace/entry.ts'
 import { runObjects } from './run-object.ts'
 
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
@@ -20,7 +21,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
-      return rows.map(row => ({ seq: row.seq, text: frame('log', row.body, row.seq) }))
+      return rows.map(row => ({ seq: row.seq, text: frame('log', shownEntry(row.body, base_url), row.seq) }))
     },
     farewell: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
     async state(): Promise<string | null> {

@@ -1,4 +1,5 @@
 import { listEntries } from '../store/log-entries.ts'
+import { shownEntry } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 
 /** Texts of entries that were asked for before. Entries never change, so nothing in here is ever wrong. */
@@ -39,7 +40,7 @@ export async function entriesText(ctx: Context, run_id: number, from: number, to
   const known = ctx.log_pages.get(key)
   if (known) return known
   const rows = await listEntries(ctx.db, ctx.organization_id, run_id, from, to)
-  const page = Buffer.from((reverse ? rows.reverse() : rows).map(row => row.body).join(','))
+  const page = Buffer.from((reverse ? rows.reverse() : rows).map(row => shownEntry(row.body, ctx.base_url)).join(','))
   // Fewer when the run is being deleted at this moment.
   if (rows.length === to - from + 1) ctx.log_pages.put(key, page)
   return page

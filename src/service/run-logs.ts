@@ -6,6 +6,7 @@ import { batched } from '../store/batch.ts'
 import type { Db } from '../store/database.ts'
 import { findEntries } from '../store/log-entries.ts'
 import { findRunHeads, type RunHead } from '../store/run-heads.ts'
+import { shownEntry } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { entriesText } from './log-pages.ts'
 import { runNotFound } from './runs.ts'
@@ -31,7 +32,7 @@ export async function listRunLogs(
   const filtered = Object.values(filter).some(value => value !== undefined)
   if (filtered) {
     const { rows, total } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip, limit, reverse })
-    const entries = Buffer.from(rows.map(row => row.body).join(','))
+    const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
     return page(ctx, run, statusOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
   }
   const [from, to] = reverse ? [run.total_logs - skip - limit + 1, run.total_logs - skip] : [skip + 1, skip + limit]

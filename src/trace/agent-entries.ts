@@ -9,7 +9,7 @@ type Plan = { plan: { id: number; text: string; state: string }[] }
  * The entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's last entry.
  * An ERROR besides for time-out, kill, unknown tool and bad arguments (decisions §5).
  */
-export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null): NewEntry[] {
+export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
   if (call.name === 'finish' && result.status === 'ok') return []
   if (call.name === 'plan' && result.status === 'ok') {
     const observation = result.observation as Plan
@@ -26,6 +26,7 @@ export function toolEntries(call: ToolCall, result: ToolResult, thought: string 
     observation: result.observation ?? null,
     duration_ms: result.duration_ms,
     truncated: result.truncated,
+    artifact_url,
   })
   if (!result.error) return [action]
   return [action, errorEntry({ ...result.error, retryable: false, phase: 'tool' }, call.name)]

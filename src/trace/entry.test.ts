@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { entry } from './entry.ts'
+import { artifactPath, entry, shownEntry } from './entry.ts'
 
 const written = (text: string) =>
   JSON.parse(
@@ -24,4 +24,16 @@ test.each([
 test('and what is well-formed is not changed: NUL, pairs, and words that only look like an escape', () => {
   for (const text of ['a\0b', '😀', '\\ud800', '\\\\udfff', '\ud7ff\ue000\uffff', 'C:\\users\\udd00'])
     expect(written(text)).toMatchObject({ thought: text, tool_input: { [text]: 1 }, observation: text })
+})
+
+test('the address of an artifact is made where an entry is shown, whatever the entry quotes', () => {
+  const path = artifactPath(1, 2)
+  const quoted = `"artifact_url":"${path}"}`
+  const stored = (artifact_url: string | null) =>
+    `{${entry({ message_type: 'ACTION', thought: quoted, observation: quoted, artifact_url }).json}`
+  expect(JSON.parse(shownEntry(stored(path), 'https://a.example/"'))).toEqual({
+    ...JSON.parse(stored(path)),
+    artifact_url: `https://a.example/"${path}`,
+  })
+  expect(shownEntry(stored(null), 'https://a.example')).toBe(stored(null))
 })

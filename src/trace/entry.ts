@@ -11,6 +11,8 @@ export type EntryContent = {
   observation?: Record<string, unknown> | string | null
   duration_ms?: number | null
   truncated?: boolean
+  /** The path of the whole output, as `artifactPath` gives it. */
+  artifact_url?: string | null
 }
 
 type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn'>
@@ -29,9 +31,20 @@ export function entry(content: EntryContent): NewEntry {
     observation: content.observation ?? null,
     duration_ms: content.duration_ms === undefined || content.duration_ms === null ? null : Math.round(content.duration_ms),
     truncated: content.truncated ?? false,
-    artifact_url: null,
+    artifact_url: content.artifact_url ?? null,
   }
   return { message_type: body.message_type, tool_name: body.tool_name, json: wellFormed(JSON.stringify(body)).slice(1) }
+}
+
+export const artifactPath = (organization_id: number, id: number): string => `/v1/organizations/${organization_id}/artifacts/${id}`
+
+/** An entry as it is stored, as it is shown: the path of its artifact, which stands last in it, becomes an address of this service. */
+export function shownEntry(body: string, base_url: string): string {
+  if (body.endsWith('"artifact_url":null}')) return body
+  return body.replace(
+    /"artifact_url":"(\/v1\/organizations\/\d+\/artifacts\/\d+)"\}$/,
+    (_, path) => `"artifact_url":${JSON.stringify(base_url + path)}}`,
+  )
 }
 
 /** String.toWellFormed for every key and value at once: JSON.stringify writes a half pair, and nothing else, as an escape of D800 to DFFF. */

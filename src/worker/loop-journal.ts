@@ -7,6 +7,7 @@ import { takeMessages } from '../store/messages.ts'
 import { toolEntries } from '../trace/agent-entries.ts'
 import { errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
+import { appendToolResult } from './keep-output.ts'
 
 const record = (kind: NewRecord['kind'], key: string | null, body: unknown): NewRecord => ({ kind, key, body: JSON.stringify(body) })
 const signals = (answer: AppendAnswer): Signals => ({
@@ -65,7 +66,7 @@ export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: 
         record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) }),
         ...(next === 'model' ? [record('model_started', null, {})] : intent(next)),
       ]
-      return signals(await claim.append({ entries: toolEntries(call, result, thought), records }))
+      return signals(await appendToolResult(claim, result, artifact_url => toolEntries(call, result, thought, artifact_url), records))
     },
     async trouble(code, message, told) {
       await claim.append({
@@ -99,10 +100,16 @@ export async function closeOpenCalls(claim: Claim, calls: (ToolCall & { started:
     const error = started
       ? 'Interrupted: whether it took effect is unknown. Look before you repeat it.'
       : 'Not run: the turn was interrupted before.'
-    const result = { status: 'interrupted' as const, output: { status: 'interrupted', error }, duration_ms: 0, truncated: false }
+    const result = {
+      status: 'interrupted' as const,
+      output: { status: 'interrupted', error },
+      duration_ms: 0,
+      truncated: false,
+      whole: null,
+    }
     const message = toolMessage(call, result.output)
     await claim.append({
-      entries: toolEntries(call, result, null),
+      entries: toolEntries(call, result, null, null),
       records: [record('tool_finished', call.id, { call_id: call.id, message })],
     })
     messages.push(message)

@@ -14,7 +14,7 @@ let good: string
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
-  calls = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1 })
+  calls = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 })
   good = await addToken(null)
 })
 afterAll(() => app[Symbol.asyncDispose]())

@@ -13,7 +13,9 @@ let create: string
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
-  calls = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1 }).filter(call => call.body)
+  calls = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 }).filter(
+    call => call.body,
+  )
   create = `/v1/organizations/${app.org_id}/agent/run`
 })
 afterAll(() => app[Symbol.asyncDispose]())

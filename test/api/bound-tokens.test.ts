@@ -11,11 +11,11 @@ import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addPullRequest } from './second-organization.ts'
+import { addArtifact, addPullRequest } from './second-organization.ts'
 
 let app: App
 /** Another repository of the same organization, and a run in it. */
-let other: { repo_id: number; run_id: number; pr_id: number }
+let other: { repo_id: number; run_id: number; pr_id: number; artifact_id: number }
 let own_run: number
 let own_pr: number
 const TOKEN = 'a-token-bound-to-one-repository'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await insertToken(app.db, { ...token, digest: digest(TOKEN), organization_id: app.org_id, repository_ids: [app.repo_id] })
   const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })
   const place = { organization_id: app.org_id, repository_id: repo_id, run_id }
-  other = { repo_id, run_id, pr_id: await addPullRequest(app.db, place, 'theirs') }
+  other = { repo_id, run_id, pr_id: await addPullRequest(app.db, place, 'theirs'), artifact_id: await addArtifact(app.db, place, 'theirs') }
   own_run = (await createRun(app, { prompt: 'x', repo_id: app.repo_id })).id
   own_pr = await addPullRequest(app.db, { ...place, repository_id: app.repo_id, run_id: own_run }, 'mine')
 })
@@ -81,7 +81,14 @@ describe('404', () => {
     const named = tokenCalls({ org_id: app.org_id, user_id: app.user_id, ...other }).filter(
       ({ name }) => reachOf(endpoints[name]) === 'named',
     )
-    const missing = tokenCalls({ org_id: app.org_id, user_id: 999_999, repo_id: 999_999, run_id: 999_999, pr_id: 999_999 })
+    const missing = tokenCalls({
+      org_id: app.org_id,
+      user_id: 999_999,
+      repo_id: 999_999,
+      run_id: 999_999,
+      pr_id: 999_999,
+      artifact_id: 999_999,
+    })
     expect(named.length).toBeGreaterThan(5)
     for (const item of named) {
       const never = missing.find(({ name }) => name === item.name)
@@ -102,9 +109,14 @@ describe('404', () => {
 describe('403', () => {
   test('whatever is about the organization, or about no repository', async () => {
     const before = await contents(app)
-    const closed = tokenCalls({ org_id: app.org_id, user_id: app.user_id, repo_id: app.repo_id, run_id: own_run, pr_id: own_pr }).filter(
-      ({ name }) => reachOf(endpoints[name]) === 'none' && 'org_id' in endpoints[name].params.shape,
-    )
+    const closed = tokenCalls({
+      org_id: app.org_id,
+      user_id: app.user_id,
+      repo_id: app.repo_id,
+      run_id: own_run,
+      pr_id: own_pr,
+      artifact_id: 1,
+    }).filter(({ name }) => reachOf(endpoints[name]) === 'none' && 'org_id' in endpoints[name].params.shape)
     for (const item of closed)
       expect({ name: item.name, status: (await call(item.method, item.path, item.body)).status }).toEqual({ name: item.name, status: 403 })
     expectProblem(await call('POST', org('/agent/run'), { prompt: 'x', repoless: true }), 403)

@@ -43,7 +43,7 @@ describe('security headers', () => {
 
   test('F126 stand on every answer: successes, errors, streams, public pages, unknown paths', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
-    const good = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1 })
+    const good = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 })
     const public_pages = ['/healthz', '/readyz', '/openapi.json', '/docs', '/nothing', '/v1/%zz', '/session']
     for (const { method, path, body } of [...good, ...public_pages.map(path => ({ method: 'GET', path, body: undefined }))]) {
       const headers = { authorization: `Bearer ${app.token}`, ...(body && { 'content-type': 'application/json' }) }

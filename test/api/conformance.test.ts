@@ -9,7 +9,7 @@ import { type Answer, type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { type Call, tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addPullRequest } from './second-organization.ts'
+import { addArtifact, addPullRequest } from './second-organization.ts'
 
 let app: App
 let calls: Map<string, Call>
@@ -18,7 +18,8 @@ beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   run_id = (await createRun(app, { prompt: 'x', title: 'x', tags: ['a'] })).id
   const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'x')
-  const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id, pr_id }
+  const artifact_id = await addArtifact(app.db, { organization_id: app.org_id, run_id }, 'x')
+  const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id, pr_id, artifact_id }
   calls = new Map(tokenCalls(ids).map(call => [call.name, call]))
 })
 afterAll(() => app[Symbol.asyncDispose]())

@@ -15,6 +15,7 @@ export type Ids = {
   repo_id: number
   user_id: number
   pr_id: number
+  artifact_id: number
   /** Those that the caller does not need: they may be ended. Absent: none that there is. */
   token_id?: number
   service_user_id?: number

@@ -22,6 +22,7 @@ const meanings: Record<string, keyof Ids | null> = {
   repository_ids: 'repo_id',
   token_id: 'token_id',
   service_user_id: 'service_user_id',
+  artifact_id: 'artifact_id',
   // There are no sandboxes in this version.
   sandbox_id: null,
   // Places of cards on the boards of existing clients.

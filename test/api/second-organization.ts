@@ -11,7 +11,14 @@ import { insertRun } from '../../src/store/runs.ts'
 import { userMessage } from '../../src/trace/entry.ts'
 
 export type Organization = { org_id: number; user_id: number; token: string }
-export type Tenant = Organization & { repo_id: number; run_id: number; pr_id: number; token_id: number; service_user_id: number }
+export type Tenant = Organization & {
+  repo_id: number
+  run_id: number
+  pr_id: number
+  artifact_id: number
+  token_id: number
+  service_user_id: number
+}
 
 /** Another organization in the same service, with one user and a token of theirs. */
 export async function addOrganization({ db }: { db: Database }, name: string): Promise<Organization> {
@@ -74,7 +81,8 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const { id: token_id } = await insertToken(db, { ...spare, digest: digest(`spare ${token}`), organization_id: org_id })
   const { id: service_user_id } = await insertServiceUser(db, org_id, `secret of ${name}`)
   await insertMembership(db, org_id, service_user_id, 'READER')
-  return { org_id, user_id, token, repo_id, run_id, pr_id, token_id, service_user_id }
+  const artifact_id = await addArtifact(db, { organization_id: org_id, run_id }, `secret of ${name}`)
+  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id }
 }
 
 /** A pull request of a run, whose branch nobody has pushed. */
@@ -88,4 +96,19 @@ export async function addPullRequest(
   const pr = await savePullRequest(db, { ...place, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
   if (!pr) throw new Error('there is one already, and it has ended')
   return pr.id
+}
+
+/** The whole output of the run's first entry. */
+export async function addArtifact(
+  db: Database,
+  place: { organization_id: number; run_id: number },
+  content: string | Uint8Array,
+  content_type = 'text/plain; charset=utf-8',
+): Promise<number> {
+  const bytes = Buffer.from(content)
+  const { rows } = await db.query<{ id: number }>({
+    text: `insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes) values ($1, $2, 1, $3, $4, $5) returning id`,
+    values: [place.organization_id, place.run_id, content_type, bytes, bytes.length],
+  })
+  return rows[0]?.id ?? 0
 }

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getMember, insertToken } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
+import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { heartbeat } from '../../src/store/claims.ts'
@@ -36,12 +37,12 @@ import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { putRun } from './put-run.ts'
-import { addTenant, type Tenant } from './second-organization.ts'
+import { addArtifact, addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
-let mine: { run: number; ended: number; repo: number; epoch: number; token: number; pr: number }
+let mine: { run: number; ended: number; artifact: number; repo: number; epoch: number; token: number; pr: number }
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -61,7 +62,8 @@ beforeAll(async () => {
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended.id])
   const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
   const { id: token_id } = await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })
-  mine = { run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
+  const artifact = await addArtifact(app.db, { organization_id: app.org_id, run_id: id }, 'ours')
+  mine = { artifact, run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
 })
@@ -115,6 +117,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: mine.run, repository_ids: null }, 0, 100),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
+  getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
@@ -155,6 +158,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, '/x', 'x'),
   recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
+  saveArtifact: (db, org) =>
+    saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1 }, 100),
   saveChange: (db, org) => saveChange(db, org, mine.run, mine.epoch, { ...change, patch: 'theirs' }),
   savePullRequest: async (db, org) => {
     const foreign = { ...pull_request, organization_id: org, head_branch: 'x', run_id: other.run_id, repository_id: other.repo_id }
@@ -263,6 +268,7 @@ test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothi
 
 test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
   const readers = [
+    'getArtifact',
     'getChange',
     'getMember',
     'getPullRequest',
@@ -290,6 +296,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'append',
     'updateRun',
     'heartbeat',
+    'saveArtifact',
     'saveChange',
     'recordWorkspace',
     'recordPush',

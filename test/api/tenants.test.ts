@@ -5,7 +5,7 @@ import { contents } from './contents.ts'
 import { type Call, type Ids, tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { type IdField, idFields, withValueAt } from './id-fields.ts'
-import { addOrganization, addPullRequest, addTenant, type Tenant } from './second-organization.ts'
+import { addArtifact, addOrganization, addPullRequest, addTenant, type Tenant } from './second-organization.ts'
 import { sendCall } from './send-call.ts'
 
 let app: App
@@ -16,7 +16,8 @@ beforeAll(async () => {
   other = await addTenant(app)
   const { id: run_id } = await createRun(app, { prompt: 'our secret' })
   const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'our secret')
-  ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, run_id, pr_id }
+  const artifact_id = await addArtifact(app.db, { organization_id: app.org_id, run_id }, 'our secret')
+  ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, run_id, pr_id, artifact_id }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -26,6 +27,7 @@ const unknown = {
   repo_id: 424_242,
   user_id: 424_242,
   pr_id: 424_242,
+  artifact_id: 424_242,
   token_id: 424_242,
   service_user_id: 424_242,
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatChunk } from '../model/fake-openai.ts'
@@ -43,6 +44,7 @@ const session: Record<string, FakeReply[]> = {
     ),
     { text: 'count.js now counts **two**.\n\n- a list\n- of things' },
   ],
+  'Print much': [calls(shell('seq 1 60000'), shell('seq 1 5')), { text: 'Printed.' }],
   'Write slowly': [{ raw: slowly() }],
 }
 
@@ -96,6 +98,25 @@ test('every tool has its card, and the run its tokens', async () => {
   await read.locator('pre').getByText('export const one = 1').waitFor()
   await card('read no-such-file failed').waitFor()
   await page.getByRole('region', { name: 'Answer' }).getByRole('list').getByText('of things').waitFor()
+})
+
+test('the whole output of a tool can be saved where its card shows only part of it', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: 'Print much' })
+  await awaitEnd(app, run.id)
+  await someone.open(`/agent/trace/${run.id}?type=ACTION`)
+  const card = (label: string) =>
+    page
+      .getByRole('feed')
+      .locator('article')
+      .filter({ has: page.getByRole('button', { name: label }) })
+  await card('shell seq 1 5').locator('pre').waitFor()
+  expect(await card('shell seq 1 5').filter({ hasNotText: '60000' }).getByRole('button', { name: 'Save the whole output' }).count()).toBe(0)
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save the whole output' }).click()])
+  expect(file.suggestedFilename()).toMatch(/^run-\d+-entry-\d+\.txt$/)
+  const path = await file.path()
+  expect(readFileSync(path, 'utf8')).toBe(`${Array.from({ length: 60_000 }, (_, i) => i + 1).join('\n')}\n`)
 })
 
 test('what a model writes is seen while it is written, and then as the answer', async () => {

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts'
+import { allOf, type Tool } from '../tool.ts'
 import { readText } from './files.ts'
 
 const LINES = 2_000
@@ -13,6 +13,7 @@ export const read: Tool<'read'> = {
     const first = input.offset ?? 1
     const chosen = lines.slice(first - 1, first - 1 + (input.limit ?? LINES))
     const content = chosen.map(line => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS).toWellFormed()}…` : line)).join('\n')
+    const long = chosen.some(line => line.length > LINE_CHARS)
     const last = first + chosen.length - 1
     return {
       status: 'ok',
@@ -26,6 +27,8 @@ export const read: Tool<'read'> = {
         bytes: file.bytes,
         truncated: last < lines.length,
       },
+      truncated: long,
+      whole: () => allOf(Buffer.from(chosen.join('\n'))),
     }
   },
 }

@@ -1,10 +1,12 @@
 import { outputText } from '../../core/output-text.ts'
 import { shellQuote } from '../../core/shell-quote.ts'
-import type { Tool } from '../tool.ts'
+import { type Tool, WHOLE_BYTES } from '../tool.ts'
 
 const SECONDS = 60
-const OUTPUT_BYTES = 48 * 1024
-const MATCHES = 400
+/** What the trace and the model are shown, and how many matches are looked for and kept besides. */
+const SHOWN_BYTES = 48 * 1024
+const SHOWN_MATCHES = 400
+const KEPT_MATCHES = 10_000
 /** What a shell reports of a program whose reader had enough. */
 const PIPE_CLOSED = 141
 
@@ -18,12 +20,12 @@ export const search: Tool<'search'> = {
     // git grep knows what is ignored; outside a repository plain grep does.
     const inRepository = `git grep --untracked -nIE --no-color -e ${pattern} -- ${path}${glob ? ` | { g=${glob}; while IFS= read -r l; do f=\${l%%:*}; case "\${f##*/}" in $g) printf '%s\\n' "$l";; esac; done; }` : ''}`
     const plain = `grep -rnIE --color=never --exclude-dir=.git ${glob ? `--include=${glob} ` : ''}-e ${pattern} -- ${path}`
-    const command = `if git rev-parse --is-inside-work-tree >/dev/null 2>&1 && [ ! -L ${path} ]; then ${inRepository}; else ${plain}; fi | cut -c1-500 | head -n ${MATCHES + 1}; exit "\${PIPESTATUS[0]}"`
+    const command = `if git rev-parse --is-inside-work-tree >/dev/null 2>&1 && [ ! -L ${path} ]; then ${inRepository}; else ${plain}; fi | cut -c1-500 | head -n ${KEPT_MATCHES}; exit "\${PIPESTATUS[0]}"`
     const result = await sandbox.exec({
       command,
       shell: 'separate',
       timeout_ms: SECONDS * 1000,
-      max_output_bytes: OUTPUT_BYTES,
+      max_output_bytes: WHOLE_BYTES,
       signal: context.signal,
     })
     if (result.status === 'timeout')
@@ -37,11 +39,22 @@ export const search: Tool<'search'> = {
     const lines = output.split('\n').filter(line => line.length > 0)
     if (result.exit_code !== null && result.exit_code > 1 && result.exit_code !== PIPE_CLOSED)
       return { status: 'error', output: { status: 'error', error: output.trim() || 'the search failed' } }
-    const truncated = result.truncated || lines.length > MATCHES
+    const matches = firstOf(lines)
+    const truncated = result.truncated || lines.length > matches.length
     return {
       status: 'ok',
-      output: { status: 'ok', matches: lines.slice(0, MATCHES), count: Math.min(lines.length, MATCHES), truncated },
+      output: { status: 'ok', matches, count: matches.length, truncated },
       truncated,
+      whole: () => ({ bytes: result.output, total_bytes: result.output_bytes }),
     }
   },
+}
+
+function firstOf(lines: string[]): string[] {
+  let bytes = 0
+  const beyond = lines.slice(0, SHOWN_MATCHES).findIndex(line => {
+    bytes += Buffer.byteLength(line) + 1
+    return bytes > SHOWN_BYTES
+  })
+  return lines.slice(0, beyond < 0 ? SHOWN_MATCHES : beyond)
 }

@@ -1,3 +1,4 @@
+import { id } from '../decimal.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { exampleEntry, exampleRun } from '../example-run.ts'
 import { ListLogsQuery, RunWithLogs } from '../logs.ts'
@@ -23,6 +24,20 @@ export const traceEndpoints = {
     params: run,
     query: ListLogsQuery,
     response: RunWithLogs,
+  },
+  getArtifact: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/artifacts/{artifact_id}',
+    summary: 'The whole output of a tool whose entry shows only part of it',
+    description:
+      'Byte for byte, as a file: `text/plain`, or `application/octet-stream` when it is no text. Of more than 1 MiB the first and the last half; a line between them says how much is left out of a text.',
+    scope: 'logs:read',
+    bucket: 'standard',
+    params: org.extend({ artifact_id: id().describe('From `artifact_url` of an entry') }),
+    response: 'file',
+    examples: { response: 'ok 1 - the total counts the discount\n' },
   },
   streamAgentRunEvents: {
     ...v1,

@@ -61,6 +61,12 @@ function answerContent(endpoint: Endpoint, components: Components): Json {
   const others = Object.fromEntries(also_answers.map(type => [type, { schema: { type: 'string' } }]))
   if (response === 'stream')
     return { 'text/event-stream': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) }, ...others }
+  if (response === 'file')
+    return {
+      'text/plain': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+      ...others,
+    }
   if (response === 'document') return { 'application/json': { schema: { type: 'object' } }, ...others }
   const shape = hoist(jsonSchema(response, 'output'), components.schemas)
   const { examples } = mediaExamples(response, example, components.examples)

@@ -11,6 +11,7 @@ export const routes = {
   archiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/archive' },
   unarchiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/unarchive' },
   getAgentRunLogs: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs' },
+  getArtifact: { method: 'GET', path: '/v1/organizations/{org_id}/artifacts/{artifact_id}' },
   getAgentRunDiff: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/diff' },
   streamAgentRunEvents: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/events' },
   streamOrganizationEvents: { method: 'GET', path: '/v1/organizations/{org_id}/events' },

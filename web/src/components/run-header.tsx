@@ -11,6 +11,7 @@ import { traceAsJsonl } from '../trace/download.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
+import { saveBlob } from '../ui/save-blob.ts'
 import { ConnectionNote } from './connection-note.tsx'
 import { useReadOnlyReason } from './permission.ts'
 import { useRunActions } from './run-actions.ts'
@@ -78,14 +79,7 @@ function DownloadButton({ run }: { run: AgentRun }) {
   const [progress, setProgress] = useState(0)
   const download = useMutation({
     mutationFn: () => traceAsJsonl(run.id, setProgress),
-    onSuccess: blob => {
-      const url = URL.createObjectURL(blob)
-      const anchor = document.createElement('a')
-      anchor.href = url
-      anchor.download = `agent-run-${run.id}.jsonl`
-      anchor.click()
-      URL.revokeObjectURL(url)
-    },
+    onSuccess: blob => saveBlob(blob, `agent-run-${run.id}.jsonl`),
   })
   const label = download.isPending
     ? `${plural(progress, 'entry', 'entries')}…`

@@ -8,6 +8,7 @@ import { Clamped } from './clamped.tsx'
 import { JsonView } from './json-view.tsx'
 import { PlanList } from './plan.tsx'
 import { PullRequestCard } from './pull-request.tsx'
+import { WholeOutput } from './whole-output.tsx'
 
 type Props = { entry: LogEntry; open: boolean; on_toggle: () => void }
 
@@ -15,7 +16,7 @@ const lines_closed = 10
 
 /** What an entry says, under its first line. */
 export function EntryBody({ entry, open, on_toggle }: Props) {
-  const { message_type, observation, tool_name, tool_input, tool_output } = entry
+  const { message_type, observation, tool_name, tool_input, tool_output, artifact_url } = entry
   const said = typeof observation === 'string' ? observation : ''
   const prose = (text: string) => (
     <Clamped text={text} lines={lines_closed} open={open} on_toggle={on_toggle}>
@@ -24,7 +25,12 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   )
   switch (message_type) {
     case 'ACTION':
-      return <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
+      return (
+        <>
+          <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
+          <WholeOutput artifact_url={artifact_url} />
+        </>
+      )
     case 'FINAL_ANSWER':
       return <Markdown text={said} />
     case 'USER_MESSAGE':
