@@ -22,6 +22,7 @@ export function banner(facts: {
     `  organization id             ${organization_id}`,
     ...(repository ? [`  repository id               ${repository.id}  (${repository.name})`] : []),
     `  data                        ${facts.data_dir}`,
+    `  API reference               ${base_url}/docs`,
     '',
     'Start a run:',
     '',
