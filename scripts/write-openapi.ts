@@ -5,6 +5,8 @@ import { openApiDocument } from '../src/contract/openapi.ts'
 export const DOCUMENT_URL = 'http://127.0.0.1:4600'
 
 export const DOCUMENT_FILE = new URL('../docs/openapi.json', import.meta.url)
+/** The document of the last release: what must not break. A release takes it over by `--released`. */
+export const RELEASED_FILE = new URL('../docs/openapi.released.json', import.meta.url)
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
@@ -13,4 +15,7 @@ export function documentText(base_url = DOCUMENT_URL): string {
   return `${JSON.stringify(openApiDocument({ base_url, version }), null, 2)}\n`
 }
 
-if (import.meta.main) writeFileSync(DOCUMENT_FILE, documentText())
+if (import.meta.main) {
+  writeFileSync(DOCUMENT_FILE, documentText())
+  if (process.argv.includes('--released')) writeFileSync(RELEASED_FILE, documentText())
+}
