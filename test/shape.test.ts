@@ -54,6 +54,7 @@ const rooms: Record<string, Room> = {
   'src/git': { types: ['src/system/users.ts'], node: true },
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
+  'src/client/cli': { code: ['src/client/sdk'], node: true },
   // Putting it together.
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
@@ -175,14 +176,14 @@ test('imports are read as they are: types apart from code, comments and quoted s
   ])
 })
 
-test('only the start of the service reads the environment', () => {
+test('only the start of the service and of the command line read the environment', () => {
   const readers = [...server, ...page].filter(file => /\bprocess\.env\b/.test(file.text)).map(file => file.path)
-  expect(readers.filter(path => !['src/config.ts', 'src/main.ts'].includes(path))).toEqual([])
+  expect(readers.filter(path => !['src/config.ts', 'src/main.ts', 'src/client/cli/main.ts'].includes(path))).toEqual([])
 })
 
-test('nothing in src prints but main.ts', () => {
-  const printers = server.filter(file => /\bconsole\.|process\.(stdout|stderr)\.write/.test(file.text)).map(file => file.path)
-  expect(printers).toEqual(['src/main.ts'])
+test('nothing in src prints but the main.ts of the service and of the command line', () => {
+  const printers = server.filter(file => /\bconsole\.|process\.(stdout|stderr)\.write|\} = process$/m.test(file.text)).map(file => file.path)
+  expect(printers).toEqual(['src/client/cli/main.ts', 'src/main.ts'])
 })
 
 test('no file has more than 300 lines', () => {
