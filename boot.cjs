@@ -7,15 +7,14 @@ const { createServer } = require('node:net')
 const { constants: system } = require('node:os')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start. `direct`: it is no script of npm. */
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start. */
 const commands = {
   start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
   test: { node: ['node_modules/vitest/vitest.mjs', 'run'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
+  admin: { node: ['src/admin.ts'], tools: [] },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
-  cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
-  client: { node: ['scripts/build-client.ts'], tools: [], direct: true },
 }
 const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium' }
 const wanted_major = 24
@@ -211,10 +210,7 @@ async function runCommand(node, args) {
 
 async function boot([name, ...args]) {
   const command = commands[name]
-  if (!command) {
-    const scripts = Object.keys(commands).filter(script => !commands[script].direct)
-    throw new Stop(`usage: npm run ${scripts.join(' | npm run ')}`)
-  }
+  if (!command) throw new Stop(`usage: npm run ${Object.keys(commands).join(' | npm run ')}`)
   if (process.platform !== 'linux')
     throw new Stop('runs on Linux (x64, arm64) only: elsewhere start it in a Linux container or virtual machine')
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)

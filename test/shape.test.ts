@@ -54,7 +54,6 @@ const rooms: Record<string, Room> = {
   'src/git': { types: ['src/system/users.ts'], node: true },
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
-  'src/client/cli': { code: ['src/client/sdk'], node: true },
   // Putting it together.
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
@@ -63,11 +62,21 @@ const rooms: Record<string, Room> = {
     types: ['src/config.ts', 'src/system'],
     node: ['node:fs', 'node:os', 'node:path'],
   },
+  'src/admin.ts': {
+    code: [
+      ...['src/config.ts', 'src/postgres', 'src/service/operator.ts', 'src/store/database.ts', 'src/store/migrate.ts'],
+      ...['src/system'],
+    ],
+    node: ['node:url', 'node:util'],
+  },
   'src/main.ts': {
     code: ['src/banner.ts', 'src/compose.ts', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],
     node: ['node:fs', 'node:url'],
   },
 }
+
+/** What is started from outside: the service, and the operator's command. */
+const entries = ['src/admin.ts', 'src/main.ts']
 
 /** The page knows of the server what every client knows, and its own rooms only downwards. */
 const from_server = ['src/contract', 'src/core/sample.ts']
@@ -145,7 +154,7 @@ test('the web page sees the contract and the sample of the server, its lower roo
   expect(strangers).toEqual([])
   const rooms_of_page = readdirSync(join(clone, 'web/src'), { withFileTypes: true }).filter(entry => entry.isDirectory())
   expect(rooms_of_page.map(entry => `web/src/${entry.name}`).filter(name => !(name in web_rooms) && name !== 'web/src/styles')).toEqual([])
-  const importers = [...server, ...page, ...tools].filter(file => file.imports.some(item => item.target === 'src/main.ts'))
+  const importers = [...server, ...page, ...tools].filter(file => file.imports.some(item => entries.includes(item.target)))
   expect(importers.map(file => file.path)).toEqual([])
 })
 
@@ -176,14 +185,14 @@ test('imports are read as they are: types apart from code, comments and quoted s
   ])
 })
 
-test('only the start of the service and of the command line read the environment', () => {
+test('only what is started from outside reads the environment', () => {
   const readers = [...server, ...page].filter(file => /\bprocess\.env\b/.test(file.text)).map(file => file.path)
-  expect(readers.filter(path => !['src/config.ts', 'src/main.ts', 'src/client/cli/main.ts'].includes(path))).toEqual([])
+  expect(readers.filter(path => !['src/config.ts', ...entries].includes(path))).toEqual([])
 })
 
-test('nothing in src prints but the main.ts of the service and of the command line', () => {
-  const printers = server.filter(file => /\bconsole\.|process\.(stdout|stderr)\.write|\} = process$/m.test(file.text)).map(file => file.path)
-  expect(printers).toEqual(['src/client/cli/main.ts', 'src/main.ts'])
+test('nothing in src prints but what is started from outside', () => {
+  const printers = server.filter(file => /\bconsole\.|process\.(stdout|stderr)\.write/.test(file.text)).map(file => file.path)
+  expect(printers.sort()).toEqual(entries)
 })
 
 test('no file has more than 300 lines', () => {

@@ -126,3 +126,24 @@ export async function lockMember(tx: Db, organization_id: number, user_id: numbe
     values: [organization_id, user_id],
   })
 }
+
+export type FoundUser = {
+  id: number
+  email: string | null
+  full_name: string | null
+  kind: 'person' | 'service'
+  /** Where they are a member, oldest first. */
+  organization_ids: number[]
+}
+
+/** A user by id or by address. */
+export async function findUser(db: Db, key: { id: number | null; email: string | null }): Promise<FoundUser | undefined> {
+  const { rows } = await db.query<FoundUser>({
+    name: 'find_user',
+    text: `select u.id, u.email, u.full_name, u.kind,
+        array(select m.organization_id from memberships m where m.user_id = u.id order by m.organization_id) as organization_ids
+      from users u where u.id = $1 or u.email = $2`,
+    values: [key.id, key.email],
+  })
+  return rows[0]
+}

@@ -55,12 +55,16 @@ export async function firstOrganizationOf(db: Db, user_id: number): Promise<{ id
 }
 
 /** The oldest organization that has an admin, with its oldest: what the first start made. A service user is none: it cannot sign in. */
-export async function firstOrganization(db: Db): Promise<{ organization_id: number; user_id: number } | undefined> {
+export async function firstOrganization(
+  db: Db,
+  only_id: number | null = null,
+): Promise<{ organization_id: number; user_id: number } | undefined> {
   const { rows } = await db.query<{ organization_id: number; user_id: number }>({
     name: 'first_organization',
     text: `select m.organization_id, m.user_id from memberships m join users u on u.id = m.user_id
-      where m.role = 'ADMIN' and u.kind = 'person' order by m.organization_id, m.user_id limit 1`,
-    values: [],
+      where m.role = 'ADMIN' and u.kind = 'person' and ($1::bigint is null or m.organization_id = $1)
+      order by m.organization_id, m.user_id limit 1`,
+    values: [only_id],
   })
   return rows[0]
 }

@@ -52,6 +52,25 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
   }
 }
 
+/**
+ * Where `prepareDataFolder` would put the data, or has put it. Nothing is made. Throws one line when there is none yet, or when it is
+ * another user's.
+ */
+export function findDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): {
+  root: string
+  postgres: string
+} {
+  const wanted = options.path === null ? defaultFolder(options.clone_dir, options.users) : resolve(options.path)
+  if (!existsSync(join(wanted, 'postgres')))
+    throw new Error(`there is no data in ${wanted}: start the service once, or set AGENTRUN_DATA_DIR`)
+  const root = realpathSync(wanted)
+  const owner = lstatSync(join(root, 'postgres')).uid
+  if (owner !== ownerOf(options.users)) throw new Error(`data folder ${root} belongs to the user with id ${owner}: run this as that user`)
+  return { root, postgres: join(root, 'postgres') }
+}
+
+const ownerOf = (users: ServiceUsers) => users.service?.uid ?? process.getuid?.()
+
 /** Data that an earlier start made wins, so that a changed mode of some folder above never looks like lost data. */
 function defaultFolder(clone_dir: string, users: ServiceUsers): string {
   const in_clone = join(realpathSync(clone_dir), 'data')
@@ -66,7 +85,7 @@ function makeRoot(root: string, users: ServiceUsers): void {
   if (names.length > 0 && !names.includes('postgres')) {
     throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)
   }
-  const expected = users.service?.uid ?? process.getuid?.()
+  const expected = ownerOf(users)
   const owner = names.length > 0 ? lstatSync(join(root, 'postgres')).uid : expected
   if (owner !== expected) {
     throw new Error(

@@ -3,10 +3,13 @@ import { realpathSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 
+/** Another process has the data folder. */
+export class DataFolderInUse extends Error {}
+
 /**
  * Makes this the only process on a data folder, until disposed of or dead. An abstract socket of Linux is the lock: the kernel
  * frees it with the process, so nothing is ever stale, and it answers with the id of its holder.
- * Rejects with one line that names that process. Holds within one network namespace: two containers are not kept apart.
+ * Rejects with DataFolderInUse, one line that names that process. Holds within one network namespace: two containers are not kept apart.
  */
 export async function lockDataFolder(path: string): Promise<AsyncDisposable> {
   const folder = realpathSync(path)
@@ -16,9 +19,9 @@ export async function lockDataFolder(path: string): Promise<AsyncDisposable> {
     const server = await listen(address)
     if (server) return { [Symbol.asyncDispose]: () => new Promise(resolve => server.close(() => resolve())) }
     const holder = await askHolder(address)
-    if (holder) throw new Error(`data folder ${folder} is in use by ${holder}`)
+    if (holder) throw new DataFolderInUse(`data folder ${folder} is in use by ${holder}`)
   }
-  throw new Error(`data folder ${folder} is in use by another process`)
+  throw new DataFolderInUse(`data folder ${folder} is in use by another process`)
 }
 
 /** The lock, or null when another process has it. */

@@ -207,6 +207,8 @@ const without: Record<string, string> = {
     insertToken: 'a user',
     deleteExpiredTokens: 'the sweep of all',
     findOrInsertPerson: 'an address',
+    findUser: 'the operator',
+    requireMigrated: 'the schema',
     voidSignInLinks: 'a user',
     recordSignIn: 'a user',
     getUser: 'the caller',

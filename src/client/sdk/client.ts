@@ -1,18 +1,17 @@
-import { AgentRunError } from './error.ts'
-import { followOrganization, isAtRest, type OrganizationEvent } from './follow.ts'
+import { followOrganization, type OrganizationEvent } from './follow.ts'
 import type { Answer, Query } from './operations.ts'
 import { onlyOrganization } from './organization.ts'
 import { listed, type Paged } from './paged.ts'
 import { type CallOptions, type Core, createCore } from './request.ts'
 import { createRuns, type Runs } from './runs.ts'
 
+export { AgentRunError } from './error.ts'
 export type { FollowOptions, OrganizationEvent, RunEvent } from './follow.ts'
 export type * from './operations.ts'
 export type { Paged } from './paged.ts'
 export type { CallInput, CallOptions, Core } from './request.ts'
 export type { LogPages, RunHandle, Runs } from './runs.ts'
-export type { WaitOptions } from './wait.ts'
-export { AgentRunError, isAtRest }
+export { isAtRest, type WaitOptions } from './wait.ts'
 
 export type ClientOptions = {
   /** Where the service is, for example `http://127.0.0.1:4600`. */
@@ -28,8 +27,6 @@ export type ClientOptions = {
   timeout_ms?: number
   /** A longer `Retry-After` than this is an error at once; 60 s by default. */
   longest_wait_ms?: number
-  /** Told of what failed before it is waited and tried again. */
-  on_wait?: (error: AgentRunError, wait_ms: number) => void
 }
 
 export type Client = Core & {
@@ -48,19 +45,18 @@ export type Client = Core & {
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }
 
-/** A client of one service as one token. Asks for nothing before it is used. Throws TypeError for an address or a token that can be none. */
+/** A client of one service as one token. Asks for nothing before it is used. */
 export function createClient(options: ClientOptions): Client {
   const base_url = options.base_url.replace(/\/+$/, '')
   if (!/^https?:\/\/[^/?#]/.test(base_url)) throw new TypeError('base_url must be an http or https address')
-  const { organization_id, token, fetch: given } = options
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII without blanks')
+  const { organization_id, fetch: given } = options
   const organization =
     organization_id === undefined
       ? onlyOrganization(() => core.call('listOrganizations', { query: { limit: 100 } }))
       : () => Promise.resolve(organization_id)
   const core = createCore({
     base_url,
-    token,
+    token: options.token,
     organization,
     transport: {
       // A browser's fetch wants to be called as its own.
@@ -68,7 +64,6 @@ export function createClient(options: ClientOptions): Client {
       retries: options.retries ?? 4,
       timeout_ms: options.timeout_ms ?? 60_000,
       longest_wait_ms: options.longest_wait_ms ?? 60_000,
-      on_wait: options.on_wait,
     },
   })
   return {

@@ -1,0 +1,108 @@
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { type Config, readConfig } from './config.ts'
+import { startEmbeddedPostgres } from './postgres/embedded.ts'
+import { findRunningPostgres, hasCluster } from './postgres/running.ts'
+import { makeOperatorLink, makeOperatorToken } from './service/operator.ts'
+import { Database } from './store/database.ts'
+import { requireMigrated } from './store/migrate.ts'
+import { findDataFolder } from './system/data-folder.ts'
+import { DataFolderInUse, lockDataFolder } from './system/instance-lock.ts'
+import { ensureServiceUsers } from './system/users.ts'
+
+const usage = `usage: npm run admin -- token [--user EMAIL|ID] [--org ID] [--name NAME] [--wire-profile standard|codegen]
+       npm run admin -- link  [--user EMAIL|ID] [--org ID]
+
+For who is locked out: works against the database of this service, whether it runs or not. Without --user it is the oldest ADMIN of
+the organization, without --org of the first one. A token with --org is good for that organization only.
+`
+
+const START_MS = 30_000
+const clone_dir = fileURLToPath(new URL('../', import.meta.url))
+const say = (line: string) => process.stderr.write(`${line}\n`)
+
+/** What was typed is wrong: the usage says how it is right. */
+class UsageError extends Error {}
+
+async function main(args: string[]) {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const asked = readArguments(args)
+  const config = readConfig(process.env)
+  const base_url = asked.command === 'link' ? addressOf(config) : ''
+  await using stack = new AsyncDisposableStack()
+  const url = config.DATABASE_URL ?? (await openEmbedded(config, stack))
+  await requireMigrated(url)
+  const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
+  if (asked.command === 'link') {
+    const { link, user } = await makeOperatorLink({ db, base_url }, asked)
+    say(`A link that signs ${nameOf(user)} in once, within 15 minutes. Set AGENTRUN_BASE_URL if the service is reached at another address.`)
+    process.stdout.write(`${link}\n`)
+    return
+  }
+  const { token, user, organization_id } = await makeOperatorToken(db, asked, asked)
+  const where = organization_id === null ? `organization ${user.organization_ids.join(', ')}` : `organization ${organization_id} only`
+  say(`A token of ${nameOf(user)} for ${where}. It is shown only now.`)
+  process.stdout.write(`${token}\n`)
+}
+
+const nameOf = ({ id, full_name, email }: { id: number; full_name: string | null; email: string | null }) =>
+  `${full_name ?? email ?? 'somebody'} (user ${id})`
+
+function readArguments(args: string[]) {
+  const { values, positionals } = parsed(args)
+  const [command, ...rest] = positionals
+  if (values.help || command === undefined) throw new UsageError('')
+  if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
+  if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))
+    throw new UsageError('--name and --wire-profile are for a token')
+  const wire_profile = values['wire-profile'] ?? 'standard'
+  if (wire_profile !== 'standard' && wire_profile !== 'codegen') throw new UsageError('--wire-profile is standard or codegen')
+  if (values.org !== undefined && !/^\d{1,15}$/.test(values.org)) throw new UsageError('--org is the number of an organization')
+  const name = values.name?.trim() ?? 'made by the operator'
+  if (name === '' || name.length > 100) throw new UsageError('--name has 1 to 100 characters')
+  const organization_id = values.org === undefined ? null : Number(values.org)
+  return { command, user: values.user ?? null, organization_id, name, wire_profile } as const
+}
+
+function parsed(args: string[]) {
+  const text = { type: 'string' } as const
+  try {
+    const options = { user: text, org: text, name: text, 'wire-profile': text, help: { type: 'boolean', short: 'h' } } as const
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** Where a browser reaches the service, as far as its configuration tells. */
+function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config): string {
+  if (AGENTRUN_BASE_URL !== undefined) return AGENTRUN_BASE_URL
+  if (AGENTRUN_PORT === 0) throw new Error('AGENTRUN_PORT is 0, so nobody knows the address: set AGENTRUN_BASE_URL')
+  const host = ['0.0.0.0', '::'].includes(AGENTRUN_HOST) ? '127.0.0.1' : AGENTRUN_HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${AGENTRUN_PORT}`
+}
+
+/** The server that the running service has, or one of our own until the end. The folder's lock says which: a service that starts meanwhile is refused. */
+async function openEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
+  const users = ensureServiceUsers()
+  const data = findDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
+  if (!hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
+  try {
+    stack.use(await lockDataFolder(data.root))
+  } catch (error) {
+    if (!(error instanceof DataFolderInUse)) throw error
+    const url = await findRunningPostgres(data.postgres, START_MS)
+    if (url === null) throw new Error(`${error.message}, and its database does not answer`)
+    return url
+  }
+  return stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, user: users.service, log: say })).url
+}
+
+main(process.argv.slice(2)).then(
+  () => process.exit(0),
+  error => {
+    const message = error instanceof Error ? error.message : String(error)
+    say(error instanceof UsageError ? `${message}${message && '\n\n'}${usage.trimEnd()}` : `cannot do that: ${message}`)
+    process.exit(error instanceof UsageError ? 2 : 1)
+  },
+)
