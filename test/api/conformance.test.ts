@@ -103,6 +103,7 @@ describe('whatever is sent, the answer is one that the contract knows, never a 5
   })
 
   const bodies = [
+    ...(['addMember', 'createServiceUser', 'createToken'] as const),
     ...(['createAgentRun', 'updateAgentRun', 'resumeAgentRun', 'resumeAgentRunById', 'stopAgentRun', 'archiveAgentRun'] as const),
     ...(['mergePullRequest', 'editPullRequest'] as const),
   ]

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
+import type { AuditRow } from '../../src/store/audit.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { tokenCalls } from './every-endpoint.ts'
+import { putRun } from './put-run.ts'
+import { addTenant } from './second-organization.ts'
+import { sendCall } from './send-call.ts'
+
+/** What administers: by its scope, or because it is about tokens, members or the end of a trace. A new operation is in it by itself. */
+const acts = (Object.entries(endpoints) as [EndpointName, Endpoint][])
+  .filter(([, { method, access }]) => method !== 'GET' && access === 'token')
+  .filter(([, { scope, tag }]) => scope === 'org:admin' || scope === 'repos:admin' || tag === 'tokens' || tag === 'members')
+  .map(([name]) => name)
+  .concat('deleteAgentRun')
+
+/** Where the good request of every-endpoint.ts would change nothing. */
+const changing: Partial<Record<EndpointName, Record<string, unknown>>> = { updateMember: { role: 'READER' } }
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+/** The operation's request about things of a new organization, as another ADMIN of it: so its user can be changed and removed. */
+async function newRequest(name: EndpointName, round: string) {
+  const tenant = await addTenant(app, `${name}-${round}`)
+  const asking = await addTenant(app, `${name}-${round}-asking`)
+  await rows(app, `insert into memberships (organization_id, user_id, role) values ($1, $2, 'ADMIN')`, [tenant.org_id, asking.user_id])
+  await putRun(app, tenant.run_id, 'completed')
+  const call = tokenCalls(tenant).find(item => item.name === name)
+  if (!call) throw new Error(`${name} wants no token`)
+  return { tenant, asking, send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, asking.token) }
+}
+
+describe('every act of administration', () => {
+  test.each(acts)('%s stands in the audit log of its organization: who, with what, to what', async name => {
+    const { tenant, asking, send } = await newRequest(name, 'done')
+    const { status, body, headers } = await send()
+    // Its subject is not there yet.
+    if (status === 501) return
+    expect({ status, body }).toMatchObject({ status: 200 })
+    const [token] = await rows<{ id: number }>(app, 'select id from tokens where user_id = $1 and organization_id is null', [
+      asking.user_id,
+    ])
+    const written = await rows<AuditRow>(app, 'select * from audit_entries where request_id = $1', [headers.get('x-request-id')])
+    expect({ name, acts: written.length > 0 }).toEqual({ name, acts: true })
+    for (const row of written) {
+      expect(row).toMatchObject({ user_id: asking.user_id, token_id: token?.id, action: expect.stringMatching(/^[a-z_]+\.[a-z_]+$/) })
+      expect(row.organization_id).toBe(name === 'createOrganization' ? body.id : tenant.org_id)
+      expect(JSON.parse(row.detail)).toBeTypeOf('object')
+    }
+  })
+
+  test.each(acts)('%s does not happen when it cannot be written down', async name => {
+    const { send } = await newRequest(name, 'refused')
+    await rows(
+      app,
+      `create function refuse() returns trigger language plpgsql as 'begin raise exception $$no$$; end';
+      create trigger refuse before insert on audit_entries execute function refuse()`,
+    )
+    try {
+      const before = await contents(app)
+      const { status } = await send()
+      expect([500, 501]).toContain(status)
+      expect(await contents(app)).toEqual(before)
+    } finally {
+      await rows(app, 'drop function refuse cascade')
+    }
+  })
+})
