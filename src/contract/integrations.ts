@@ -37,6 +37,9 @@ const OAuthProvider = z
 
 export const OAuthProviders = z.array(OAuthProvider).meta({ id: 'OAuthProviders', examples: [[]] })
 
+/** Names alone, as clients of the public API read them. */
+export const ConnectedProviders = z.array(z.string()).meta({ id: 'ConnectedProviders', examples: [[]] })
+
 export const Connections = z
   .object({
     organization_id: z.int().describe('The organization'),

@@ -18,10 +18,10 @@ export async function listIntegrations(ctx: Context) {
   }
 }
 
-/** The caller's connections in an organization that is named in the query. 403 without membership. */
-export async function listConnections(ctx: ActorContext, organization_id: number) {
+/** Names of the providers that the caller has connected to the organization of the query. 403 without membership. */
+export async function listConnections(ctx: ActorContext, organization_id: number): Promise<string[]> {
   await requireMember(ctx, organization_id, 'org:read')
-  return { organization_id, connections: [] }
+  return []
 }
 
 /** 404: no provider can be connected yet. */

@@ -152,9 +152,15 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
     }
   })
 
-  test('repo', async () => {
+  test('repo, integrations list and tools', async () => {
     const { items } = expectModel('Page_RepoResponse_', await call(`${org}/repositories`))
     expect(items.map(repo => repo.id)).toContain(app.repo_id)
+    expect(expectModel('OrganizationIntegrationsResponse', await call(`${org}/integrations`))).toMatchObject({
+      organization_id: app.org_id,
+    })
+    const tools = await call(`${org}/tools`)
+    expect(tools.body.tools[0]).toMatchObject({ name: expect.any(String), description: expect.any(String), parameters: expect.any(Object) })
+    expectError(await call(`${org}/tools/execute`, { tool_name: 'shell', arguments: { command: 'id' } }), 501, /./)
   })
 
   test('errors are printed from detail', async () => {
@@ -244,6 +250,17 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectModel('ModelsResponse', await get(`${org}/models`))
     })
 
+    test('asks for connections without any body or type, and is told honestly that there are none yet', async () => {
+      const bare = (path: string) => send(client(), { method: 'POST', path, headers: id })
+      const lists = ['/v1/mcp-providers', `/v1/oauth/tokens/status?org_id=${app.org_id}`]
+      for (const path of lists) expect((await get(path, id)).body).toEqual([])
+      expectError(await bare(`/v1/oauth/tokens/revoke?provider=linear&org_id=${app.org_id}`), 404, /./)
+      expectError(await bare(`${org}/sandbox/1/analyze-logs`), 501, /./)
+      expectError(await post('/v1/slack-connect/generate-token', { org_id: app.org_id }), 501, /./)
+      expectError(await post(`${org}/setup-commands/generate`, { repo_id: app.repo_id, trigger_source: 'setup-commands' }), 501, /./)
+      expectError(await post(`${org}/setup-commands/generate`, { repo_id: 424242 }), 404, /^Repository not found/)
+    })
+
     test('bans instead of stopping, lifts the ban, and leaves the pull request', async () => {
       const run = await made()
       await waitFor(run.id, ({ status }) => status === 'waiting')
@@ -297,6 +314,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
   describe('a forge', () => {
     test('creates for a repository, reads the run, and goes on by path with a prompt', async () => {
       expectModel('UserResponse', await get('/v1/user'))
+      expectModel('RepoResponse', await get(`${org}/repositories/${app.repo_id}`))
       const run = await made({ repo_id: app.repo_id, agent_type: 'codegen' })
       expect(run.repo_id).toBe(app.repo_id)
       await waitFor(run.id, ({ status }) => status === 'waiting')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Connections, Integrations, Tools } from '../../src/contract/integrations.ts'
+import { Integrations, Tools } from '../../src/contract/integrations.ts'
 import { toolInputs } from '../../src/contract/tools.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
@@ -27,7 +27,7 @@ describe('200', () => {
   test('listMcpProviders and getOAuthStatus: nothing is connected', async () => {
     expect((await app.call('GET', '/v1/mcp-providers')).body).toEqual([])
     const { body } = await app.call('GET', `/v1/oauth/tokens/status?org_id=${app.org_id}`)
-    expect(Connections.strict().parse(body)).toEqual({ organization_id: app.org_id, connections: [] })
+    expect(body).toEqual([])
   })
 
   test('listTools: every tool of the agent with its schema', async () => {

@@ -103,7 +103,7 @@ describe('POST …/repos', () => {
     ['the metadata service', 'https://169.254.169.254/a.git'],
     ['a local path that is not allowed', '/etc'],
     ['a local path that leads out again', '/tmp/../etc'],
-  ])('400: %s', async (_what, url) => {
+  ])('F123 400: %s', async (_what, url) => {
     const before = await contents(app)
     const problem = expectProblem(await call('POST', '', { url }), 400, 'body.url')
     expect(problem.detail).not.toContain('secret')

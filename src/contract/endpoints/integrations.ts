@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
 import {
+  ConnectedProviders,
   Connections,
   ExecuteToolInput,
   Integrations,
@@ -51,7 +52,7 @@ export const integrationEndpoints = {
     bucket: 'standard',
     params: none,
     query: of_organization,
-    response: Connections,
+    response: ConnectedProviders,
   },
   revokeOAuthToken: {
     ...v1,
