@@ -60,6 +60,23 @@ export function commitCommand(input: WorkspaceRepository & { message: string }):
   ].join('\n')
 }
 
+/**
+ * Puts the workspace on a new branch. One that stands at `from_sha` with nothing uncommitted goes on from `to_sha`, in whose history all of
+ * that is; any other keeps its files as they are. Exit code 0, otherwise git's.
+ */
+export function switchCommand(input: { branch: string; from_sha: string; to_sha: string }): string {
+  const [branch, from, to] = [input.branch, input.from_sha, input.to_sha].map(quote)
+  return [
+    ...PROLOGUE,
+    "head=$(g rev-parse --verify --quiet 'HEAD^{commit}')",
+    `if [ "$head" = ${from} ] && [ -z "$(g status --porcelain --ignore-submodules=none)" ]; then`,
+    `  g checkout --quiet -B ${branch} ${to}; echo "at ${'$'}(g rev-parse HEAD)"`,
+    'else',
+    `  g update-ref refs/heads/${branch} "$head"; g symbolic-ref HEAD refs/heads/${branch}; echo "still at $head"`,
+    'fi',
+  ].join('\n')
+}
+
 /** What `commitCommand` said: where the workspace stands now (null: no commit at all), or null when it failed. */
 export function parseCommit(exit_code: number | null, output: string): { head_sha: string | null; committed: boolean } | null {
   const [, head, result] = /\nagentrun-head ([0-9a-f]{40}|none) (committed|unchanged)\n?$/.exec(output) ?? []

@@ -3,12 +3,10 @@ import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { append } from '../store/append.ts'
-import { letBranchGo } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { insertMessage, type MessageMode } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
-import { listPullRequests } from '../store/pull-requests.ts'
 import { holdRepository } from '../store/repositories.ts'
 import { requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
@@ -47,7 +45,6 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     const finished = isTerminal(run.status)
     const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
     const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
-    if (finished) await leaveClosedPullRequest(tx, run)
     if (finished)
       await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.turn_wall_seconds })
     const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
@@ -94,13 +91,6 @@ function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>
         `must be more than the ${spent} that the run has used: it is the whole limit, not what is added`,
       )
   }
-}
-
-/** What was merged or closed is not touched again: the new turn gets a branch and a pull request of its own (decisions §4). */
-async function leaveClosedPullRequest(tx: Db, run: RunRow): Promise<void> {
-  const pull_requests = await listPullRequests(tx, run.organization_id, [run.id])
-  const pr = pull_requests.find(item => item.head_branch === run.branch)
-  if (pr?.state === 'closed' || pr?.state === 'merged') await letBranchGo(tx, run.organization_id, run.id, pr.state === 'merged')
 }
 
 /** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. */

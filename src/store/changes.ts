@@ -64,17 +64,14 @@ export async function recordPush(
   return rowCount === 1
 }
 
-/**
- * The run writes to the branch that it has pushed no more: what comes later goes to one of a new name, and `merged` work counts as its base.
- * False: it has pushed none.
- */
-export async function letBranchGo(db: Db, organization_id: number, run_id: number, merged: boolean): Promise<boolean> {
+/** The run writes to the branch that it has pushed no more: what comes later goes to one of a new name. False: it has pushed none. */
+export async function letBranchGo(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'let_branch_go',
     text: `update runs set branch = null, let_go_sha = pushed_sha, pushed_sha = null, branches_let_go = branches_let_go + 1,
-        base_sha = case when $3 then pushed_sha else base_sha end, updated_at = now()
+        updated_at = now()
       where organization_id = $1 and id = $2 and branch is not null and pushed_sha is not null`,
-    values: [organization_id, run_id, merged],
+    values: [organization_id, run_id],
   })
   return rowCount === 1
 }

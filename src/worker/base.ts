@@ -1,16 +1,21 @@
 import { branchName } from '../git/branch-name.ts'
 import { GitError } from '../git/git-error.ts'
+import { isAncestor } from '../git/merge.ts'
 import { mirrorState } from '../git/mirror-refs.ts'
 import { refreshMirror } from '../git/mirrors.ts'
 import { resolveRef } from '../git/revisions.ts'
+import { listPullRequests } from '../store/pull-requests.ts'
 import { getRepository, type RepositoryRow, setDefaultBranch } from '../store/repositories.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordCheckout } from '../store/workspaces.ts'
 import type { Claim } from './claim.ts'
 import type { WorkerDeps } from './settings.ts'
 
-/** What the turn builds on. */
-export type Base = { repository: RepositoryRow; ref: string; sha: string; branch: string }
+/**
+ * What the turn builds on. `renewed`: the pull request of the branch before was closed or merged, so `branch` is a new one that nobody has
+ * written yet; a workspace with nothing uncommitted goes on from `start_sha`.
+ */
+export type Base = { repository: RepositoryRow; ref: string; sha: string; branch: string; renewed: { start_sha: string } | null }
 
 /** The run cannot start, and why: a status reason with words for a person. */
 export class StartError extends Error {
@@ -39,7 +44,8 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   const known = knownBase(run)
   if (known !== null) {
     if (run.branch === null) await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, known)
-    return { repository, ref: known.base_ref, sha: known.base_sha, branch: known.branch }
+    const base = { repository, ref: known.base_ref, sha: known.base_sha, branch: known.branch, renewed: null }
+    return renewBase(deps, run, base, signal)
   }
 
   const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
@@ -57,13 +63,47 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   const branch = branchName(run.id, run.title, run.branches_let_go)
   await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
   if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
-  return { repository, ref: found.ref, sha: found.sha, branch }
+  return { repository, ref: found.ref, sha: found.sha, branch, renewed: null }
 }
 
 /** What an earlier turn settled. A run that let its branch go keeps its base and gets a branch of a new name. */
 function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha }: RunRow) {
   if (base_ref === null || base_sha === null || (branch === null && branches_let_go === 0)) return null
   return { base_ref, base_sha, branch: branch ?? branchName(id, title, branches_let_go) }
+}
+
+/**
+ * The same base while the pull request of its branch is open or not there. When it was closed or merged: a new branch (decisions §4), and
+ * after a merge the base branch as it is now, if everything that the run has committed is in there. Nothing is written down yet.
+ */
+export async function renewBase(deps: WorkerDeps, run: RunRow, base: Base, signal: AbortSignal): Promise<Base> {
+  const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
+  const pr = proposed.find(item => item.head_branch === base.branch)
+  if (!pr || pr.state === 'open' || pr.state === 'draft') return base
+  const branch = nextBranch(run, new Set(proposed.map(item => item.head_branch)))
+  const kept = { ...base, branch, renewed: { start_sha: run.head_sha ?? pr.head_sha } }
+  if (pr.merge_sha === null || pr.merged_at === null) return kept
+  const asked_at = Math.max(pr.merged_at.getTime(), run.turn_started_at.getTime())
+  await bringUpToDate(deps, base.repository, new Date(asked_at), signal)
+  const contains = (sha: string, ancestor: string) => isAncestor(deps.git, base.repository.id, ancestor, sha)
+  try {
+    const tip = await resolveRef(deps.git, base.repository.id, base.ref)
+    if (tip === null || 'empty' in tip || !(await contains(tip.sha, pr.merge_sha))) return kept
+    const { start_sha } = kept.renewed
+    const covered = start_sha === pr.head_sha || (await contains(pr.head_sha, start_sha))
+    return { ...kept, sha: tip.sha, renewed: { start_sha: covered ? tip.sha : start_sha } }
+  } catch (error) {
+    if (error instanceof GitError) return kept
+    throw error
+  }
+}
+
+/** A title may have changed, so that the next number leads to a name that was taken. */
+function nextBranch({ id, title, branches_let_go }: RunRow, taken: ReadonlySet<string>): string {
+  for (let earlier = branches_let_go + 1; ; earlier++) {
+    const name = branchName(id, title, earlier)
+    if (!taken.has(name)) return name
+  }
 }
 
 /** The create request has already set a refresh going: what it found, or is about to find, is new enough. */

@@ -11,14 +11,15 @@ import { pushBranch } from '../git/push.ts'
 import { bundleCommand, commitCommand, parseCommit } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { getChange, recordPush, saveChange } from '../store/changes.ts'
-import { insertEvent } from '../store/events.ts'
-import { listPullRequests, savePullRequest } from '../store/pull-requests.ts'
+import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
+import { recordNextBranch } from '../store/workspaces.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
-import type { Base } from './base.ts'
+import { type Base, renewBase } from './base.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
+import { isEnded, propose } from './propose.ts'
 import type { WorkerDeps } from './settings.ts'
 import { workspaceRepository } from './workspace.ts'
 
@@ -55,20 +56,46 @@ export async function publish(
   if ('kind' in made) return made
   const { head } = made
   if (head === null) return { kind: 'nothing' }
-  // The last commit of a branch that was let go is nothing new either.
-  if (head === base.sha || (run.pushed_sha === null && head === run.let_go_sha)) return { kind: 'nothing' }
-  if (head !== run.head_sha) {
+  // Each round ends unless a person closed or merged the pull request in the middle of it.
+  for (let current = base; ; ) {
+    current = await renewBase(deps, run, current, signal)
+    const published = await offer(deps, claim, run, current, sandbox, head, words, signal)
+    if (published !== null) return published
+  }
+}
+
+/** Null: the pull request of the branch was closed or merged meanwhile. */
+async function offer(
+  deps: WorkerDeps,
+  claim: Claim,
+  run: RunRow,
+  base: Base,
+  sandbox: Sandbox,
+  head: string,
+  words: Proposal,
+  signal: AbortSignal,
+): Promise<Published | null> {
+  const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
+  const pushed_sha = base.renewed ? null : run.pushed_sha
+  // What was closed, merged or let go as it is, nobody wants proposed again.
+  const settled = proposed.some(pr => pr.head_sha === head && isEnded(pr)) || (pushed_sha === null && head === run.let_go_sha)
+  if (head === base.sha || settled) return { kind: 'nothing' }
+  if (head !== run.head_sha || base.renewed) {
     const failed = await takeOut(deps, claim, run, base, sandbox, head, signal)
     if (failed) return failed
   }
   const change = await getChange(deps.db, run.organization_id, run.id)
-  if (!change || (change.files_changed === 0 && run.pushed_sha === null)) return { kind: 'nothing' }
+  if (!change || (change.files_changed === 0 && pushed_sha === null)) return { kind: 'nothing' }
   // An earlier turn may have committed what it could not push, or pushed what it could not propose.
-  if (head !== run.pushed_sha) {
+  if (head !== pushed_sha) {
+    const next = { base_sha: base.sha, branch: base.branch }
+    if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
+      throw new FencedError('the run belongs to another owner')
     const failed = await push(deps, claim, base, head, signal)
     if (failed) return failed
   }
-  if (run.auto_create_pr && !(await isProposed(deps, run, base, head))) await propose(deps, claim, run, base, head, words, change)
+  const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
+  if (run.auto_create_pr && !known && !(await propose(deps, claim, run, base, head, words, change))) return null
   return { kind: 'pushed' }
 }
 
@@ -89,11 +116,6 @@ async function takeOut(
   if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
     throw new FencedError('the run belongs to another owner')
   return null
-}
-
-async function isProposed(deps: WorkerDeps, run: RunRow, base: Base, head: string): Promise<boolean> {
-  const known = await listPullRequests(deps.db, run.organization_id, [run.id])
-  return known.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
 }
 
 async function commit(
@@ -194,51 +216,4 @@ async function push(deps: WorkerDeps, claim: Claim, base: Base, head: string, si
       await delay(1_000 * 2 ** attempt, undefined, { signal }).catch(() => {})
     }
   }
-}
-
-async function propose(
-  deps: WorkerDeps,
-  claim: Claim,
-  run: RunRow,
-  base: Base,
-  head: string,
-  words: Proposal,
-  changes: { files_changed: number; additions: number; deletions: number },
-): Promise<void> {
-  const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
-  await deps.db.transaction(async tx => {
-    // Who stopped the run, or removed it from its pull request, does not want another.
-    if ((await claim.append({}, tx)).status === 'cancelling') return
-    const pr = await savePullRequest(tx, {
-      organization_id: run.organization_id,
-      repository_id: base.repository.id,
-      run_id: run.id,
-      title: words.title,
-      body: words.body,
-      url: `${traceUrl(deps.base_url, run.id)}?view=changes`,
-      head_branch: base.branch,
-      base_branch: base.ref,
-      base_sha: base.sha,
-      head_sha: head,
-      ...counts,
-    })
-    if (!pr) return
-    if (pr.created) {
-      const observation = {
-        pr_number: pr.number,
-        url: pr.url,
-        head_branch: pr.head_branch,
-        base_branch: pr.base_branch,
-        head_sha: head,
-        title: pr.title,
-        ...counts,
-      }
-      await claim.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
-    }
-    await insertEvent(tx, run.organization_id, run.id, 'agent_run.pull_request', {
-      pr_number: pr.number,
-      state: pr.state,
-      created: pr.created,
-    })
-  })
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { mirrorPath } from '../git/git-host.ts'
 import { markSuspect } from '../git/mirror-refs.ts'
-import { cloneCommand, type WorkspaceRepository } from '../git/workspace-commands.ts'
+import { cloneCommand, switchCommand, type WorkspaceRepository } from '../git/workspace-commands.ts'
 import type { Sandbox, SandboxLimits } from '../sandbox/port.ts'
 import { adoptWorkspace, createWorkspace } from '../sandbox/workspaces.ts'
 import type { RunRow } from '../store/runs.ts'
@@ -33,9 +33,10 @@ export async function openWorkspace(deps: WorkerDeps, claim: Claim, run: RunRow,
   await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, workspace, deps.host)
   const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
   const sandbox = await deps.driver.start({ workspace, read_only: mirror, limits: sandboxLimits })
-  if (kept !== null || base === null) return sandbox
+  if (base === null || (kept !== null && base.renewed === null)) return sandbox
   try {
-    await clone(deps, claim, sandbox, base, run.head_sha ?? base.sha, signal)
+    if (kept === null) await clone(deps, claim, sandbox, base, base.renewed?.start_sha ?? run.head_sha ?? base.sha, signal)
+    else if (base.renewed && run.head_sha !== null) await switchBranch(claim, sandbox, base, run.head_sha, base.renewed.start_sha, signal)
     return sandbox
   } catch (error) {
     await sandbox.stop()
@@ -61,6 +62,22 @@ function keepWorkspace(deps: WorkerDeps, claim: Claim, run: RunRow): string | nu
   const workspace = join(deps.folders.workspaces, `${run.id}-${claim.epoch}`)
   adoptWorkspace(run.workspace, workspace)
   return workspace
+}
+
+/** A workspace that cannot be switched is worked in as it is: what is pushed is a commit, whatever its branch is called inside. */
+async function switchBranch(
+  claim: Claim,
+  sandbox: Sandbox,
+  base: Base,
+  from_sha: string,
+  to_sha: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const command = switchCommand({ branch: base.branch, from_sha, to_sha })
+  const result = await sandbox.exec({ command, shell: 'separate', timeout_ms: CLONE_MS, max_output_bytes: CLONE_OUTPUT, signal })
+  const status = result.status === 'exited' && result.exit_code === 0 ? 'ok' : 'error'
+  const output = { status, exit_code: result.exit_code, output: Buffer.from(result.output).toString('utf8').trim() }
+  await claim.append({ entries: [serviceAction('git_checkout', { branch: base.branch, sha: to_sha }, output, result.duration_ms)] })
 }
 
 async function clone(deps: WorkerDeps, claim: Claim, sandbox: Sandbox, base: Base, sha: string, signal: AbortSignal): Promise<void> {

@@ -9,8 +9,9 @@ export async function putPullRequest(app: App, run_id: number, state: 'open' | '
   ])
   const [pr] = await rows<{ id: number }>(
     app,
-    `insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions)
-      values ($1, $2, $3::bigint, $3::int, $4, 'T', 'B', 'http://x/1', $5, 'main', 'a', 'b', 1, 2, 3) returning id`,
+    `insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions, merge_sha, merged_at)
+      values ($1, $2, $3::bigint, $3::int, $4, 'T', 'B', 'http://x/1', $5, 'main', 'a', 'b', 1, 2, 3,
+        case when $4 = 'merged' then 'm' end, case when $4 = 'merged' then now() end) returning id`,
     [app.org_id, app.repo_id, run_id, state, branch],
   )
   return pr?.id ?? 0

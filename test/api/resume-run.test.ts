@@ -158,20 +158,17 @@ describe('its webhooks', () => {
 })
 
 describe('its pull request', () => {
-  test.each(['merged', 'closed'] as const)('that was %s meanwhile is left alone: the new turn has no branch yet', async state => {
-    const id = await newRun('completed')
-    await putPullRequest(app, id, state)
-    expect((await resume({ agent_run_id: id, prompt: 'more' })).body).toMatchObject({ branch: null, github_pull_requests: [{ state }] })
-    expect(await rows(app, 'select branch, pushed_sha, let_go_sha, branches_let_go, base_sha from runs where id = $1', [id])).toEqual([
-      { branch: null, pushed_sha: null, let_go_sha: 'b', branches_let_go: 1, base_sha: state === 'merged' ? 'b' : 'a' },
-    ])
-  })
-
-  test('that is open is gone on with', async () => {
-    const id = await newRun('completed')
-    await putPullRequest(app, id, 'open')
-    expect((await resume({ agent_run_id: id, prompt: 'more' })).body).toMatchObject({ branch: `agent/run-${id}-x` })
-  })
+  test.each(['open', 'merged', 'closed'] as const)(
+    'that is %s stays as it is: where the turn goes on is for its worker to settle',
+    async state => {
+      const id = await newRun('completed')
+      await putPullRequest(app, id, state)
+      expect((await resume({ agent_run_id: id, prompt: 'more' })).body).toMatchObject({
+        branch: `agent/run-${id}-x`,
+        github_pull_requests: [{ state, head_branch_name: `agent/run-${id}-x` }],
+      })
+    },
+  )
 })
 
 describe('400', () => {

@@ -139,7 +139,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     await expect(insertRun(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow(/foreign key/)
     await expect(insertRun(db, { ...foreign, parent_run_id: mine.run })).rejects.toThrow(/foreign key/)
   },
-  letBranchGo: (db, org) => letBranchGo(db, org, mine.run, false),
+  letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
   lastRecord: (db, org) => lastRecord(db, org, mine.run),

@@ -1,0 +1,60 @@
+import type { Proposal } from '../agent/phases/pull-request.ts'
+import { traceUrl } from '../core/trace-url.ts'
+import { insertEvent } from '../store/events.ts'
+import { type PullRequestRow, savePullRequest } from '../store/pull-requests.ts'
+import type { RunRow } from '../store/runs.ts'
+import { entry } from '../trace/entry.ts'
+import type { Base } from './base.ts'
+import type { Claim } from './claim.ts'
+import type { WorkerDeps } from './settings.ts'
+
+export const isEnded = ({ state }: PullRequestRow) => state === 'closed' || state === 'merged'
+
+/** Makes the pull request of the pushed branch, or brings it up to the new head. False: it was closed or merged meanwhile, and stays so. */
+export async function propose(
+  deps: WorkerDeps,
+  claim: Claim,
+  run: RunRow,
+  base: Base,
+  head: string,
+  words: Proposal,
+  changes: { files_changed: number; additions: number; deletions: number },
+): Promise<boolean> {
+  const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
+  return deps.db.transaction(async tx => {
+    // Who stopped the run, or removed it from its pull request, does not want another.
+    if ((await claim.append({}, tx)).status === 'cancelling') return true
+    const pr = await savePullRequest(tx, {
+      organization_id: run.organization_id,
+      repository_id: base.repository.id,
+      run_id: run.id,
+      title: words.title,
+      body: words.body,
+      url: `${traceUrl(deps.base_url, run.id)}?view=changes`,
+      head_branch: base.branch,
+      base_branch: base.ref,
+      base_sha: base.sha,
+      head_sha: head,
+      ...counts,
+    })
+    if (!pr) return false
+    if (pr.created) {
+      const observation = {
+        pr_number: pr.number,
+        url: pr.url,
+        head_branch: pr.head_branch,
+        base_branch: pr.base_branch,
+        head_sha: head,
+        title: pr.title,
+        ...counts,
+      }
+      await claim.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
+    }
+    await insertEvent(tx, run.organization_id, run.id, 'agent_run.pull_request', {
+      pr_number: pr.number,
+      state: pr.state,
+      created: pr.created,
+    })
+    return true
+  })
+}
