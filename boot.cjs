@@ -7,7 +7,7 @@ const { createServer } = require('node:net')
 const { constants: system } = require('node:os')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start. */
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start. `direct`: it is no script of npm. */
 const commands = {
   start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
@@ -15,6 +15,8 @@ const commands = {
   test: { node: ['node_modules/vitest/vitest.mjs', 'run'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
   admin: { node: ['src/admin.ts'], tools: [] },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
+  cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
+  client: { node: ['scripts/build-client.ts'], tools: [], direct: true },
 }
 const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium' }
 const wanted_major = 24
@@ -210,7 +212,10 @@ async function runCommand(node, args) {
 
 async function boot([name, ...args]) {
   const command = commands[name]
-  if (!command) throw new Stop(`usage: npm run ${Object.keys(commands).join(' | npm run ')}`)
+  if (!command) {
+    const scripts = Object.keys(commands).filter(script => !commands[script].direct)
+    throw new Stop(`usage: npm run ${scripts.join(' | npm run ')}`)
+  }
   if (process.platform !== 'linux')
     throw new Stop('runs on Linux (x64, arm64) only: elsewhere start it in a Linux container or virtual machine')
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)

@@ -38,6 +38,6 @@ test('a limit is a number of requests in seconds, or off', () => {
   expect(readConfig({ AGENTRUN_LIMIT_AGENT_CREATION: 'off' }).AGENTRUN_LIMIT_AGENT_CREATION).toBeNull()
 })
 
-test('the token of a client in the same shell does not keep the service from starting', () => {
-  expect(() => readConfig({ AGENTRUN_TOKEN: 'arun_p_whatever' })).not.toThrow()
+test('the variables of a client in the same shell do not keep the service from starting', () => {
+  expect(() => readConfig({ AGENTRUN_TOKEN: 'arun_p_whatever', AGENTRUN_URL: 'http://elsewhere', AGENTRUN_ORG: '1' })).not.toThrow()
 })

@@ -89,8 +89,8 @@ const schema = z.object({
   OPENAI_COMPATIBLE_API_KEY: text.optional(),
 })
 
-/** Not ours: the name under which the documentation has people keep a client's token, perhaps in the shell that starts the service. */
-const CLIENT_VARIABLES = ['AGENTRUN_TOKEN']
+/** Not the service's: those of the command line, perhaps in the shell that starts the service. */
+const CLIENT_VARIABLES = ['AGENTRUN_TOKEN', 'AGENTRUN_URL', 'AGENTRUN_ORG']
 
 export type Config = z.output<typeof schema>
 

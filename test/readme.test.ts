@@ -48,6 +48,7 @@ test('every link of the documentation leads to a file of the repository', () => 
     'ARCHITECTURE.md',
     'AGENTS.md',
     'CHANGELOG.md',
+    'docs/clients.md',
     'docs/operations.md',
     'docs/security.md',
     'docs/decisions.md',

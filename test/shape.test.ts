@@ -54,6 +54,7 @@ const rooms: Record<string, Room> = {
   'src/git': { types: ['src/system/users.ts'], node: true },
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
+  'src/client/cli': { code: ['src/client/sdk'], node: true },
   // Putting it together.
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
@@ -75,8 +76,8 @@ const rooms: Record<string, Room> = {
   },
 }
 
-/** What is started from outside: the service, and the operator's command. */
-const entries = ['src/admin.ts', 'src/main.ts']
+/** What is started from outside: the service, the operator's command and the command line. */
+const entries = ['src/admin.ts', 'src/client/cli/main.ts', 'src/main.ts']
 
 /** The page knows of the server what every client knows, and its own rooms only downwards. */
 const from_server = ['src/contract', 'src/core/sample.ts']
@@ -191,7 +192,9 @@ test('only what is started from outside reads the environment', () => {
 })
 
 test('nothing in src prints but what is started from outside', () => {
-  const printers = server.filter(file => /\bconsole\.|process\.(stdout|stderr)\.write/.test(file.text)).map(file => file.path)
+  const printers = server
+    .filter(file => /\bconsole\.|process\.(stdout|stderr)\.write|\} = process$/m.test(file.text))
+    .map(file => file.path)
   expect(printers.sort()).toEqual(entries)
 })
 

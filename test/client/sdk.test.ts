@@ -184,9 +184,11 @@ describe('runs', () => {
     const answered = await resumed
     expect(answered.waiting_on).toBe('user_input')
     const rested = resumed.wait()
+    const followed = collect(resumed.follow({ until: 'rest', after_seq: answered.total_logs }))
     await grow(id, 1)
     await end(id, 'paused')
     expect(await rested).toMatchObject({ status: 'paused' })
+    expect(seqs(await followed)).toEqual([answered.total_logs + 1])
     expect(await runs.wait(id)).toMatchObject({ status: 'paused' })
     await runs.resume(id, { prompt: 'Go on', mode: 'steer' })
     await end(id)

@@ -1,17 +1,18 @@
-import { followOrganization, type OrganizationEvent } from './follow.ts'
+import { AgentRunError } from './error.ts'
+import { followOrganization, isAtRest, type OrganizationEvent } from './follow.ts'
 import type { Answer, Query } from './operations.ts'
 import { onlyOrganization } from './organization.ts'
 import { listed, type Paged } from './paged.ts'
 import { type CallOptions, type Core, createCore } from './request.ts'
 import { createRuns, type Runs } from './runs.ts'
 
-export { AgentRunError } from './error.ts'
 export type { FollowOptions, OrganizationEvent, RunEvent } from './follow.ts'
 export type * from './operations.ts'
 export type { Paged } from './paged.ts'
 export type { CallInput, CallOptions, Core } from './request.ts'
 export type { LogPages, RunHandle, Runs } from './runs.ts'
-export { isAtRest, type WaitOptions } from './wait.ts'
+export type { WaitOptions } from './wait.ts'
+export { AgentRunError, isAtRest }
 
 export type ClientOptions = {
   /** Where the service is, for example `http://127.0.0.1:4600`. */
@@ -27,6 +28,8 @@ export type ClientOptions = {
   timeout_ms?: number
   /** A longer `Retry-After` than this is an error at once; 60 s by default. */
   longest_wait_ms?: number
+  /** Told of what failed before it is waited and tried again. */
+  on_wait?: (error: AgentRunError, wait_ms: number) => void
 }
 
 export type Client = Core & {
@@ -45,18 +48,19 @@ export type Client = Core & {
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }
 
-/** A client of one service as one token. Asks for nothing before it is used. */
+/** A client of one service as one token. Asks for nothing before it is used. Throws TypeError for an address or a token that can be none. */
 export function createClient(options: ClientOptions): Client {
   const base_url = options.base_url.replace(/\/+$/, '')
   if (!/^https?:\/\/[^/?#]/.test(base_url)) throw new TypeError('base_url must be an http or https address')
-  const { organization_id, fetch: given } = options
+  const { organization_id, token, fetch: given } = options
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII without blanks')
   const organization =
     organization_id === undefined
       ? onlyOrganization(() => core.call('listOrganizations', { query: { limit: 100 } }))
       : () => Promise.resolve(organization_id)
   const core = createCore({
     base_url,
-    token: options.token,
+    token,
     organization,
     transport: {
       // A browser's fetch wants to be called as its own.
@@ -64,6 +68,7 @@ export function createClient(options: ClientOptions): Client {
       retries: options.retries ?? 4,
       timeout_ms: options.timeout_ms ?? 60_000,
       longest_wait_ms: options.longest_wait_ms ?? 60_000,
+      on_wait: options.on_wait,
     },
   })
   return {

@@ -16,16 +16,22 @@ export type OrganizationEvent = { seq: number; type: string; agent_run_id: numbe
 export type FollowOptions = {
   /** Only entries after this one; 0, the default, is the whole trace. */
   after_seq?: number
-  /** The stream ends after the first run for which this is true; by default at its end (`terminal`). */
-  until?: (run: AgentRun) => boolean
+  /** The stream ends with the run that has ended (`end`, the default), that rests (`rest`, see `isAtRest`), or for which this is true. */
+  until?: 'end' | 'rest' | ((run: AgentRun) => boolean)
   signal?: AbortSignal
+}
+
+/** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks goes on alone. */
+export function isAtRest(run: AgentRun): boolean {
+  return run.terminal || run.status.toLowerCase() === 'paused' || (run.waiting_on !== null && run.waiting_on !== 'ci')
 }
 
 const passing = ['tool', 'output', 'text']
 
 /** A run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
 export async function* followRun(core: Core, agent_run_id: number, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
-  const { after_seq = 0, until = run => run.terminal, signal } = options
+  const { after_seq = 0, until = 'end', signal } = options
+  const enough = until === 'end' ? (run: AgentRun) => run.terminal : until === 'rest' ? isAtRest : until
   const open = (after: number | null) =>
     core.request('streamAgentRunEvents', { params: { agent_run_id }, signal, headers: { 'last-event-id': String(after ?? 0) } })
   for await (const { seq, event, data } of streamEvents({ open, after: after_seq, dense: true, signal })) {
@@ -33,7 +39,7 @@ export async function* followRun(core: Core, agent_run_id: number, options: Foll
     else if (event === 'run') {
       const run = data as AgentRun
       yield { type: 'run', run }
-      if (until(run)) return
+      if (enough(run)) return
     } else if (passing.includes(event)) yield { type: event, data } as RunEvent
   }
 }

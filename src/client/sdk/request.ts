@@ -13,7 +13,7 @@ export type CallOptions = {
   repeatable?: boolean
 }
 
-type Part<K extends string, T> = T extends undefined ? { [P in K]?: undefined } : Partial<T> extends T ? { [P in K]?: T } : { [P in K]: T }
+type Part<K extends string, T> = undefined extends T ? { [P in K]?: T } : Partial<T> extends T ? { [P in K]?: T } : { [P in K]: T }
 
 /** What an operation takes. `params` without `org_id`: the client's organization. */
 export type CallInput<N extends OperationName> = Part<'params', Params<N>> & Part<'query', Query<N>> & Part<'body', Body<N>> & CallOptions

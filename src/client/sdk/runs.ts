@@ -1,8 +1,8 @@
-import { type FollowOptions, followRun, type RunEvent } from './follow.ts'
+import { type FollowOptions, followRun, isAtRest, type RunEvent } from './follow.ts'
 import type { AgentRun, Answer, Body, LogEntry, Query } from './operations.ts'
 import { listed, type Paged, paged } from './paged.ts'
 import type { CallOptions, Core } from './request.ts'
-import { isAtRest, type WaitOptions, waitForRun } from './wait.ts'
+import { type WaitOptions, waitForRun } from './wait.ts'
 
 export type LogPages = Paged<Answer<'getAgentRunLogs'>, LogEntry>
 
@@ -45,8 +45,10 @@ export function createRuns(core: Core): Runs {
         return waitForRun(core, run.id, run.total_logs, { until: now => rests(now, run), ...options })
       },
       logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) => logPages(core, () => asked.then(run => run.id), query, options),
-      async *follow(options?: FollowOptions) {
-        yield* followRun(core, (await asked).id, options)
+      async *follow(options: FollowOptions = {}) {
+        const run = await asked
+        const until = options.until === 'rest' ? (now: AgentRun) => rests(now, run) : options.until
+        yield* followRun(core, run.id, { ...options, until })
       },
     })
   const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })

@@ -9,6 +9,8 @@ export type Transport = {
   timeout_ms: number
   /** A service that asks to wait for longer is not waited for. */
   longest_wait_ms: number
+  /** Told before each wait. */
+  on_wait: ((error: AgentRunError, wait_ms: number) => void) | undefined
 }
 
 export type Outgoing = {
@@ -32,6 +34,7 @@ export async function send<T>(transport: Transport, request: Outgoing, read: (re
     } catch (error) {
       const wait = error instanceof AgentRunError && failures <= transport.retries ? waitAfter(error, request, failures) : null
       if (wait === null || wait > transport.longest_wait_ms) throw error
+      transport.on_wait?.(error as AgentRunError, wait)
       await pause(wait, request.signal)
     }
   }

@@ -1,5 +1,5 @@
 import { AgentRunError } from './error.ts'
-import { followRun } from './follow.ts'
+import { followRun, isAtRest } from './follow.ts'
 import type { AgentRun } from './operations.ts'
 import type { Core } from './request.ts'
 import { pause } from './waiting.ts'
@@ -14,11 +14,6 @@ export type WaitOptions = {
 
 /** Decisions §7: who polls does it no faster than this. */
 const POLL_MS = 2_000
-
-/** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks goes on alone. */
-export function isAtRest(run: AgentRun): boolean {
-  return run.terminal || run.status.toLowerCase() === 'paused' || (run.waiting_on !== null && run.waiting_on !== 'ci')
-}
 
 /** The run once it is as wanted. Follows its events; asks every 2 s instead where streams are refused or held back by a proxy. */
 export async function waitForRun(core: Core, agent_run_id: number, after_seq: number, options: WaitOptions = {}): Promise<AgentRun> {

@@ -1,0 +1,28 @@
+import { Interrupted } from './exit.ts'
+
+/** A line typed at a terminal, not shown. `ask` asks for it, once nothing that is typed is shown any more. Rejects at Ctrl-C and Ctrl-D. */
+export function askSecret(stdin: NodeJS.ReadStream, signal: AbortSignal, ask: () => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let typed = ''
+    const end = (settle: () => void) => {
+      stdin.off('data', take)
+      signal.removeEventListener('abort', aborted)
+      stdin.setRawMode(false)
+      stdin.pause()
+      settle()
+    }
+    const aborted = () => end(() => reject(signal.reason))
+    const take = (piece: string) => {
+      for (const char of piece) {
+        if (char === '\r' || char === '\n') return end(() => resolve(typed))
+        if (char === '\u0003' || char === '\u0004') return end(() => reject(new Interrupted('SIGINT')))
+        typed = char === '\u007f' || char === '\b' ? typed.slice(0, -1) : typed + char
+      }
+    }
+    stdin.setRawMode(true)
+    ask()
+    stdin.setEncoding('utf8').on('data', take)
+    signal.addEventListener('abort', aborted)
+    stdin.resume()
+  })
+}

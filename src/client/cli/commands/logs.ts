@@ -1,0 +1,43 @@
+import type { LogEntry, Query } from '../../sdk/operations.ts'
+import { message_types } from '../../sdk/table.ts'
+import { command, whole } from '../command.ts'
+import { entryLines } from '../entry-lines.ts'
+import { UsageError } from '../exit.ts'
+import { statusText } from '../run-lines.ts'
+import { showTrace, staying } from '../watch-run.ts'
+
+export const logs = command({
+  name: 'logs',
+  summary: "show a run's trace",
+  takes: 'ID',
+  words: [1, 1],
+  options: {
+    follow: { type: 'boolean', short: 'f', about: 'go on with what comes, until the run has ended' },
+    type: { type: 'string', value: 'TYPE', choices: message_types, about: 'only entries of this type' },
+    tool: { type: 'string', value: 'NAME', about: 'only entries of this tool' },
+    search: { type: 'string', value: 'TEXT', about: 'only entries with this text in them' },
+    'after-seq': { type: 'string', value: 'N', about: 'only entries after this one' },
+    full: { type: 'boolean', about: 'everything that the entries hold, not a line each' },
+  },
+  notes: ['With --json each entry is a line of its own.', 'Ctrl-C ends the looking on, not the run.'],
+  async run(given) {
+    const { values, words, json, print, signal } = given
+    const id = whole('the id of a run', words[0] ?? '')
+    const { type, tool, search, full = false } = values
+    const after_seq = whole('--after-seq', values['after-seq']) ?? 0
+    const { runs } = given.client()
+    if (values.follow) {
+      if (search !== undefined) throw new UsageError('--search goes through what is there: it cannot be followed')
+      const shows = (entry: LogEntry) =>
+        (type === undefined || entry.message_type === type) && (tool === undefined || entry.tool_name === tool)
+      const run = await staying(given, id, () => showTrace(given, runs.follow(id, { after_seq, signal }), { shows, full }))
+      print.note(`run ${id}: ${statusText(run)}`)
+      return 0
+    }
+    const query = { after_seq, message_type: type as Query<'getAgentRunLogs'>['message_type'], tool_name: tool, q: search }
+    for await (const entry of runs.logs(id, query, { signal }))
+      if (json) print.json(entry)
+      else for (const line of entryLines(entry, print, full)) print.line(line)
+    return 0
+  },
+})

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { command, type Given, type Options, whole } from '../command.ts'
+import { plainText } from '../plain-text.ts'
+
+export const open = command({
+  name: 'open',
+  summary: "print the address of a run's page, and open it where there is a desktop",
+  takes: 'ID',
+  words: [1, 1],
+  options: {},
+  async run(given) {
+    const { words, json, print, client, signal } = given
+    const run = await client().runs.get(whole('the id of a run', words[0] ?? ''), { signal })
+    if (json) {
+      print.json(run)
+      return 0
+    }
+    print.line(plainText(run.web_url))
+    const opener = openerOf(given)
+    if (opener !== null && (await opens(opener, run.web_url))) print.note('opened in the browser')
+    return 0
+  },
+})
+
+/** The desktop's way to open an address; null where there is none, or nobody sits at it. */
+function openerOf({ env, print }: Given<Options>): string | null {
+  if (print.width === null || env.SSH_CONNECTION) return null
+  if (process.platform === 'darwin') return 'open'
+  return process.platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY) ? 'xdg-open' : null
+}
+
+/** The service said the address, so only a web page is opened. False when the desktop refuses. */
+function opens(opener: string, address: string): Promise<boolean> {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return Promise.resolve(false)
+  return new Promise(resolve => {
+    const child = spawn(opener, [url.href], { stdio: 'ignore', detached: true })
+    child.once('error', () => resolve(false))
+    child.once('spawn', () => {
+      child.unref()
+      resolve(true)
+    })
+  })
+}

@@ -1,0 +1,16 @@
+import { command, whole } from '../command.ts'
+import { runDetails } from '../run-lines.ts'
+
+export const show = command({
+  name: 'show',
+  summary: 'show a run: state, pull request, usage, error, answer',
+  takes: 'ID',
+  words: [1, 1],
+  options: {},
+  async run({ words, json, print, client, signal }) {
+    const run = await client().runs.get(whole('the id of a run', words[0] ?? ''), { signal })
+    if (json) print.json(run)
+    else for (const line of runDetails(run, print, Date.now())) print.line(line)
+    return 0
+  },
+})

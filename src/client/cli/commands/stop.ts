@@ -1,0 +1,16 @@
+import { command, whole } from '../command.ts'
+import { runLine } from '../run-lines.ts'
+
+export const stop = command({
+  name: 'stop',
+  summary: 'stop a run; one that has ended stays as it is',
+  takes: 'ID',
+  words: [1, 1],
+  options: {},
+  async run({ words, json, print, client, signal }) {
+    const run = await client().runs.stop(whole('the id of a run', words[0] ?? ''), { signal })
+    if (json) print.json(run)
+    else print.line(runLine(run, print))
+    return 0
+  },
+})

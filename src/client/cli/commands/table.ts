@@ -1,0 +1,17 @@
+import type { Command } from '../command.ts'
+import { admin } from './admin.ts'
+import { completion } from './completion.ts'
+import { doctor } from './doctor.ts'
+import { help } from './help.ts'
+import { login } from './login.ts'
+import { logs } from './logs.ts'
+import { open } from './open.ts'
+import { repos } from './repos.ts'
+import { resume } from './resume.ts'
+import { run } from './run.ts'
+import { runs } from './runs.ts'
+import { show } from './show.ts'
+import { stop } from './stop.ts'
+
+/** Every command, in the order of the help. To add one: a file here and its name in this list. */
+export const commands: Command[] = [run, runs, show, logs, resume, stop, repos, open, login, doctor, completion, admin, help]

@@ -1,0 +1,140 @@
+import { AgentRunError, type Client } from '../../sdk/client.ts'
+import type { Answer } from '../../sdk/operations.ts'
+import { broken, type Finding, ok, type Patient, warning } from './check.ts'
+
+/** The token: that it is good, what it may do, and for which organization. */
+export async function checkToken(client: Client, { settings, signal }: Patient): Promise<Finding[]> {
+  const { token_from } = settings
+  try {
+    const { id, full_name, role } = await client.call('getMe', { signal })
+    return [ok('token', `${full_name ?? `user ${id}`}${role === null ? '' : `, ${role}`} (${token_from})`)]
+  } catch (error) {
+    if (!(error instanceof AgentRunError)) throw error
+    if (error.status === 403) return [ok('token', `accepted, without the scope org:read (${token_from})`)]
+    const where = token_from === 'environment' ? 'put another into AGENTRUN_TOKEN' : 'run "agentrun login" with another'
+    return [
+      broken(
+        'token',
+        error.detail,
+        `it may have expired or been revoked: ${where}; on the machine of the service "./agentrun admin token" makes one`,
+      ),
+    ]
+  }
+}
+
+export async function checkOrganization(client: Client, { signal }: Patient): Promise<Finding[]> {
+  try {
+    const organization_id = await client.organization()
+    const page = await client.call('listAgentRuns', { params: { org_id: organization_id }, query: { limit: 1 }, signal })
+    return [ok('organization', `${organization_id}, ${page.total} runs`)]
+  } catch (error) {
+    if (!(error instanceof AgentRunError)) throw error
+    const mend =
+      error.code === 'organization_needed'
+        ? 'give --org ID, set AGENTRUN_ORG, or store it: agentrun login --org ID'
+        : 'give the id of an organization that the token belongs to (--org, AGENTRUN_ORG)'
+    return [broken('organization', error.detail, mend)]
+  }
+}
+
+/** What each scope is good for, and a question that changes nothing but is refused without it. */
+const questions: { scope: string; about: string; ask: (client: Client, signal: AbortSignal) => Promise<unknown> }[] = [
+  { scope: 'runs:read', about: 'see runs', ask: (client, signal) => client.call('listAgentRuns', { query: { limit: 1 }, signal }) },
+  // A stop of nothing is refused: 403 without the scope, and 400 with it.
+  {
+    scope: 'runs:write',
+    about: 'start and stop runs',
+    ask: (client, signal) => client.call('stopAgentRun', { body: {} as { agent_run_id: number }, signal }),
+  },
+  // Run 0 never is: 404 with the scope.
+  {
+    scope: 'logs:read',
+    about: 'read traces',
+    ask: (client, signal) => client.call('getAgentRunLogs', { params: { agent_run_id: 0 }, signal }),
+  },
+  {
+    scope: 'repos:read',
+    about: 'see repositories',
+    ask: (client, signal) => client.call('listRepositories', { query: { limit: 1 }, signal }),
+  },
+  { scope: 'org:read', about: 'see models and members', ask: (client, signal) => client.call('listModels', { signal }) },
+]
+
+/** What the token may do. A token may be meant to do less, so what is missing is a warning. */
+export async function checkScopes(client: Client, { signal }: Patient): Promise<Finding[]> {
+  const missing: typeof questions = []
+  for (const question of questions)
+    await question.ask(client, signal).catch(error => {
+      if (!(error instanceof AgentRunError)) throw error
+      if (error.status === 403) missing.push(question)
+    })
+  const has = questions.filter(question => !missing.includes(question)).map(({ scope }) => scope)
+  const may = ok('permissions', has.length === 0 ? 'none' : has.join(', '))
+  if (missing.length === 0) return [may]
+  const lacks = missing.map(({ scope, about }) => `${scope} (${about})`).join(', ')
+  return [may, warning('permissions', `the token lacks ${lacks}`, 'if it shall, use a token with these scopes')]
+}
+
+/** What runs work on. */
+export async function checkRepositories(client: Client, { signal }: Patient): Promise<Finding[]> {
+  const page = await client.repositories({ limit: 100 }, { signal }).then(page => page, noAnswer)
+  if (page === null) return []
+  const chosen = page.items.find(item => item.is_default) ?? (page.total === 1 ? page.items[0] : undefined)
+  if (page.total === 0)
+    return [broken('repositories', 'there is none to work on', 'start the service with AGENTRUN_INIT_REPO_URL set to one')]
+  if (chosen?.sample)
+    return [
+      warning(
+        'repositories',
+        `${page.total}, and runs that name none work on the sample`,
+        'start the service with AGENTRUN_INIT_REPO_URL set to yours',
+      ),
+    ]
+  if (chosen === undefined)
+    return [warning('repositories', `${page.total}, none of them the default`, 'name one in each run: agentrun run --repo NAME')]
+  return [ok('repositories', `${page.total}, by default ${chosen.full_name}`)]
+}
+
+/** Whether there is a language model, or only scripts. */
+export async function checkModels(client: Client, { signal }: Patient): Promise<Finding[]> {
+  const models: Answer<'listModels'> | null = await client.call('listModels', { signal }).catch(noAnswer)
+  if (models === null) return []
+  const real = models.providers.filter(({ name }) => name !== 'scripted').map(({ name }) => name)
+  if (real.length === 0)
+    return [
+      warning(
+        'models',
+        'no language model: runs play scripts',
+        'give the service a key, for example ANTHROPIC_API_KEY, and start it again',
+      ),
+    ]
+  if (models.default_model.startsWith('scripted/'))
+    return [warning('models', `${real.join(', ')}, but runs that name none play a script`, 'set AGENTRUN_DEFAULT_MODEL of the service')]
+  return [ok('models', `${real.join(', ')}, by default ${models.default_model}`)]
+}
+
+/** That events come through at all: a proxy may hold streams back. */
+export async function checkEvents(client: Client, { signal }: Patient): Promise<Finding[]> {
+  const closed = new AbortController()
+  const late = setTimeout(() => closed.abort(), 5_000)
+  const both = AbortSignal.any([signal, closed.signal])
+  try {
+    const response = await client.request('streamOrganizationEvents', { signal: both })
+    await response.body?.getReader().read()
+    return [ok('events', 'come through')]
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (error instanceof AgentRunError && error.status === 403) return []
+    const mend = 'let the proxy in between pass text/event-stream on without buffering; until then waiting asks every 2 s'
+    return [broken('events', error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through', mend)]
+  } finally {
+    clearTimeout(late)
+    closed.abort()
+  }
+}
+
+/** What may not be asked is no finding: the permissions name it. */
+function noAnswer(error: unknown): null {
+  if (error instanceof AgentRunError) return null
+  throw error
+}

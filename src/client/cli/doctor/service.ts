@@ -1,0 +1,82 @@
+import { AgentRunError, type Client } from '../../sdk/client.ts'
+import { broken, type Finding, ok, type Patient, warning } from './check.ts'
+
+/** As far as clocks may be apart before times and signatures mislead. */
+const SKEW_MS = 60_000
+
+/** The service itself: that it is one and alive, that it can work, its version and its clock. */
+export async function checkService(client: Client, { settings, signal, now, version }: Patient): Promise<Finding[]> {
+  const findings: Finding[] = []
+  try {
+    const asked = now()
+    const response = await client.request('getHealth', { signal })
+    const body: unknown = await response.json().catch(() => null)
+    if (Object(body).status !== 'ok') return [stranger(settings.base_url)]
+    findings.push(ok('service', 'is alive'), ...clock(response.headers.get('date'), asked, now()))
+  } catch (error) {
+    if (!(error instanceof AgentRunError)) throw error
+    return [
+      error.code === 'forbidden'
+        ? hidden(error)
+        : error.code === 'unexpected'
+          ? stranger(settings.base_url)
+          : broken('service', error.detail, 'see the log of the service, and start it again'),
+    ]
+  }
+  return [...findings, ...(await readiness(client, signal, version))]
+}
+
+const stranger = (base_url: string) =>
+  broken(
+    'service',
+    `what answers at ${base_url} is not an Agent Run Service`,
+    'give the address that the service printed at its start (--url, AGENTRUN_URL)',
+  )
+
+const hidden = ({ detail }: AgentRunError) =>
+  broken('service', detail, 'let the service answer by this name: AGENTRUN_ALLOWED_HOSTS or AGENTRUN_BASE_URL')
+
+async function readiness(client: Client, signal: AbortSignal, version: string): Promise<Finding[]> {
+  try {
+    const ready = await client.call('getReadiness', { signal })
+    return [
+      ok('database', 'answers'),
+      ready.workers === 'ready'
+        ? ok('workers', `start runs${ready.sandbox === null ? '' : `, sandbox ${ready.sandbox}`}`)
+        : broken('workers', 'runs are accepted, but none is started', ready.workers_reason ?? 'see the log of the service'),
+      ready.version === version
+        ? ok('version', version)
+        : warning(
+            'version',
+            `service ${ready.version}, this client ${version}`,
+            'use the client of the same version: what the other knows may be missing',
+          ),
+    ]
+  } catch (error) {
+    if (!(error instanceof AgentRunError)) throw error
+    return [
+      broken(
+        'database',
+        error.detail,
+        'see to the database of the service (DATABASE_URL, or the embedded one in its data folder) and its log',
+      ),
+    ]
+  }
+}
+
+/** `Date` has whole seconds, and was written somewhere between asking and answer. */
+function clock(date: string | null, asked: number, answered: number): Finding[] {
+  const there = date === null ? Number.NaN : Date.parse(date)
+  if (Number.isNaN(there))
+    return [warning('clock', 'the service does not say what time it is', 'let the proxy in between pass the Date header')]
+  const apart = Math.max(asked - there - 1_000, there - answered, 0)
+  if (apart <= SKEW_MS) return [ok('clock', 'as here')]
+  const words = `${Math.round(apart / 1_000)} s ${there > answered ? 'ahead of' : 'behind'} this machine`
+  return [
+    broken(
+      'clock',
+      `the clock of the service is ${words}`,
+      'set both clocks by NTP (timedatectl set-ntp true): limits, expiry and links go by them',
+    ),
+  ]
+}

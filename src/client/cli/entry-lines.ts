@@ -1,0 +1,76 @@
+import type { LogEntry } from '../sdk/operations.ts'
+import { firstLine, plainText } from './plain-text.ts'
+import type { Printer, Style } from './printer.ts'
+
+type Look = Pick<Printer, 'style' | 'width'>
+
+const styles: Record<string, Style> = { ERROR: 'red', PR_CREATION_FAILED: 'red', FINAL_ANSWER: 'green', USER_MESSAGE: 'cyan' }
+
+/**
+ * An entry of a trace for people: number, type, tool, what was done and how it ended, on one line, behind what the agent thought of it.
+ * `full`: everything that the entry holds, below it.
+ */
+export function entryLines(entry: LogEntry, look: Look, full = false): string[] {
+  const { seq, message_type, tool_name, thought } = entry
+  const type = plainText(message_type)
+  const tool = tool_name === null ? '' : `${firstLine(tool_name, 60)} `
+  const place = `${String(seq).padStart(4)} `
+  const head = `${place}${type.padEnd(15)} ${tool}`
+  const outcome = outcomeOf(entry)
+  const room = look.width === null ? 500 : Math.max(20, look.width - head.length - outcome.length - 4)
+  const said = full ? '' : firstLine(summary(entry), room)
+  const style = styles[type]
+  const line = [
+    look.style('dim', place),
+    style ? look.style(style, type.padEnd(15)) : type.padEnd(15),
+    ` ${look.style('bold', tool)}${said}`,
+    outcome === '' ? '' : `  ${look.style(bad(entry) ? 'red' : 'dim', outcome)}`,
+  ].join('')
+  if (full) return [line.trimEnd(), ...everything(entry)]
+  const before =
+    message_type !== 'PLAN_EVALUATION' && thought ? [look.style('dim', `${' '.repeat(place.length)}${firstLine(thought, room)}`)] : []
+  return [...before, line.trimEnd()]
+}
+
+/** What an entry is about, in one text. */
+function summary({ message_type, tool_input, thought, observation }: LogEntry): string {
+  if (message_type === 'ACTION' && tool_input) {
+    for (const key of ['command', 'path', 'pattern', 'question', 'url']) if (typeof tool_input[key] === 'string') return tool_input[key]
+    return Object.keys(tool_input).length === 0 ? '' : JSON.stringify(tool_input)
+  }
+  if (typeof observation === 'string') return observation
+  if (message_type === 'PLAN_EVALUATION' && thought) return thought
+  for (const key of ['text', 'message', 'body', 'title', 'url']) if (typeof observation?.[key] === 'string') return observation[key]
+  return thought ?? (observation === null ? '' : JSON.stringify(observation))
+}
+
+const bad = ({ message_type, tool_output }: LogEntry) =>
+  message_type === 'ACTION' &&
+  (['error', 'timeout', 'interrupted'].includes(String(tool_output?.status)) || Number(tool_output?.exit_code ?? 0) !== 0)
+
+/** How a tool ended and how long it took. */
+function outcomeOf({ message_type, tool_output, duration_ms }: LogEntry): string {
+  if (message_type !== 'ACTION') return ''
+  const { status, exit_code } = tool_output ?? {}
+  const ended =
+    typeof exit_code === 'number' ? `exit ${exit_code}` : typeof status === 'string' && status !== 'ok' ? firstLine(status, 30) : ''
+  const took = duration_ms === null || duration_ms < 100 ? '' : `${(duration_ms / 1000).toFixed(1)} s`
+  return [ended, took].filter(Boolean).join(', ')
+}
+
+/** All parts of an entry that hold something, indented below its line. */
+function everything({ thought, tool_input, tool_output, observation }: LogEntry): string[] {
+  return Object.entries({ thought, input: tool_input, output: tool_output, observation }).flatMap(([name, part]) => {
+    if (part === null) return []
+    if (typeof part === 'string') return block(name, part)
+    return Object.entries(part).flatMap(([key, value]) =>
+      block(`${name}.${key}`, typeof value === 'string' ? value : JSON.stringify(value)),
+    )
+  })
+}
+
+function block(name: string, text: string): string[] {
+  const lines = plainText(text).trimEnd().split('\n')
+  const label = `     ${plainText(name)}: `
+  return lines.length === 1 ? [`${label}${lines[0]}`] : [label.trimEnd(), ...lines.map(line => `       ${line}`)]
+}

@@ -1,0 +1,37 @@
+import { AgentRunError } from '../sdk/client.ts'
+import type { AgentRun } from '../sdk/operations.ts'
+
+/** What the process ends with (docs/clients.md). An interrupted one ends with 128 and the signal's number. */
+export const exit = { success: 0, failed: 1, usage: 2, unreachable: 3, signed_out: 4 } as const
+
+/** Wrong usage: said with a pointer to the help. */
+export class UsageError extends Error {}
+
+/** An end that one line explains. */
+export class CliError extends Error {
+  readonly code: number
+  constructor(message: string, code: number = exit.failed) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Ctrl-C, or what a shell sends. */
+export class Interrupted extends Error {
+  readonly code: number
+  constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
+    super(`interrupted by ${signal}`)
+    this.code = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }[signal]
+  }
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return exit.usage
+  if (error instanceof CliError || error instanceof Interrupted) return error.code
+  if (!(error instanceof AgentRunError)) return exit.failed
+  if (error.status === 401) return exit.signed_out
+  return ['unreachable', 'timeout'].includes(error.code) || [502, 503, 504].includes(error.status) ? exit.unreachable : exit.failed
+}
+
+/** Success is a completed run only: one that stopped short of its answer is none. */
+export const exitCodeOfRun = (run: AgentRun) => (/^complete/i.test(run.status) ? exit.success : exit.failed)

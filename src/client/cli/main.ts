@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { agentrun } from './agentrun.ts'
+import { Interrupted } from './exit.ts'
+
+/** A terminal's Ctrl-C arrives several times when a launcher passes it on: repeats within two seconds are the same one. */
+const REPEAT_MS = 2_000
+
+// `agentrun logs 1 | head`: nobody reads on, and that is no fault.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(0))
+
+const stopped = new AbortController()
+let first = 0
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    if (first === 0) first = performance.now()
+    else if (performance.now() - first > REPEAT_MS) process.exit(new Interrupted(signal).code)
+    stopped.abort(new Interrupted(signal))
+  })
+
+const { stdin, stdout, stderr } = process
+process.exitCode = await agentrun(process.argv.slice(2), { stdin, stdout, stderr, env: process.env, signal: stopped.signal })
+// Standard input that was not read to its end would keep the process.
+stdin.destroy()

@@ -1,0 +1,72 @@
+import { styleText } from 'node:util'
+import { plainText } from './plain-text.ts'
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+export type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number }
+
+/** What a command says. Answers go to standard output, everything about them to standard error. */
+export type Printer = {
+  /** A line of the answer. Its text must be plain or styled already. */
+  line(text?: string): void
+  /** A document of the API, on one line. */
+  json(value: unknown): void
+  /** A remark: what happens, what to do next. */
+  note(text: string): void
+  /** What is going on, on a terminal only: each takes the place of the last, null removes it. */
+  progress(text: string | null): void
+  /** Colour for the answer, where it goes to a terminal and nobody asked for none. */
+  style(style: Style, text: string): string
+  /** The width of the terminal that the answer goes to; null elsewhere. */
+  width: number | null
+}
+
+/** Colour and progress go to terminals only, and nowhere with NO_COLOR. */
+export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string, string | undefined>): Printer {
+  const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
+  const colour = Boolean(stdout.isTTY) && !plain
+  const lively = Boolean(stderr.isTTY) && !plain
+  let shown = false
+  const erase = () => {
+    if (shown) stderr.write('\r\u001b[K')
+    shown = false
+  }
+  return {
+    line(text = '') {
+      erase()
+      stdout.write(`${text}\n`)
+    },
+    json(value) {
+      erase()
+      stdout.write(`${JSON.stringify(value)}\n`)
+    },
+    note(text) {
+      erase()
+      stderr.write(`${plainText(text)}\n`)
+    },
+    progress(text) {
+      if (!lively) return
+      erase()
+      if (text === null) return
+      stderr.write(
+        plainText(text)
+          .replaceAll('\n', ' ')
+          .slice(0, (stderr.columns || 80) - 1),
+      )
+      shown = true
+    },
+    style: (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text),
+    width: stdout.isTTY ? stdout.columns || 80 : null,
+  }
+}
+
+/** Rows as columns of equal width, the last one open. Cells are measured before `paint` colours them. */
+export function columns(rows: string[][], paint: (text: string, row: number, column: number) => string = text => text): string[] {
+  const widths = rows.reduce<number[]>((wide, row) => row.map((cell, n) => Math.max(wide[n] ?? 0, cell.length)), [])
+  return rows.map((row, n) =>
+    row
+      .map((cell, m) => paint(cell, n, m) + (m === row.length - 1 ? '' : ' '.repeat((widths[m] ?? 0) - cell.length)))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,168 @@
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, startApp } from '../start-app.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { startAnswering } from './answering-server.ts'
+import { runCli, runOnTerminal } from './run-cli.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+describe('login', () => {
+  test('stores a token that works, for its owner alone and for its address alone', async () => {
+    using home = temporaryFolder()
+    const env = { XDG_CONFIG_HOME: home.path }
+    const signed_in = await runCli(['login', '--url', `${app.base_url}/`], { env, input: `${app.token}\n` })
+    expect(signed_in).toMatchObject({ code: 0, out: `signed in to ${app.base_url} as Administrator\n` })
+    const file = join(home.path, 'agentrun/config.json')
+    expect(signed_in.err).toBe(`stored in ${file}\n`)
+    expect([statSync(file).mode & 0o777, statSync(join(home.path, 'agentrun')).mode & 0o777]).toEqual([0o600, 0o700])
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      default_url: app.base_url,
+      services: { [app.base_url]: { token: app.token, organization_id: null } },
+    })
+
+    expect((await runCli(['repos'], { env })).out).toContain('sample/invoice')
+    await using other = await startAnswering({ body: {} })
+    expect(await runCli(['repos'], { env: { ...env, AGENTRUN_URL: other.base_url } })).toMatchObject({
+      code: 4,
+      err: `agentrun: not signed in to ${other.base_url}: run "agentrun login", or set AGENTRUN_TOKEN\n`,
+    })
+    expect(other.asked).toEqual([])
+  })
+
+  test('of several services keeps each, and the last one is the usual one', async () => {
+    using home = temporaryFolder()
+    const env = { HOME: home.path }
+    await using other = await startAnswering({ body: { id: 1, full_name: 'Somebody', email: null } })
+    await runCli(['login', '--url', other.base_url, '--org', '7'], { env, input: 'another-token' })
+    await runCli(['login', '--url', app.base_url], { env, input: app.token })
+    const { default_url, services } = JSON.parse(readFileSync(join(home.path, '.config/agentrun/config.json'), 'utf8'))
+    expect(default_url).toBe(app.base_url)
+    expect(services[other.base_url]).toEqual({ token: 'another-token', organization_id: 7 })
+    await runCli(['runs', '--url', other.base_url], { env })
+    expect(other.asked.at(-1)).toMatchObject({
+      path: '/v1/organizations/7/agent/runs?limit=20',
+      headers: { authorization: 'Bearer another-token' },
+    })
+  })
+
+  test('with a token that is refused, or none, stores nothing', async () => {
+    using home = temporaryFolder()
+    const env = { XDG_CONFIG_HOME: home.path, AGENTRUN_URL: app.base_url }
+    expect(await runCli(['login'], { env, input: 'a-token-that-nobody-gave\n' })).toMatchObject({ code: 4, out: '' })
+    expect(await runCli(['login'], { env, input: '' })).toMatchObject({ code: 4, out: '' })
+    expect(() => statSync(join(home.path, 'agentrun'))).toThrow('ENOENT')
+  })
+
+  test('on a terminal asks, and does not show what is typed', async () => {
+    using home = temporaryFolder()
+    const terminal = { env: { XDG_CONFIG_HOME: home.path }, prompt: 'prints one):', typed: `${app.token}\r` }
+    const { code, out } = await runOnTerminal(['login', '--url', app.base_url], terminal)
+    expect(code).toBe(0)
+    expect(out).toContain('Token for ')
+    expect(out).toContain('as Administrator')
+    expect(out.split(app.token)).toHaveLength(1)
+  })
+})
+
+describe('exit codes', () => {
+  const env = () => ({ AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token })
+
+  test.each([
+    ['an unknown command', ['runz'], 'there is no command "runz"; is it "run"?'],
+    ['an unknown option', ['runs', '--nothing'], "Unknown option '--nothing'"],
+    ['a missing word', ['show'], 'agentrun show takes ID'],
+    ['a word too many', ['run', 'two', 'words'], 'a prompt of several words is put in quotes'],
+    ['a value that is none of the choices', ['runs', '--status', 'done'], '--status must be one of queued, starting'],
+    ['an id that is no number', ['show', 'x'], 'the id of a run must be a whole number, and is "x"'],
+    ['an address that is none', ['runs', '--url', 'localhost:4600'], 'the address of the service must be like http://127.0.0.1:4600'],
+    ['an empty prompt', ['run', ' '], 'the prompt is empty'],
+  ])('2 for %s', async (_what, args, words) => {
+    const { code, out, err } = await runCli(args, { env: env() })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(words)
+    expect(err).toContain('See "agentrun help')
+  })
+
+  test('1 for what is refused, 3 for a service that is not there, 4 for a token that is missing or wrong', async () => {
+    expect(await runCli(['show', '424242'], { env: env() })).toEqual({ code: 1, out: '', err: 'agentrun: Agent run not found.\n' })
+    expect(await runCli(['show', '1', '--org', '424242'], { env: env() })).toMatchObject({ code: 1 })
+    const gone = await startAnswering({})
+    await gone[Symbol.asyncDispose]()
+    expect(await runCli(['stop', '1', '--org', '1', '--url', gone.base_url], { env: env() })).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/^agentrun: http:\S+ cannot be reached: .*ECONNREFUSED/),
+    })
+    expect(await runCli(['runs'], { env: { AGENTRUN_URL: app.base_url } })).toMatchObject({ code: 4 })
+    for (const token of ['wrong', 'arun_p_…'])
+      expect(await runCli(['runs', '--token', token], { env: { AGENTRUN_URL: app.base_url } })).toMatchObject({ code: 4, out: '' })
+  })
+
+  test('0 for help and version, of every command', async () => {
+    expect((await runCli(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+    const { code, out } = await runCli([])
+    expect(code).toBe(0)
+    const names = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1] ?? '')
+    expect(names).toEqual(
+      expect.arrayContaining(['run', 'runs', 'show', 'logs', 'resume', 'stop', 'repos', 'login', 'open', 'doctor', 'completion']),
+    )
+    expect(await runCli(['run', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--max-cost-usd USD') })
+    expect((await runCli(['help', 'run'])).out).toBe((await runCli(['-h', 'run'])).out)
+  })
+})
+
+describe('completion', () => {
+  const complete = async (...words: string[]) => {
+    const script = (await runCli(['completion', 'bash'])).out
+    const quoted = words.map(word => `'${word}'`).join(' ')
+    const ask = `COMP_WORDS=(agentrun ${quoted}); COMP_CWORD=${words.length}; _agentrun; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { code, out, err } = await runCli(['-c', `${script}\n${ask}`], { program: ['bash'] })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    return out.trim().split('\n')
+  }
+
+  test('of bash offers commands, options and values where they belong', async () => {
+    expect(await complete('ru')).toEqual(['run', 'runs'])
+    expect(await complete('runs', '--status', 'c')).toEqual(['cancelling', 'completed', 'cancelled'])
+    expect(await complete('--url', 'run', 'sh')).toEqual(['show'])
+    expect(await complete('run', '--max-c')).toEqual(['--max-cost-usd'])
+    expect(await complete('--json', 'logs', '-')).toEqual(expect.arrayContaining(['--follow', '-f', '--type', '--json']))
+    expect(await complete('run', '--title', '')).toEqual([''])
+    expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
+  })
+
+  test('of zsh and fish names every command and option', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      const { out } = await runCli(['completion', shell])
+      for (const word of ['resume', 'max-steps', 'FINAL_ANSWER', 'enqueue'])
+        expect({ shell, has: out.includes(word) }).toEqual({ shell, has: true })
+    }
+    expect((await runCli(['completion', 'tcsh'])).code).toBe(2)
+  })
+})
+
+test('a config file that is broken, or that others can read, is named', async () => {
+  using home = temporaryFolder()
+  const env = { XDG_CONFIG_HOME: home.path, AGENTRUN_URL: app.base_url }
+  mkdirSync(join(home.path, 'agentrun'))
+  const file = join(home.path, 'agentrun/config.json')
+  writeFileSync(file, '{"services":')
+  expect(await runCli(['runs'], { env })).toMatchObject({
+    code: 4,
+    err: expect.stringContaining(`${file} is not the JSON that login writes`),
+  })
+  expect(await runCli(['login'], { env, input: app.token })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('mend or remove it first'),
+  })
+  writeFileSync(file, JSON.stringify({ default_url: null, services: { [app.base_url]: { token: app.token } } }))
+  chmodSync(file, 0o644)
+  const { code, out } = await runCli(['doctor'], { env })
+  expect(code).toBe(1)
+  expect(out).toContain(`BROKEN  config file: ${file} can be read by others, and holds a token\n        → chmod 600 ${file}\n`)
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, rows, startApp } from '../start-app.ts'
+import { type Answer, startAltered } from './altered-service.ts'
+import { startAnswering } from './answering-server.ts'
+import { runCli } from './run-cli.ts'
+
+type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: string; mend: string | null }
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+async function doctor(env: Record<string, string>, ...args: string[]) {
+  const { code, out } = await runCli(['doctor', '--json', ...args], {
+    env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token, ...env },
+  })
+  const { broken, checks }: { broken: number; checks: Finding[] } = JSON.parse(out)
+  expect(checks.filter(check => (check.mend === null) !== (check.state === 'ok'))).toEqual([])
+  expect({ code, broken }).toEqual({ code: broken === 0 ? 0 : 1, broken: checks.filter(check => check.state === 'broken').length })
+  return checks
+}
+const found = (checks: Finding[], state: Finding['state']) => checks.filter(check => check.state === state).map(({ check }) => check)
+const named = (checks: Finding[], name: string) => checks.find(({ check }) => check === name)
+
+const altered = (alter: (path: string, answer: Answer) => Answer) => startAltered(app.base_url, alter)
+const withBody = (answer: Answer, change: (body: Record<string, unknown>) => unknown) => ({
+  ...answer,
+  body: JSON.stringify(change(JSON.parse(answer.body))),
+})
+
+test('of a fresh service nothing is broken; that it has a sample and scripts only is said', async () => {
+  const { code, out, err } = await runCli(['doctor'], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
+  expect(code).toBe(0)
+  expect(err).toBe('nothing is broken\n')
+  expect(out).toMatch(/^ok {6}permissions: runs:read, runs:write, logs:read, repos:read, org:read$/m)
+  expect(out).toMatch(/^warning models: no language model: runs play scripts\n {8}→ give the service a key, for example ANTHROPIC_API_KEY/m)
+  expect(out).toMatch(/^warning repositories: 1, and runs that name none work on the sample\n {8}→ /m)
+  expect(out).toMatch(/^ok {6}events: come through$/m)
+})
+
+describe('broken is, with its mend,', () => {
+  test('an address where nothing listens, and one that has no name', async () => {
+    const gone = await startAnswering({})
+    await gone[Symbol.asyncDispose]()
+    expect((await doctor({ AGENTRUN_URL: gone.base_url })).at(-1)).toMatchObject({
+      ...{ check: 'connection', state: 'broken', detail: expect.stringContaining('nothing listens at 127.0.0.1 port ') },
+      mend: expect.stringContaining('npm start'),
+    })
+    expect((await doctor({ AGENTRUN_URL: 'http://no-such-name.invalid' })).at(-1)).toMatchObject({ check: 'name', state: 'broken' })
+  })
+
+  test('something else that listens there, and https where there is none', async () => {
+    await using other = await startAnswering({ body: { hello: 'there' } }, response => response.writeHead(404).end('<html>'))
+    for (let i = 0; i < 2; i++)
+      expect((await doctor({ AGENTRUN_URL: other.base_url })).at(-1)).toMatchObject({
+        ...{ check: 'service', state: 'broken', detail: expect.stringContaining('is not an Agent Run Service') },
+      })
+    expect((await doctor({ AGENTRUN_URL: app.base_url.replace('http:', 'https:') })).at(-1)).toMatchObject({ state: 'broken' })
+  })
+
+  test('a host name that the service does not answer by', async () => {
+    const checks = await doctor({ AGENTRUN_URL: app.base_url.replace('127.0.0.1', '127.0.0.2') })
+    const last = checks.at(-1)
+    // Where it listens on one loopback address only, it is not reached at all.
+    if (last?.check === 'service') expect(last.mend).toContain('AGENTRUN_ALLOWED_HOSTS')
+    else expect(last).toMatchObject({ check: 'connection', state: 'broken' })
+  })
+
+  test('a token that is wrong, missing or none', async () => {
+    expect((await doctor({ AGENTRUN_TOKEN: 'wrong' })).at(-1)).toMatchObject({
+      check: 'token',
+      state: 'broken',
+      mend: expect.stringContaining('AGENTRUN_TOKEN'),
+    })
+    expect((await doctor({ AGENTRUN_TOKEN: '' })).at(-1)).toMatchObject({ check: 'token', mend: expect.stringContaining('agentrun login') })
+    expect((await doctor({ AGENTRUN_TOKEN: 'zwei Wörter' })).at(-1)).toMatchObject({ check: 'token', state: 'broken' })
+  })
+
+  test('an organization that is not of the token', async () => {
+    expect((await doctor({ AGENTRUN_ORG: '424242' })).at(-1)).toMatchObject({
+      check: 'organization',
+      state: 'broken',
+      mend: expect.stringContaining('--org'),
+    })
+  })
+
+  test('workers that start nothing, with the reason of the service, and a database that is away', async () => {
+    await using blocked = await altered((path, answer) =>
+      path === '/readyz'
+        ? withBody(answer, body => ({ ...body, workers: 'blocked', workers_reason: 'install bubblewrap', version: '9.9.9' }))
+        : answer,
+    )
+    const checks = await doctor({ AGENTRUN_URL: blocked.base_url })
+    expect(named(checks, 'workers')).toMatchObject({ state: 'broken', mend: 'install bubblewrap' })
+    expect(named(checks, 'version')).toMatchObject({ state: 'warning', detail: expect.stringContaining('9.9.9') })
+    await using without = await altered((path, answer) =>
+      path === '/readyz'
+        ? { ...answer, status: 503, body: JSON.stringify({ code: 'unavailable', message: 'The database does not answer.' }) }
+        : answer,
+    )
+    const database = await doctor({ AGENTRUN_URL: without.base_url })
+    expect(named(database, 'database')).toMatchObject({ state: 'broken', detail: 'The database does not answer.' })
+    expect(found(database, 'ok')).not.toContain('token')
+  })
+
+  test('a clock that is wrong', async () => {
+    for (const hours of [-1, 1]) {
+      await using skewed = await altered((_path, answer) => ({
+        ...answer,
+        headers: { ...answer.headers, date: new Date(Date.now() + hours * 3_600_000).toUTCString() },
+      }))
+      const clock = named(await doctor({ AGENTRUN_URL: skewed.base_url }), 'clock')
+      expect(clock).toMatchObject({
+        state: 'broken',
+        detail: expect.stringContaining(hours > 0 ? 'ahead of' : 'behind'),
+        mend: expect.stringContaining('NTP'),
+      })
+    }
+  })
+
+  test('a proxy that holds streams back', async () => {
+    await using proxy = await altered((_path, answer) => answer)
+    const checks = await doctor({ AGENTRUN_URL: proxy.base_url })
+    expect(found(checks, 'broken')).toEqual(['events'])
+    expect(named(checks, 'events')?.mend).toContain('buffering')
+  })
+
+  test('an organization without a repository', async () => {
+    await using empty = await altered((path, answer) =>
+      path.includes('/repos') ? withBody(answer, body => ({ ...body, items: [], total: 0 })) : answer,
+    )
+    expect(named(await doctor({ AGENTRUN_URL: empty.base_url }), 'repositories')).toMatchObject({
+      ...{ state: 'broken', mend: expect.stringContaining('AGENTRUN_INIT_REPO_URL') },
+    })
+  })
+})
+
+test('a token that may only read is no fault, and what it lacks is named', async () => {
+  const token = 'a-token-of-somebody-who-reads-only-0123456789'
+  await rows(
+    app,
+    `insert into tokens (user_id, kind, name, digest, wire_profile, scopes)
+      select $1, 'personal', 'reader', sha256($2::bytea), 'standard', '{runs:read,repos:read}'`,
+    [app.user_id, token],
+  )
+  const checks = await doctor({ AGENTRUN_TOKEN: token, AGENTRUN_ORG: String(app.org_id) })
+  expect(found(checks, 'broken')).toEqual([])
+  const permissions = checks.filter(({ check }) => check === 'permissions')
+  expect(permissions.map(({ detail }) => detail)).toEqual([
+    'runs:read, repos:read',
+    expect.stringMatching(/lacks runs:write .*logs:read .*org:read/),
+  ])
+})
+
+test('what it asks changes nothing', async () => {
+  const counts = `select (select count(*) from runs) as runs, (select count(*) from log_entries) as entries, (select count(*) from audit_entries) as audit`
+  const before = await rows(app, counts)
+  await doctor({})
+  expect(await rows(app, counts)).toEqual(before)
+})
