@@ -75,6 +75,14 @@ describe('400', () => {
     }
   })
 
+  test('a number that a double cannot hold is no object', async () => {
+    const { path = '' } = calls.find(({ name }) => name === 'updateAgentRun') ?? {}
+    expectProblem(await post(path, '9007199254740993', json, 'PATCH'), 400, 'body')
+    for (const number of ['9007199254740993', '1e999'])
+      expectProblem(await post(path, `{"budget":${number}}`, json, 'PATCH'), 400, 'body.budget')
+    expectProblem(await post(create, '{"prompt":"x","metadata":9007199254740993}'), 400, 'body.metadata')
+  })
+
   test('what the parser says of it is short, and repeats no more than a piece', async () => {
     const problem = expectProblem(await post(create, `{"prompt":"${'secret'.repeat(100_000)}`), 400, 'body')
     expect(problem.detail.length).toBeLessThan(300)
