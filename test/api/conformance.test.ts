@@ -1,152 +1,197 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
-import { problemStatuses } from '../../src/contract/problem-statuses.ts'
-import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'
+import { addCaller } from './add-caller.ts'
 import { contents } from './contents.ts'
-import { type Call, tokenCalls } from './every-endpoint.ts'
+import { isAllowedBody, isAllowedParameter, mistakesOf, type Operation, operations, type Parameter } from './document.ts'
+import { type Call, filledPath, tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addArtifact, addPullRequest } from './second-organization.ts'
+import { meanings } from './id-fields.ts'
+import { allowed, type Known, spoiled } from './schema-values.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
+import { sendCall } from './send-call.ts'
+
+/**
+ * Requests made from the OpenAPI document alone. They are the same in each run; `TEST_SEED=7` makes others and `TEST_MORE=10` ten times as
+ * many, and a failure says which seed and path lead to it. On a slow machine fewer are sent rather than that it takes longer.
+ */
+const seed = Number(process.env.TEST_SEED ?? 1)
+const more = Number(process.env.TEST_MORE ?? 1)
+const total_ms = 80_000 * more
 
 let app: App
-let calls: Map<string, Call>
-let run_id: number
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  run_id = (await createRun(app, { prompt: 'x', title: 'x', tags: ['a'] })).id
-  const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'x')
-  const artifact_id = await addArtifact(app.db, { organization_id: app.org_id, run_id }, 'x')
-  const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id, pr_id, artifact_id }
-  calls = new Map(tokenCalls(ids).map(call => [call.name, call]))
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const evil = fc.constantFrom(
-  ...[
-    '',
-    ' ',
-    '0',
-    '-1',
-    '1e3',
-    '0x10',
-    'null',
-    'true',
-    '\0',
-    'a\0b',
-    '\ud800',
-    '\udfff\ud800',
-    '\u202e',
-    "'; drop table runs; --",
-    '%',
-    '%00',
-    '\\',
-    '{}',
-    '[]',
-  ],
-  ...[
-    '../../etc/passwd',
-    '{{7*7}}',
-    '9'.repeat(30),
-    'x'.repeat(300),
-    '😀'.repeat(60),
-    '__proto__',
-    'constructor',
-    '2026-01-01T00:00:00Z',
-    'queued',
-    'API',
-    'scripted/playbook',
-  ],
-)
-const words = fc.oneof(evil, fc.string({ unit: 'binary', maxLength: 30 }), fc.string({ maxLength: 5 }))
-const numbers = fc.constantFrom(-1, 0, 1, 0.5, 2 ** 31, 2 ** 53, -(2 ** 60), 1e300, 1e-9, 100, 101)
-const values: fc.Arbitrary<unknown> = fc.oneof(
-  words,
-  numbers,
-  fc.constantFrom(null, true, false),
-  fc.jsonValue({ maxDepth: 3 }),
-  fc.array(words, { maxLength: 3 }),
-)
+const own_paths = operations.filter(({ operationId }) => operationId in endpoints)
+const share_ms = total_ms / own_paths.length / 2
 
-function expectConform(name: string, answer: Answer) {
-  const endpoint: Endpoint = endpoints[name as EndpointName]
-  expect([200, ...problemStatuses(endpoint)]).toContain(answer.status)
-  expect(answer.status).toBeLessThan(500)
-  if (answer.status !== 200) return void expectProblem(answer, answer.status)
-  const { response } = endpoint
-  if (typeof response !== 'string' && answer.headers.get('content-type')?.startsWith('application/json')) response.parse(answer.body)
+/** Checks as many requests as there is time for, and leaves none on its way. */
+async function checkEach<T>(requests: fc.Arbitrary<T>, numRuns: number, check: (given: T) => Promise<void>): Promise<void> {
+  const end = performance.now() + share_ms
+  const property = fc.asyncProperty(requests, async given => {
+    if (performance.now() < end) await check(given)
+  })
+  await fc.assert(property, { seed, numRuns: numRuns * more })
 }
 
-describe('whatever is sent, the answer is one that the contract knows, never a 5xx', () => {
-  const queries = Object.entries(endpoints).filter(
-    ([name, { method, query }]) => method === 'GET' && Object.keys(query.shape).length > 0 && !name.startsWith('stream'),
+/** An organization of its own for each operation: what one ends is there for the next. */
+type Place = { tenant: Tenant; known: Known; call: Call | undefined; token: string | null }
+let places = 0
+async function newPlace({ operationId }: Operation): Promise<Place> {
+  const tenant = await addTenant(app, `place-${++places}`)
+  const call = tokenCalls(tenant).find(({ name }) => name === operationId)
+  const known = {
+    ...Object.fromEntries(Object.entries(meanings).map(([name, names]) => [name, names === null ? [null] : [tenant[names]]])),
+    ...Object.fromEntries(Object.entries(call?.body ?? {}).map(([name, value]) => [name, [value]])),
+    ...{ model: ['scripted/playbook'], default_model: ['scripted/playbook'], agent_type: ['built_in', 'codegen'], base_ref: [null] },
+  }
+  const wants_token = endpoints[operationId as EndpointName].access === 'token'
+  return { tenant, known, call, token: wants_token ? await addCaller(app, [tenant.org_id], 'ADMIN') : null }
+}
+
+type Given = { path: Record<string, unknown>; query: [string, string][]; body: unknown }
+const whole = (operation: Operation, { path, query, body }: Given) => {
+  const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')
+  const filled = filledPath(
+    operation.path,
+    Object.fromEntries(Object.entries(path).map(([name, value]) => [name, encodeURIComponent(`${value}`)])),
   )
-  test.each(queries.map(([name]) => name))('in the query of %s', async name => {
-    const { path } = calls.get(name) as Call
-    const keys = fc.constantFrom(...Object.keys(endpoints[name as EndpointName].query.shape), 'unknown')
-    const pairs = fc.array(
-      fc.tuple(
-        keys,
-        fc.oneof(words, numbers.map(String)).map(text => text.toWellFormed()),
-      ),
-      { maxLength: 4 },
-    )
-    await fc.assert(
-      fc.asyncProperty(pairs, async given => {
-        const query = given.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&')
-        expectConform(name, await app.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`))
-      }),
-      { numRuns: 60 },
-    )
-  })
+  return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, body }
+}
 
-  const bodies = [
-    ...(['addMember', 'createServiceUser', 'createToken'] as const),
-    ...(['createAgentRun', 'updateAgentRun', 'resumeAgentRun', 'resumeAgentRunById', 'stopAgentRun', 'archiveAgentRun'] as const),
-    ...(['mergePullRequest', 'editPullRequest'] as const),
-  ]
-  test.each(bodies)('in the body of %s', async name => {
-    const { method, path, body } = calls.get(name) as Call
-    const given = endpoints[name].body
-    const schema = (given instanceof z.ZodPipe ? given.in : given instanceof z.ZodDefault ? given.unwrap() : given) as z.ZodObject
-    const changes = fc.dictionary(fc.constantFrom(...Object.keys(schema.shape), 'unknown', 'id', 'status', '__proto__'), values, {
-      maxKeys: 3,
-      noNullPrototype: true,
+const inPlace = (operation: Operation, place: Parameter['in']) => operation.parameters.filter(parameter => parameter.in === place)
+const bodySchema = (operation: Operation) => operation.requestBody?.content['application/json'].schema
+
+/** Requests that the document allows. */
+function good(operation: Operation, { known, tenant }: Place): fc.Arbitrary<Given> {
+  const path = fc.record(Object.fromEntries(inPlace(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])))
+  const query = fc.record(Object.fromEntries(inPlace(operation, 'query').map(({ name, schema }) => [name, allowed(schema, known, name)])), {
+    requiredKeys: inPlace(operation, 'query')
+      .filter(({ required }) => required)
+      .map(({ name }) => name),
+  })
+  const schema = bodySchema(operation)
+  return fc.record({
+    path: path.map(values => ({ ...values, ...('org_id' in values && { org_id: tenant.org_id }) })),
+    query: query.map(values => Object.entries(values).map(([name, value]): [string, string] => [name, `${value}`])),
+    body: schema === undefined ? fc.constant(undefined) : allowed(schema, known),
+  })
+}
+
+function expectDocumented(operation: Operation, { status, headers, body }: Answer): void {
+  expect(Object.keys(operation.responses)).toContain(`${status}`)
+  expect([status, status === 501 || status < 500]).toEqual([status, true])
+  const [type = ''] = (headers.get('content-type') ?? '').split(';')
+  if (status !== 200) expectProblem({ status, headers, body }, status)
+  else expect(Object.keys(operation.responses[200]?.content ?? {})).toContain(type)
+  if (/json$/.test(type)) expect(mistakesOf(operation, status, body)).toEqual([])
+}
+
+describe('what the document allows gets an answer that it describes, and a refusal has changed nothing', () => {
+  test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
+    const place = await newPlace(operation)
+    let before = await contents(app)
+    await checkEach(good(operation, place), 30, async given => {
+      const answer = await sendCall(app, whole(operation, given), place.token)
+      expectDocumented(operation, answer)
+      if (operation.method === 'GET') return
+      const after = await contents(app)
+      if (answer.status >= 400) expect(after).toEqual(before)
+      before = after
     })
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof({ weight: 6, arbitrary: changes.map(change => ({ ...body, ...change })) }, { weight: 1, arbitrary: values }),
-        async given => {
-          expectConform(name, await app.call(method, path, given))
-        },
-      ),
-      { numRuns: 60 },
-    )
+    if (operation.method === 'GET') expect(await contents(app)).toEqual(before)
   })
+})
 
-  test('as bytes', async () => {
-    const { path } = calls.get('createAgentRun') as Call
-    const good = Buffer.from('{"prompt":"x","tags":["a"],"metadata":{"a":[1,2]}}')
-    const broken = fc
-      .tuple(fc.nat(good.length - 1), fc.uint8Array({ maxLength: 4 }), fc.nat(3))
-      .map(([at, bytes, gone]) => Buffer.concat([good.subarray(0, at), bytes, good.subarray(at + gone)]))
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(
-          broken,
-          fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes)),
-        ),
-        async bytes => {
-          const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' }
-          const response = await fetch(app.base_url + path, { method: 'POST', headers, body: bytes })
-          expectConform('createAgentRun', { status: response.status, headers: response.headers, body: await response.json() })
-        },
-      ),
-      { numRuns: 150 },
-    )
+/** Texts for a parameter: numbers in spellings that are none, other kinds, beyond the limits. */
+const texts = ['', ' ', '-1', '+1', '1e2', '0x10', '%2010', '1.0', '1_0', 'NaN', '１', 'null', 'true', 'True', 'x', '\0', '9'.repeat(20)]
+const parameterTexts = ({ schema }: Parameter, known: Known) =>
+  fc.oneof(
+    fc.constantFrom(...texts),
+    spoiled(schema, known).map(value => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)),
+  )
+
+/** Whether the text is what the document says: a number in plain digits, `true` or `false`, or a text. */
+function isAllowedText(operation: Operation, parameter: Parameter, text: string): boolean {
+  if (/^(0|[1-9]\d*)$/.test(text) && isAllowedParameter(operation, parameter, Number(text))) return true
+  return (
+    isAllowedParameter(operation, parameter, text) ||
+    (/^(true|false)$/.test(text) && isAllowedParameter(operation, parameter, text === 'true'))
+  )
+}
+
+/** One that the router takes for a part of a path, neither too long nor a step up. */
+const isPathPart = (text: string) => /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
+
+type Bad = Given & { wrong: string[] }
+/** Requests with one thing wrong, and where. */
+function bad(operation: Operation, place: Place): fc.Arbitrary<Bad> | null {
+  const schema = bodySchema(operation)
+  const parameters = operation.parameters.filter(({ in: where }) => where !== 'header')
+  const ways = [
+    ...(schema === undefined
+      ? []
+      : [
+          fc
+            .tuple(good(operation, place), spoiled(schema, place.known))
+            .filter(([, body]) => !isAllowedBody(operation, body))
+            .map(([given, body]): Bad => ({ ...given, body, wrong: ['body'] })),
+        ]),
+    ...parameters.map(parameter =>
+      fc
+        .tuple(good(operation, place), parameterTexts(parameter, place.known))
+        .filter(([, text]) => !isAllowedText(operation, parameter, text) && (parameter.in === 'query' || isPathPart(text)))
+        .map(([given, text]): Bad => {
+          const wrong = [parameter.in, parameter.name]
+          if (parameter.in === 'path') return { ...given, path: { ...given.path, [parameter.name]: text }, wrong }
+          return { ...given, query: [...given.query.filter(([name]) => name !== parameter.name), [parameter.name, text]], wrong }
+        }),
+    ),
+  ]
+  return ways.length === 0 ? null : fc.oneof(...ways)
+}
+
+describe('what the document does not allow is a 400 that says where, and changes nothing', () => {
+  test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
+    const place = await newPlace(operation)
+    const requests = bad(operation, place)
+    if (requests === null) return
+    const before = await contents(app)
+    await checkEach(requests, 40, async ({ wrong, ...given }) => {
+      const answer = await sendCall(app, whole(operation, given), place.token)
+      const problem = expectProblem(answer, 400)
+      expect(mistakesOf(operation, 400, answer.body)).toEqual([])
+      expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)
+    })
+    expect(await contents(app)).toEqual(before)
   })
+})
+
+test('a body of bytes that are broken somewhere gets an answer that the document describes', async () => {
+  const operation = own_paths.find(({ operationId }) => operationId === 'createAgentRun') as Operation
+  const { call, token } = await newPlace(operation)
+  const text = Buffer.from('{"prompt":"x","tags":["a"],"metadata":{"a":[1,2]}}')
+  const broken = fc
+    .tuple(fc.nat(text.length - 1), fc.uint8Array({ maxLength: 4 }), fc.nat(3))
+    .map(([at, bytes, gone]) => Buffer.concat([text.subarray(0, at), bytes, text.subarray(at + gone)]))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        broken,
+        fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes)),
+      ),
+      async body => {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+        const response = await fetch(app.base_url + call?.path, { method: 'POST', headers, body })
+        expectDocumented(operation, { status: response.status, headers: response.headers, body: await response.json() })
+      },
+    ),
+    { seed, numRuns: 150 },
+  )
 })
 
 test('what the schema of a create allows is taken, and comes back as it was sent', async () => {
@@ -172,7 +217,7 @@ test('what the schema of a create allows is taken, and comes back as it was sent
     },
     { requiredKeys: ['prompt'] },
   )
-  const { path } = calls.get('createAgentRun') as Call
+  const path = `/v1/organizations/${app.org_id}/agent/run`
   await fc.assert(
     fc.asyncProperty(good, async given => {
       const { status, body } = await app.call('POST', path, given)
@@ -182,22 +227,6 @@ test('what the schema of a create allows is taken, and comes back as it was sent
       if (given.tags !== undefined) expect(body.tags).toEqual(given.tags)
       expect(JSON.stringify(body.metadata)).toBe(JSON.stringify(given.metadata ?? null))
     }),
-    { numRuns: 60 },
+    { seed, numRuns: 60 },
   )
-})
-
-test('a refused request has changed nothing', async () => {
-  const before = await contents(app)
-  for (const [name, call] of calls) {
-    if (!call.body) continue
-    await fc.assert(
-      fc.asyncProperty(values, async value => {
-        const key = Object.keys(call.body ?? {})[0] ?? ''
-        const answer = await app.call(call.method, call.path, { ...call.body, [key]: [value], agent_run_id: [] })
-        if (answer.status !== 400) throw new Error(`${name} took ${JSON.stringify(value)}`)
-      }),
-      { numRuns: 15 },
-    )
-  }
-  expect(await contents(app)).toEqual(before)
 })

@@ -11,6 +11,7 @@ export async function contents(app: App): Promise<Record<string, string>> {
     const digest = `count(*) filter (where ${text} <> '') || ' ' || coalesce(md5(string_agg(${text}, '|' order by ${text})), '')`
     return `select '${name}' as name, ${digest} as digest from ${name} t`
   })
-  const found = await rows<{ name: string; digest: string }>(app, digests.join(' union all '))
-  return Object.fromEntries(found.map(({ name, digest }) => [name, digest]))
+  const text = digests.join(' union all ')
+  const found = await app.db.query<{ name: string; digest: string }>({ name: `contents_${text.length}`, text })
+  return Object.fromEntries(found.rows.map(({ name, digest }) => [name, digest]))
 }

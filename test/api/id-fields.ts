@@ -1,17 +1,12 @@
-import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
-import { openApiDocument } from '../../src/contract/openapi.ts'
+import { followed, operations, type Schema } from './document.ts'
 import type { Ids } from './every-endpoint.ts'
-
-type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema } & { [key in 'anyOf' | 'oneOf' | 'allOf']?: Schema[] }
-type Parameter = { name: string; in: 'path' | 'query' | 'header'; schema: Schema }
-type Operation = { parameters: Parameter[]; requestBody?: { content: { 'application/json': { schema: Schema } } } }
 
 /** A place of a request that names something: `keys` leads to it in the body, `[]` to each of a list. */
 export type IdField = { operation: EndpointName; place: 'path' | 'query' | 'body'; keys: string[]; names: keyof Ids }
 
 /** What each name stands for, wherever it is sent; null: nothing that belongs to an organization. */
-const meanings: Record<string, keyof Ids | null> = {
+export const meanings: Record<string, keyof Ids | null> = {
   org_id: 'org_id',
   agent_run_id: 'run_id',
   parent_run_id: 'run_id',
@@ -30,16 +25,10 @@ const meanings: Record<string, keyof Ids | null> = {
   after_card_order_id: null,
 }
 
-const document = openApiDocument({ base_url: 'http://service.test', version: '1' }) as {
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema> }
-}
-
 /** Every field of every operation with a token that takes an id, by its name in the document. A name that nobody has explained is an error. */
 export function idFields(): IdField[] {
-  const rows = (Object.entries(endpoints) as [EndpointName, Endpoint][]).filter(([, { access }]) => access === 'token')
-  return rows.flatMap(([operation, { path, method }]) => {
-    const { parameters = [], requestBody }: Partial<Operation> = document.paths[path]?.[method.toLowerCase()] ?? {}
+  const asked = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
+  return asked.flatMap(({ operationId, parameters, requestBody }) => {
     // All of a path names something.
     const given = parameters.filter(({ name, in: place }) => place === 'path' || (place === 'query' && isIdLike(name)))
     const body = requestBody ? idKeys(requestBody.content['application/json'].schema, []) : []
@@ -47,21 +36,21 @@ export function idFields(): IdField[] {
       ({ place, keys }) => {
         const name = keys.findLast(key => key !== '[]') ?? ''
         const names = meanings[name]
-        if (names === undefined) throw new Error(`${operation} takes ${name}: say in test/api/id-fields.ts what it names`)
-        return names === null ? [] : [{ operation, place: place as IdField['place'], keys, names }]
+        if (names === undefined) throw new Error(`${operationId} takes ${name}: say in test/api/id-fields.ts what it names`)
+        return names === null ? [] : [{ operation: operationId as EndpointName, place: place as IdField['place'], keys, names }]
       },
     )
   })
 }
 
+const isOwn = (name: string): name is EndpointName => name in endpoints
 const isIdLike = (name: string) => /(^|_)ids?$/.test(name)
 
 function idKeys(schema: Schema, keys: string[]): string[][] {
-  const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
+  const { properties = {}, items, anyOf = [] } = followed(schema)
   const found = [
-    ...($ref ? idKeys(document.components.schemas[$ref.replace('#/components/schemas/', '')] ?? {}, keys) : []),
     ...(items ? idKeys(items, [...keys, '[]']) : []),
-    ...[...anyOf, ...oneOf, ...allOf].flatMap(one => idKeys(one, keys)),
+    ...anyOf.flatMap(one => idKeys(one, keys)),
     ...Object.entries(properties).flatMap(([name, inner]) =>
       isIdLike(name) ? [isList(inner) ? [...keys, name, '[]'] : [...keys, name]] : idKeys(inner, [...keys, name]),
     ),
