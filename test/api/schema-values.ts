@@ -74,6 +74,7 @@ function texts({ format, pattern, minLength = 0, maxLength = 60 }: Schema): fc.A
   if (format === 'date-time') return date.map(time => time.toISOString())
   if (format === 'uri')
     return fc.oneof(fc.webUrl(), fc.constantFrom('http://127.0.0.1/', 'https://[::1]/x', 'https://example.org/')).filter(fits)
+  if (format === 'date') return date.map(time => time.toISOString().slice(0, 10))
   if (format === 'email') return fc.emailAddress().filter(fits)
   if (format === 'uuid') return fc.uuid()
   if (format !== undefined) throw new Error(`teach test/api/schema-values.ts the format ${format}`)
