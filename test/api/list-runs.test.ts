@@ -113,6 +113,16 @@ describe('200', () => {
     expect(await found('?created_before=0001-01-01T00:00:00Z')).toEqual([])
   })
 
+  test('what published clients ask for, runs made through the API by the caller, and each filter that narrows is said in the total', async () => {
+    const [, by_slack = 0, by_colleague = 0] = ids
+    const { body: me } = await app.call('GET', '/v1/users/me')
+    const mine = ids.filter(id => id !== by_slack && id !== by_colleague).toReversed()
+    expect(await found(`?source_type=API&user_id=${me.id}`)).toEqual(mine)
+    const { body } = await list(`?source_type=API&limit=2&user_id=${me.id}`)
+    expect(body).toMatchObject({ total: mine.length, size: 2, page: 1, pages: 3 })
+    expect(await found(`?source_type=API&user_id=${colleague}`)).toEqual([by_colleague])
+  })
+
   test("archived runs stay out unless asked for, and another organization's never come in", async () => {
     const last = ids.at(-1) ?? 0
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/archive`, { agent_run_id: last })
