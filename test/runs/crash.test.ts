@@ -30,6 +30,9 @@ async function call(base_url: string, method: string, path: string, body?: unkno
   return response.json()
 }
 
+// `until` asks more often than a client may.
+const no_limits = { AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off' }
+
 /** Asks until the run is as expected; the service is another process, so there is nothing else to wait for. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
 async function until(base_url: string, id: number, fits: (run: any) => boolean): Promise<any> {
@@ -52,6 +55,7 @@ test('kill -9 of the service: sandbox gone, every run and entry still there, the
       ][n] ?? { text: 'recovered' },
   )
   const env = {
+    ...no_limits,
     AGENTRUN_DATA_DIR: join(folder, 'data'),
     AGENTRUN_INIT_TOKEN: TOKEN,
     AGENTRUN_INIT_REPO_URL: repository,
@@ -116,6 +120,7 @@ test('Ctrl-C while the branch is being pushed: the next start pushes and propose
   const hook = join(slow, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 30\n', { mode: 0o755 })
   const env = {
+    ...no_limits,
     AGENTRUN_DATA_DIR: join(folder, 'pushing'),
     AGENTRUN_INIT_TOKEN: TOKEN,
     AGENTRUN_INIT_REPO_URL: slow,
