@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import { analysisEndpoints } from './endpoints/analysis.ts'
 import { auditEndpoints } from './endpoints/audit-log.ts'
+import { checkSuiteEndpoints } from './endpoints/check-suites.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
@@ -22,6 +23,7 @@ export const endpoints = {
   ...runEndpoints,
   ...traceEndpoints,
   ...repositoryEndpoints,
+  ...checkSuiteEndpoints,
   ...pullRequestEndpoints,
   ...organizationEndpoints,
   ...usageEndpoints,

@@ -6,6 +6,7 @@ import { analyzeSandboxLogs, generateSetupCommands, listSandboxes } from '../ser
 import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
+import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/check-suite-settings.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
@@ -142,6 +143,8 @@ export const handlers: Handlers = {
   getRepository: (ctx, { params }) => getRepository(ctx, params.repo_id),
   updateRepository: (ctx, { params, body }) => updateRepository(ctx, params.repo_id, body),
   deleteRepository: (ctx, { params }) => deleteRepository(ctx, params.repo_id),
+  getCheckSuiteSettings: (ctx, { query }) => getCheckSuiteSettings(ctx, query.repo_id),
+  updateCheckSuiteSettings: (ctx, { query, body }) => updateCheckSuiteSettings(ctx, query.repo_id, body),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
   generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),

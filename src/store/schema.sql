@@ -56,6 +56,20 @@ create table changes (
   constraint changes_pkey PRIMARY KEY (run_id)
 );
 
+create table check_suite_settings (
+  organization_id bigint not null,
+  repository_id bigint not null,
+  check_retry_count integer,
+  ignored_checks text,
+  check_retry_counts text,
+  custom_prompts text,
+  high_priority_apps text,
+  updated_at timestamp with time zone not null default now(),
+  constraint check_suite_settings_check_retry_count_check CHECK (((check_retry_count >= 0) AND (check_retry_count <= 10))),
+  constraint check_suite_settings_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint check_suite_settings_pkey PRIMARY KEY (organization_id, repository_id)
+);
+
 create table events (
   organization_id bigint not null,
   seq bigint not null,
@@ -401,6 +415,7 @@ create table users (
   created_at timestamp with time zone not null default now(),
   kind text not null default 'person'::text,
   service_organization_id bigint,
+  custom_prompt text,
   last_sign_in_at timestamp with time zone,
   constraint users_check CHECK (((kind = 'service'::text) = (service_organization_id IS NOT NULL))),
   constraint users_check1 CHECK (((kind = 'person'::text) OR (email IS NULL))),

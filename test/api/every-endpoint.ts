@@ -28,6 +28,7 @@ export function tokenCalls(ids: Ids): Call[] {
     createOrganization: { name: 'x' },
     createRepository: { url: 'https://git.example.org/acme/another.git' },
     updateRepository: { name: 'changed' },
+    updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
     updateAgentRun: { title: 'changed' },
     resumeAgentRun: { agent_run_id: ids.run_id, prompt: 'x' },
@@ -53,6 +54,8 @@ export function tokenCalls(ids: Ids): Call[] {
   const unnamed = { token_id: 424_242, service_user_id: 424_242, sandbox_id: 1 }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {
+    getCheckSuiteSettings: `repo_id=${ids.repo_id}`,
+    updateCheckSuiteSettings: `repo_id=${ids.repo_id}`,
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
   }

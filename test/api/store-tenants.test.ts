@@ -5,6 +5,7 @@ import { append } from '../../src/store/append.ts'
 import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
+import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/check-suite-settings.ts'
 import { heartbeat } from '../../src/store/claims.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
@@ -64,6 +65,7 @@ beforeAll(async () => {
   const { id: token_id } = await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })
   const artifact = await addArtifact(app.db, { organization_id: app.org_id, run_id: id }, 'ours')
   mine = { artifact, run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
+  await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
 })
@@ -87,6 +89,7 @@ const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'paren
   ...{ base_sha: null, auto_create_pr: true, budget_max_cost_usd: null, budget_max_steps: null, budget_max_active_seconds: null },
   ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
 }
+const no_settings = { check_retry_count: 1, ignored_checks: null, check_retry_counts: null, custom_prompts: null, high_priority_apps: null }
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
 /** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
@@ -118,6 +121,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
+  getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),
+  saveCheckSuiteSettings: (db, org) => saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
   getChange: (db, org) => getChange(db, org, mine.run),
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
@@ -272,6 +277,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const readers = [
     'getArtifact',
     'getChange',
+    'getCheckSuiteSettings',
     'getMember',
     'getPullRequest',
     'findLiveTokens',

@@ -43,3 +43,20 @@ alter table repositories
   drop constraint repositories_organization_id_url_key;
 create unique index repositories_url on repositories (organization_id, url) where removed_at is null;
 create index runs_of_repository on runs (organization_id, repository_id);
+
+-- How runs treat failing checks of a repository. Lists and objects are JSON text, as they were sent; absent: the defaults.
+create table check_suite_settings (
+  organization_id bigint not null,
+  repository_id bigint not null,
+  check_retry_count int check (check_retry_count between 0 and 10),
+  ignored_checks text,
+  check_retry_counts text,
+  custom_prompts text,
+  high_priority_apps text,
+  updated_at timestamptz not null default now(),
+  primary key (organization_id, repository_id),
+  foreign key (organization_id, repository_id) references repositories (organization_id, id)
+);
+
+-- What a user wants to be said to the agents of their runs.
+alter table users add column custom_prompt text;

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { CheckSuiteSettings, CheckSuiteSettingsInput } from '../check-suite-settings.ts'
+import { id } from '../decimal.ts'
+import { type Endpoint, org, v1 } from '../endpoint.ts'
+
+const of_repository = z.object({ repo_id: id().describe('The repository') })
+
+/** How runs treat failing checks, by repository: kept now, followed once pull requests have checks. */
+export const checkSuiteEndpoints = {
+  getCheckSuiteSettings: {
+    ...v1,
+    tag: 'check-suite-settings',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/repos/check-suite-settings',
+    summary: 'How runs treat failing checks of a repository',
+    scope: 'repos:read',
+    bucket: 'standard',
+    params: org,
+    query: of_repository,
+    problems: ['not_found'],
+    response: CheckSuiteSettings,
+  },
+  updateCheckSuiteSettings: {
+    ...v1,
+    tag: 'check-suite-settings',
+    method: 'PUT',
+    path: '/v1/organizations/{org_id}/repos/check-suite-settings',
+    summary: 'Change how runs treat failing checks of a repository',
+    description:
+      'A key that is null or absent stays as it is. The settings are kept in this version, and followed when pull requests have checks.',
+    scope: 'repos:admin',
+    bucket: 'standard',
+    params: org,
+    query: of_repository,
+    problems: ['not_found'],
+    body: CheckSuiteSettingsInput,
+    response: CheckSuiteSettings,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,43 @@
+import type { CheckSuiteSettingsInput } from '../contract/check-suite-settings.ts'
+import { getCheckSuiteSettings as getRow, saveCheckSuiteSettings } from '../store/check-suite-settings.ts'
+import type { Db } from '../store/database.ts'
+import { holdRepository } from '../store/repositories.ts'
+import { audit } from './audit.ts'
+import type { Context } from './context.ts'
+import { repositoryNotFound, requireRepository } from './repositories.ts'
+
+const RETRIES = 3
+
+/** The settings of a repository, with defaults for what nobody has set. 404 when it is not in this organization. */
+export async function getCheckSuiteSettings(ctx: Context, repo_id: number, db: Db = ctx.db) {
+  await requireRepository(db, ctx.organization_id, repo_id)
+  const row = await getRow(db, ctx.organization_id, repo_id)
+  const list = (json: string | null | undefined) => (json == null ? [] : (JSON.parse(json) as string[]))
+  const object = <T>(json: string | null | undefined) => (json == null ? {} : (JSON.parse(json) as Record<string, T>))
+  return {
+    check_retry_count: row?.check_retry_count ?? RETRIES,
+    ignored_checks: list(row?.ignored_checks),
+    check_retry_counts: object<number>(row?.check_retry_counts),
+    custom_prompts: object<string>(row?.custom_prompts),
+    high_priority_apps: list(row?.high_priority_apps),
+    // None of its pull requests has checks yet.
+    available_check_suite_names: [],
+  }
+}
+
+/** Changes what is given and leaves the rest. Answers all of it. */
+export async function updateCheckSuiteSettings(ctx: Context, repo_id: number, input: CheckSuiteSettingsInput) {
+  const json = (value: unknown) => (value == null ? null : JSON.stringify(value))
+  return ctx.db.transaction(async tx => {
+    if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
+    await saveCheckSuiteSettings(tx, ctx.organization_id, repo_id, {
+      check_retry_count: input.check_retry_count ?? null,
+      ignored_checks: json(input.ignored_checks),
+      check_retry_counts: json(input.check_retry_counts),
+      custom_prompts: json(input.custom_prompts),
+      high_priority_apps: json(input.high_priority_apps),
+    })
+    await audit(tx, ctx, 'repository.checks_updated', { type: 'repository', id: repo_id }, { changed: Object.keys(input) })
+    return getCheckSuiteSettings(ctx, repo_id, tx)
+  })
+}
