@@ -34,7 +34,7 @@ import { createSignInLink } from '../service/sign-in-links.ts'
 import { stopRun } from '../service/stop-run.ts'
 import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getUsage } from '../service/usage.ts'
-import { getMe, getUser, listUsers } from '../service/users.ts'
+import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/users.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
 export class RawAnswer {
@@ -68,6 +68,7 @@ type ActorName =
   | 'listOrganizations'
   | 'createOrganization'
   | 'getMe'
+  | 'updateMe'
   | 'listMcpProviders'
   | 'getOAuthStatus'
   | 'revokeOAuthToken'
@@ -119,6 +120,8 @@ export const handlers: Handlers = {
   updateOrganization: (ctx, { body }) => updateOrganization(ctx, body),
   getOrganizationSettings: ctx => getOrganizationSettings(ctx),
   getMe: ctx => getMe(ctx),
+  updateMe: (ctx, { body }) => updateMe(ctx, body),
+  getCliRules: ctx => getCliRules(ctx),
   listUsers: (ctx, { query }) => listUsers(ctx, query),
   getUser: (ctx, { params }) => getUser(ctx, params.user_id),
   listMembers: (ctx, { query }) => listMembers(ctx, query),

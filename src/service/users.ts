@@ -1,9 +1,11 @@
+import type { UpdateMeInput } from '../contract/users.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
-import { getMember, getUser as getUserRow, listMembers, type UserRow } from '../store/accounts.ts'
+import { getCustomPrompt, getMember, getUser as getUserRow, listMembers, type UserRow, updateUser } from '../store/accounts.ts'
+import { getOrganization } from '../store/organizations.ts'
 import type { ActorContext, Context } from './context.ts'
 
-const userObject = (user: UserRow) => ({ ...user, is_admin: user.role === 'ADMIN' })
+const userObject = <User extends UserRow>(user: User) => ({ ...user, is_admin: user.role === 'ADMIN' })
 const notFound = () => new ServiceError('not_found', 'User not found.')
 
 /** The caller. */
@@ -11,6 +13,21 @@ export async function getMe(ctx: ActorContext) {
   const user = await getUserRow(ctx.db, ctx.actor.user_id)
   if (!user) throw notFound()
   return userObject(user)
+}
+
+/** Changes the caller. 403 for a token that is bound to one organization, because what is said to agents holds in all of the user's. */
+export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
+  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
+  const custom_prompt = input.custom_prompt === '' ? null : input.custom_prompt
+  await updateUser(ctx.db, ctx.actor.user_id, { ...input, custom_prompt })
+  return getMe(ctx)
+}
+
+/** What is said to agents besides their prompt: by the organization, and by the caller. */
+export async function getCliRules(ctx: Context) {
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const user_custom_prompt = await getCustomPrompt(ctx.db, ctx.organization_id, ctx.actor.user_id)
+  return { organization_rules: organization?.rules ?? null, user_custom_prompt }
 }
 
 /** One page of the organization's users, oldest first. */

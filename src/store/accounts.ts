@@ -129,10 +129,10 @@ export type UserRow = {
 }
 
 /** A user with the role in the first organization that has them. */
-export async function getUser(db: Db, user_id: number): Promise<UserRow | undefined> {
-  const { rows } = await db.query<UserRow>({
+export async function getUser(db: Db, user_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
+  const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
     name: 'get_user',
-    text: `select u.id, u.email, u.full_name, u.github_user_id, u.github_username, u.avatar_url,
+    text: `select u.id, u.email, u.full_name, u.github_user_id, u.github_username, u.avatar_url, u.custom_prompt,
         (select m.role from memberships m where m.user_id = u.id order by m.organization_id limit 1) as role
       from users u where u.id = $1`,
     values: [user_id],
@@ -170,6 +170,37 @@ export async function listMembers(
     values: [organization_id],
   })
   return { rows: page.rows, total: only(count.rows).total }
+}
+
+export type UserChange = { full_name?: string | null; avatar_url?: string | null; custom_prompt?: string | null }
+type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
+
+/** What is absent stays as it is, null empties it. */
+export async function updateUser(db: Db, user_id: number, change: Undefinable<UserChange>): Promise<void> {
+  await db.query({
+    name: 'update_user',
+    text: `update users set full_name = case when $2 then $3 else full_name end, avatar_url = case when $4 then $5 else avatar_url end,
+        custom_prompt = case when $6 then $7 else custom_prompt end where id = $1`,
+    values: [
+      user_id,
+      change.full_name !== undefined,
+      change.full_name ?? null,
+      change.avatar_url !== undefined,
+      change.avatar_url ?? null,
+      change.custom_prompt !== undefined,
+      change.custom_prompt ?? null,
+    ],
+  })
+}
+
+/** What a user of the organization wants to be said to agents; null: nothing, or the user is not in it any more. */
+export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
+  const { rows } = await db.query<{ custom_prompt: string | null }>({
+    name: 'get_custom_prompt',
+    text: `select u.custom_prompt from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2`,
+    values: [organization_id, user_id],
+  })
+  return rows[0]?.custom_prompt ?? null
 }
 
 export async function insertUser(db: Db, user: { full_name: string }): Promise<{ id: number }> {

@@ -1,5 +1,6 @@
 import { INSTRUCTION_CHARS, INSTRUCTION_FILES, type InstructionFile } from '../agent/phases/plan-agent.ts'
 import { readFilesAt } from '../git/read-files.ts'
+import { getCustomPrompt } from '../store/accounts.ts'
 import { findEntries } from '../store/log-entries.ts'
 import { getOrganization } from '../store/organizations.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
@@ -13,13 +14,20 @@ const decoder = new TextDecoder('utf-8', { fatal: false })
 const known = new Map<string, InstructionFile | null>()
 const MOST_KNOWN = 200
 
-/** What the agent of a run is told besides its prompt: by the organization, and by the repository where the organization wants that. */
-export async function readInstructions(deps: WorkerDeps, claim: Claim, base: Base | null, first: boolean) {
-  const organization = await getOrganization(deps.db, claim.organization_id)
+/**
+ * What the agent of a run is told besides its prompt: by the organization, by the user who started the run, and by the repository where
+ * the organization wants that.
+ */
+export async function readInstructions(deps: WorkerDeps, claim: Claim, user_id: number, base: Base | null, first: boolean) {
+  const [organization, user_custom_prompt] = await Promise.all([
+    getOrganization(deps.db, claim.organization_id),
+    getCustomPrompt(deps.db, claim.organization_id, user_id),
+  ])
   const organization_rules = organization?.rules ?? null
   await showSaid(claim, 'organization_rules', organization_rules)
+  await showSaid(claim, 'user_custom_prompt', user_custom_prompt)
   const instructions = organization?.enable_rules_detection === false ? null : await readRepositoryFile(deps, claim, base, first)
-  return { organization_rules, instructions }
+  return { organization_rules, user_custom_prompt, instructions }
 }
 
 /** Shows a text of people in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */

@@ -93,7 +93,7 @@ async function workToEnd(
     return opened.sandbox
   }
   const [told, records, started] = await Promise.all([
-    readInstructions(deps, claim, base, run.turn === 1 && run.total_logs <= 2),
+    readInstructions(deps, claim, run.user_id, base, run.turn === 1 && run.total_logs <= 2),
     readJournal(claim),
     run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' }),
   ])

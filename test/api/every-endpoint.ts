@@ -28,6 +28,7 @@ export function tokenCalls(ids: Ids): Call[] {
     createOrganization: { name: 'x' },
     createRepository: { url: 'https://git.example.org/acme/another.git' },
     updateRepository: { name: 'changed' },
+    updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
     updateAgentRun: { title: 'changed' },

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getMember, insertToken } from '../../src/store/accounts.ts'
+import { getCustomPrompt, getMember, insertToken, updateUser } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
 import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
@@ -65,6 +65,7 @@ beforeAll(async () => {
   const { id: token_id } = await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })
   const artifact = await addArtifact(app.db, { organization_id: app.org_id, run_id: id }, 'ours')
   mine = { artifact, run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
+  await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
@@ -124,6 +125,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),
   saveCheckSuiteSettings: (db, org) => saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
   getChange: (db, org) => getChange(db, org, mine.run),
+  getCustomPrompt: async (db, org) => (await getCustomPrompt(db, org, app.user_id)) ?? undefined,
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
@@ -218,6 +220,7 @@ const without: Record<string, string> = {
     recordSignIn: 'a user',
     getUser: 'the caller',
     isAdminSomewhere: 'the caller',
+    updateUser: 'the caller',
   },
   ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
   ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: "a user's" },
@@ -277,6 +280,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const readers = [
     'getArtifact',
     'getChange',
+    'getCustomPrompt',
     'getCheckSuiteSettings',
     'getMember',
     'getPullRequest',

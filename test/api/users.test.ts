@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { User, UserPage } from '../../src/contract/users.ts'
-import { insertMembership, insertUser } from '../../src/store/accounts.ts'
+import { CliRules, Me, User, UserPage } from '../../src/contract/users.ts'
+import { digest } from '../../src/core/token.ts'
+import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
 import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
@@ -27,8 +28,8 @@ describe.each(['/v1/users/me', '/v1/user'])('GET %s', path => {
   test('200: the caller, with the texts that generated clients want as texts', async () => {
     const { status, body } = await app.call('GET', path)
     expect(status).toBe(200)
-    expect(User.strict().parse(body)).toEqual({
-      ...{ id: app.user_id, email: null, github_user_id: '', github_username: '', avatar_url: null },
+    expect(Me.strict().parse(body)).toEqual({
+      ...{ custom_prompt: null, id: app.user_id, email: null, github_user_id: '', github_username: '', avatar_url: null },
       ...{ full_name: 'Administrator', role: 'ADMIN', is_admin: true },
     })
   })
@@ -78,4 +79,56 @@ describe('GET …/users/{user_id}', () => {
     const unknown = expectProblem(await users('/424242'), 404)
     expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...unknown, request_id: '', instance: '' })
   })
+})
+
+describe('PATCH /v1/users/me', () => {
+  const patch = (body: unknown, token = other.token) => app.call('PATCH', '/v1/users/me', body, as(token))
+
+  test('200: what is set is what is read, a key that is absent stays, null empties', async () => {
+    const before = (await app.call('GET', '/v1/users/me', undefined, as(other.token))).body
+    let wanted = before
+    for (const change of [{ full_name: 'Ada' }, { avatar_url: 'https://x.example/a.png' }, { custom_prompt: 'Be kind.\n😀' }, {}]) {
+      wanted = { ...wanted, ...change }
+      const { status, body } = await patch(change)
+      expect({ status, body: Me.strict().parse(body) }).toEqual({ status: 200, body: wanted })
+      expect((await app.call('GET', '/v1/users/me', undefined, as(other.token))).body).toEqual(wanted)
+    }
+    const emptied = await patch({ full_name: null, avatar_url: null, custom_prompt: '  ' })
+    expect(emptied.body).toEqual({ ...before, full_name: null })
+  })
+
+  test('400: what is wrong is named', async () => {
+    const wrong: [object, string][] = [
+      [{ full_name: '' }, 'body.full_name'],
+      [{ full_name: 1 }, 'body.full_name'],
+      [{ avatar_url: 'javascript:alert(1)' }, 'body.avatar_url'],
+      [{ avatar_url: 'x' }, 'body.avatar_url'],
+      [{ custom_prompt: 'x'.repeat(20_001) }, 'body.custom_prompt'],
+    ]
+    for (const [body, field] of wrong) expectProblem(await patch(body), 400, field)
+  })
+
+  test('403: a token that is bound to one organization does not change what agents are told in others', async () => {
+    const token = 'a-bound-token-of-the-users-test'
+    const given = { user_id: app.user_id, kind: 'personal', name: 't', wire_profile: 'standard', expires_in_seconds: null } as const
+    await insertToken(app.db, { ...given, digest: digest(token), organization_id: app.org_id })
+    expectProblem(await patch({ custom_prompt: 'x' }, token), 403)
+  })
+})
+
+describe('GET …/cli/rules', () => {
+  const rules = (token = app.token, org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/cli/rules`, undefined, as(token))
+
+  test("200: the organization's rules and the caller's own words, null while there are none", async () => {
+    const { status, body } = await rules()
+    expect({ status, body: CliRules.strict().parse(body) }).toEqual({
+      ...{ status: 200, body: { organization_rules: null, user_custom_prompt: null } },
+    })
+    await app.call('PATCH', `/v1/organizations/${app.org_id}`, { rules: 'No tabs.' })
+    await app.call('PATCH', '/v1/users/me', { custom_prompt: 'Be kind.' })
+    expect((await rules()).body).toEqual({ organization_rules: 'No tabs.', user_custom_prompt: 'Be kind.' })
+    expect((await rules(other.token, other.org_id)).body).toEqual({ organization_rules: null, user_custom_prompt: null })
+  })
+
+  test('403: another organization', async () => void expectProblem(await rules(app.token, other.org_id), 403))
 })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { digest } from '../../src/core/token.ts'
+import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { startCodingApp } from './coding-app.ts'
 
@@ -38,4 +40,21 @@ test('with enable_rules_detection off, what the repository says to agents is nei
   await awaitEnd(app, id)
   expect(told(app, 0)).not.toContain('Be brief.')
   expect(await saidBy(app, id, 'repository_instructions')).toEqual([])
+})
+
+test("what the user who started the run says to agents is given to those of the user's runs alone", async () => {
+  await using app = await startCodingApp(() => ({ text: 'done' }))
+  await app.call('PATCH', '/v1/users/me', { custom_prompt: 'Answer in French.' })
+  const { id } = await createRun(app, { prompt: 'x' })
+  await awaitEnd(app, id)
+  expect(told(app, 0)).toContain('Answer in French.')
+  expect(await saidBy(app, id, 'user_custom_prompt')).toEqual(['Answer in French.'])
+  const { id: colleague } = await insertUser(app.db, { full_name: 'A colleague' })
+  await insertMembership(app.db, app.org_id, colleague, 'MEMBER')
+  const token = 'the-token-of-a-colleague'
+  const given = { kind: 'personal', name: 't', wire_profile: 'standard', expires_in_seconds: null } as const
+  await insertToken(app.db, { ...given, user_id: colleague, digest: digest(token) })
+  const theirs = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, { authorization: `Bearer ${token}` })
+  await awaitEnd(app, theirs.body.id)
+  expect(told(app, 1)).not.toContain('French')
 })

@@ -15,6 +15,7 @@ export function planAgentInstructions(facts: {
   branch: string | null
   base_ref: string | null
   organization_rules: string | null
+  user_custom_prompt: string | null
   instructions: InstructionFile | null
 }): string {
   const place =
@@ -24,6 +25,7 @@ export function planAgentInstructions(facts: {
   const said = [
     ['Workspace', place],
     ['Rules of the organization', facts.organization_rules],
+    ['What the person who started the run wants of every run', facts.user_custom_prompt],
     [`What the repository says (${facts.instructions?.path})`, facts.instructions?.text],
   ]
   return [template.trim(), ...said.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')

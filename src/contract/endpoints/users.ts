@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
-import { User, UserPage } from '../users.ts'
+import { CliRules, Me, UpdateMeInput, User, UserPage } from '../users.ts'
 
 /** Who is in an organization, and who the caller is (spec §Organization data, decisions §9). */
 export const userEndpoints = {
@@ -17,7 +17,31 @@ export const userEndpoints = {
     scope: 'org:read',
     bucket: 'standard',
     params: none,
-    response: User,
+    response: Me,
+  },
+  updateMe: {
+    ...v1,
+    tag: 'users',
+    method: 'PATCH',
+    path: '/v1/users/me',
+    summary: 'Change what you say of yourself, and to the agents of your runs',
+    description: 'A key that is absent stays as it is. Not for tokens that are bound to one organization: it holds in all of yours.',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: none,
+    body: UpdateMeInput,
+    response: Me,
+  },
+  getCliRules: {
+    ...v1,
+    tag: 'cli-rules',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/cli/rules',
+    summary: 'What the organization and the caller say to agents',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org,
+    response: CliRules,
   },
   listUsers: {
     ...v1,

@@ -22,6 +22,7 @@ const service_tools: Record<string, ToolKind> = {
   git_push: 'git',
   repository_instructions: 'instructions',
   organization_rules: 'instructions',
+  user_custom_prompt: 'instructions',
 }
 const kinds = new Map<string, ToolKind>([...Object.entries(agent_tools), ...Object.entries(service_tools)])
 
