@@ -84,6 +84,7 @@ export const RunPullRequest = z
     deletions: z.int().describe('Lines removed'),
   })
   .meta({ id: 'RunPullRequest' })
+export type RunPullRequest = z.infer<typeof RunPullRequest>
 
 export const Usage = z
   .object({

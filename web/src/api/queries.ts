@@ -57,6 +57,13 @@ export const diffQuery = (agent_run_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
+/** `state` as above: whether it could be merged is asked anew when it has changed. */
+export const pullRequestQuery = (pr_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['pull_request', pr_id, state],
+    queryFn: ({ signal }) => call('getPullRequest', { params: { pr_id }, signal }),
+  })
+
 export const repositoriesQuery = queryOptions({
   queryKey: ['repositories'],
   queryFn: async ({ signal }) => {

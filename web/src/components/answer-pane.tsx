@@ -7,6 +7,7 @@ import { Blank, Notice } from '../ui/notice.tsx'
 import { PlanList } from './entries/plan.tsx'
 import { PullRequestCard } from './entries/pull-request.tsx'
 import { Markdown } from './markdown.tsx'
+import { PullRequestActions } from './pull-request-actions.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
 /** What came of the run: pull request and answer, or the plan while it is at work. */
@@ -29,7 +30,9 @@ export function AnswerPane({ run }: { run: AgentRun }) {
             additions: pr.additions,
             deletions: pr.deletions,
           }}
-        />
+        >
+          <PullRequestActions run={run} pr={pr} />
+        </PullRequestCard>
       ))}
       {run.error && (
         <Notice tone="bad">

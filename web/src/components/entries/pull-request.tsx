@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { GitPullRequest } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
+import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { SafeLink } from '../safe-link.tsx'
 
 export type PullRequestFacts = {
@@ -16,8 +18,10 @@ export type PullRequestFacts = {
   deletions: number | null
 }
 
-/** A pull request: what it is, from where to where, how large. */
-export function PullRequestCard({ pr }: { pr: PullRequestFacts }) {
+const tones: Record<string, BadgeTone> = { open: 'ok', merged: 'accent', closed: 'bad' }
+
+/** A pull request: what it is, from where to where, how large, and what can be done with it. */
+export function PullRequestCard({ pr, children }: { pr: PullRequestFacts; children?: ReactNode }) {
   return (
     <div className="flex items-start gap-2.5 rounded-lg border border-line bg-surface px-3 py-2.5">
       <GitPullRequest aria-hidden className="mt-0.5 size-4 shrink-0 text-ok" />
@@ -28,7 +32,7 @@ export function PullRequestCard({ pr }: { pr: PullRequestFacts }) {
           </SafeLink>
         </div>
         <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
-          {pr.state && <span>{visible(pr.state)}</span>}
+          {pr.state && <Badge tone={tones[pr.state] ?? 'neutral'}>{visible(pr.state)}</Badge>}
           {pr.head && (
             <span className="font-mono text-2xs [overflow-wrap:anywhere]">
               {visible(pr.base ?? '')} ← {visible(pr.head)}
@@ -41,6 +45,7 @@ export function PullRequestCard({ pr }: { pr: PullRequestFacts }) {
             </span>
           )}
         </div>
+        {children}
       </div>
       <Link
         to="."

@@ -1,0 +1,84 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ForgeApp, startForgeApp } from '../api/proposals.ts'
+import { rows } from '../start-app.ts'
+import { startChromium, visit } from './visit.ts'
+
+let app: ForgeApp
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startForgeApp(), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const badge = (page: Page, state: string) => page.getByRole('tabpanel').getByText(state, { exact: true })
+
+test('a pull request is closed, reopened and merged, and its card follows', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const pr = await app.propose({ 'merged.txt': 'x\n' })
+  await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
+  await badge(page, 'open').waitFor()
+  await button(page, 'Close').click()
+  await badge(page, 'closed').waitFor()
+  expect(await button(page, 'Merge').getAttribute('aria-description')).toBe('It is closed')
+  await button(page, 'Reopen').click()
+  await badge(page, 'open').waitFor()
+  await button(page, 'Merge').click()
+  await button(page, 'Cancel').click()
+  expect(app.git('rev-parse', 'main')).toBe(pr.base_sha)
+  await button(page, 'Merge').click()
+  await button(page, 'Merge into main now').click()
+  await badge(page, 'merged').waitFor()
+  for (const name of ['Merge', 'Close', 'Reopen']) expect(await button(page, name).count()).toBe(0)
+  expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)
+})
+
+test('what somebody else does to it is seen without a reload', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const pr = await app.propose({ 'elsewhere.txt': 'x\n' })
+  await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
+  await badge(page, 'open').waitFor()
+  await app.call('PATCH', `/v1/organizations/${app.org_id}/prs/${pr.id}`, { state: 'draft' })
+  await badge(page, 'draft').waitFor()
+  expect(await button(page, 'Merge').getAttribute('aria-description')).toBe('It is a draft')
+  await button(page, 'Ready for review').click()
+  await badge(page, 'open').waitFor()
+})
+
+test('a merge that cannot be says why, and so does one of a change that nobody has seen', async () => {
+  // The browser writes refused requests to its console.
+  await using someone = await visit(browser, app, { accept: /status of 409/ })
+  const { page } = someone
+  const pr = await app.propose({ 'a.txt': 'theirs\n' })
+  app.put('main', { 'a.txt': 'ours\n' })
+  await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
+  await button(page, 'Merge').click()
+  await button(page, 'Merge into main now').click()
+  await page.getByRole('alert').getByText('It conflicts with main in "a.txt".').waitFor()
+  await page.getByText('Conflicts with main, by what was last fetched').waitFor()
+  const head_sha = app.put(pr.branch, { 'a.txt': 'ours\n' })
+  await button(page, 'Merge into main now').click()
+  await page.getByRole('alert').getByText(`stands at ${head_sha}`).waitFor()
+  await button(page, 'Merge into main now').click()
+  await badge(page, 'merged').waitFor()
+})
+
+test('who may only look is told so', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const pr = await app.propose({ 'looked-at.txt': 'x\n' })
+  await rows(app, `update memberships set role = 'READER'`)
+  try {
+    await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
+    await badge(page, 'open').waitFor()
+    for (const name of ['Merge', 'Close']) expect(await button(page, name).getAttribute('aria-description')).toMatch(/READER/)
+  } finally {
+    await rows(app, `update memberships set role = 'ADMIN'`)
+  }
+})

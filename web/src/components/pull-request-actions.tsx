@@ -1,0 +1,74 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { AgentRun, RunPullRequest } from '../../../src/contract/runs.ts'
+import { call } from '../api/call.ts'
+import { pullRequestQuery, runQuery } from '../api/queries.ts'
+import { visible } from '../text/visible.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { useReadOnlyReason } from './permission.ts'
+
+type State = 'open' | 'closed' | 'ready_for_review'
+
+/** What may be asked of a pull request. The run's stream tells what came of it; the run is asked for besides, in case that is away. */
+function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
+  const queries = useQueryClient()
+  const params = { pr_id: pr.id }
+  const onSettled = () => {
+    void queries.invalidateQueries({ queryKey: ['pull_request', pr.id] })
+    return queries.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
+  }
+  return {
+    // Merged is what is shown: when the branch has moved on, the answer says so instead.
+    merge: useMutation({ mutationFn: () => call('mergePullRequest', { params, body: { expected_head_sha: pr.head_sha } }), onSettled }),
+    edit: useMutation({
+      mutationFn: async (state: State) => {
+        const answer = await call('editPullRequest', { params, body: { state } })
+        if (!answer.success) throw new Error(answer.error ?? 'The pull request could not be changed.')
+      },
+      onSettled,
+    }),
+  }
+}
+
+/** Merge, close and reopen. A merge is asked for twice: it changes a branch of other people. */
+export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
+  const forbidden = useReadOnlyReason()
+  const { merge, edit } = usePullRequestActions(run, pr)
+  const [asked, setAsked] = useState(false)
+  const open = pr.state === 'open'
+  const mergeable = useQuery({ ...pullRequestQuery(pr.id, `${pr.state} ${pr.head_sha}`), enabled: open }).data?.mergeable
+  if (pr.state === 'merged') return null
+  const base = visible(pr.base_branch_name)
+  const unmergeable = pr.state === 'draft' ? 'It is a draft' : open ? null : 'It is closed'
+  const failure = merge.error ?? edit.error
+  const toggle = (state: State, label: string) => (
+    <Button variant="quiet" reason={forbidden} busy={edit.isPending} onClick={() => edit.mutate(state)}>
+      {label}
+    </Button>
+  )
+  return (
+    <div className="mt-2 space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {asked && open ? (
+          <>
+            <Button variant="primary" reason={forbidden} busy={merge.isPending} onClick={() => merge.mutate()}>
+              Merge into {base} now
+            </Button>
+            <Button variant="quiet" onClick={() => setAsked(false)}>
+              Cancel
+            </Button>
+          </>
+        ) : (
+          <Button reason={forbidden ?? unmergeable} onClick={() => setAsked(true)}>
+            Merge
+          </Button>
+        )}
+        {pr.state === 'draft' && toggle('ready_for_review', 'Ready for review')}
+        {pr.state === 'closed' ? toggle('open', 'Reopen') : toggle('closed', 'Close')}
+        {mergeable === 'conflict' && <span className="text-warn text-xs">Conflicts with {base}, by what was last fetched</span>}
+      </div>
+      {failure && <Notice tone="bad">{visible(failure.message)}</Notice>}
+    </div>
+  )
+}
