@@ -27,7 +27,7 @@ async function newToken(body: Record<string, unknown> = {}) {
   return answer.body as { id: number; token: string }
 }
 
-describe('the request after', () => {
+describe('F114 the request after', () => {
   test('a revocation is refused by every process, however often the token was used there', async () => {
     for (let i = 0; i < 10; i++) {
       const { id, token } = await newToken()
@@ -63,7 +63,7 @@ async function expectEnd(readers: Awaited<ReturnType<typeof openStreams>>) {
   for (const reader of readers) await reader.closed()
 }
 
-describe('open streams end', () => {
+describe('F114 open streams end', () => {
   test('when their token is revoked, and those of others go on', async () => {
     const [gone, stays] = [await newToken(), await newToken()]
     const [ending, going] = [await openStreams(gone.token), await openStreams(stays.token)]

@@ -40,7 +40,7 @@ async function addService(role: 'ADMIN' | 'MEMBER' | 'READER' = 'MEMBER') {
 
 describe('POST …/tokens', () => {
   describe('200', () => {
-    test('a token that works at once, shown once, kept as a digest', async () => {
+    test('F113 a token that works at once, shown once, kept as a digest', async () => {
       const token = await made(member, { name: ' nightly ' })
       expect(token).toMatchObject({
         ...{ name: 'nightly', kind: 'personal', prefix: 'arun_p_', scopes: null, repository_ids: null, wire_profile: 'standard' },
@@ -208,7 +208,7 @@ describe('POST …/tokens', () => {
       expect(await refused(bound, { user_id: 424_242 })).toContain('org:admin')
     })
 
-    test('a reader, and a token that only reads, make none', async () => {
+    test('F100 a reader, and a token that only reads, make none', async () => {
       expect(await refused(reader, {})).toContain('runs:write')
       const reading = await addCaller(app, app.user_id, { scopes: ['runs:read', 'org:read', 'org:admin'] })
       expect(await refused(reading, { scopes: ['runs:read'] })).toContain('runs:write')
