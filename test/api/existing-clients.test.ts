@@ -163,6 +163,11 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
     expectError(await call(`${org}/tools/execute`, { tool_name: 'shell', arguments: { command: 'id' } }), 501, /./)
   })
 
+  test('claude: the rules, and a session that is no run here and only warned of', async () => {
+    expectModel('CLIRulesResponse', await call(`${org}/cli/rules`))
+    expect((await call(`${org}/claude_code/session`, { session_id: 'x' })).status).toBe(404)
+  })
+
   test('errors are printed from detail', async () => {
     const { body } = await call(`${org}/agent/run/424242`)
     expect(body.detail).toBe('Agent run not found.')
@@ -270,6 +275,25 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       const cards = { agent_run_id: run.id, before_card_order_id: '0|a', after_card_order_id: null }
       expectModel('BanActionResponse', await post(`${org}/agent/run/unban`, cards))
       expectModel('BanActionResponse', await post(`${org}/agent/run/remove-from-pr`, cards))
+    })
+
+    test('reads the rules for coding agents, and reads and writes how failing checks are treated', async () => {
+      expectModel('CLIRulesResponse', await get(`${org}/cli/rules`))
+      const path = `${org}/repos/check-suite-settings?repo_id=${app.repo_id}`
+      const settings = {
+        check_retry_count: 2,
+        ignored_checks: ['lint'],
+        check_retry_counts: { build: 1 },
+        custom_prompts: { build: 'Be quick.' },
+      }
+      const written = await send(client(), {
+        method: 'PUT',
+        path,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(settings),
+      })
+      expect([written.status, typeof written.body]).toEqual([200, 'object'])
+      expect(expectModel('CheckSuiteSettingsResponse', await get(path))).toMatchObject(settings)
     })
 
     test('edits the state of a pull request by either path, and reads in the answer that there is none', async () => {
