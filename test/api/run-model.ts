@@ -1,0 +1,74 @@
+import type { MessageType } from '../../src/contract/logs.ts'
+import type { RunStatus } from '../../src/contract/runs.ts'
+
+/**
+ * A run as decisions §2 and §4 say it, and nothing of how the service does it: the table of statuses is written out once more here, so that
+ * a mistake in src/core/run-status.ts is not believed.
+ */
+export type ModelRun = {
+  status: RunStatus
+  turn: number
+  title: string
+  tags: string[]
+  archived: boolean
+  banned: boolean
+  pull_requests: number
+  entries: { message_type: MessageType; turn: number; mode?: string; text?: string }[]
+}
+export type Mode = 'steer' | 'enqueue' | 'interrupt'
+
+/** Where a worker, or what looks after dead workers, may take a run (decisions §2). */
+export const workerMoves: Record<RunStatus, RunStatus[]> = {
+  queued: ['starting', 'failed'],
+  starting: ['running', 'queued', 'paused', 'failed'],
+  running: ['queued', 'waiting', 'paused', 'failed', 'completed'],
+  waiting: ['running', 'paused', 'failed'],
+  paused: [],
+  cancelling: ['cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+}
+
+export const hasEnded = (run: ModelRun) => ['completed', 'failed', 'cancelled'].includes(run.status)
+
+export const created = (title: string, text: string): ModelRun => ({
+  ...{ status: 'queued', turn: 1, title, tags: [], archived: false, banned: false, pull_requests: 0 },
+  entries: [{ message_type: 'USER_MESSAGE', turn: 1, mode: 'prompt', text }],
+})
+
+/** Whoever works on it must let go first; what nobody works on is cancelled at once. */
+export function stopped(run: ModelRun): ModelRun {
+  if (run.status === 'starting' || run.status === 'running') return { ...run, status: 'cancelling' }
+  if (run.status === 'queued' || run.status === 'waiting' || run.status === 'paused') return { ...run, status: 'cancelled' }
+  return run
+}
+
+/** Null: 409. */
+export function resumed(run: ModelRun, text: string, asked: Mode | undefined): ModelRun | null {
+  if (run.banned || run.status === 'cancelling') return null
+  const said = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
+  if (hasEnded(run)) return { ...run, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
+  if (run.status === 'paused') return { ...run, status: 'queued', entries: said('steer', run.turn) }
+  if (run.status === 'waiting') return { ...run, entries: said('answer', run.turn) }
+  return { ...run, entries: said(asked ?? 'steer', run.turn) }
+}
+
+export function moved(run: ModelRun, to: RunStatus): ModelRun {
+  const final = { message_type: 'FINAL_ANSWER' as const, turn: run.turn }
+  return { ...run, status: to, entries: to === 'completed' ? [...run.entries, final] : run.entries }
+}
+
+/** What the run object says of it. */
+export function shown(run: ModelRun): Record<string, unknown> {
+  const { status, turn, title, tags, archived, banned, entries } = run
+  return {
+    ...{ status, turn, title, tags, archived, banned },
+    terminal: hasEnded(run),
+    result: status === 'completed' ? 'done' : '',
+    total_logs: entries.length,
+    phase: status === 'starting' ? 'clone' : status === 'running' ? 'agent' : null,
+    waiting_on: status === 'waiting' ? 'user_input' : null,
+    status_reason: status === 'failed' ? 'agent_error' : status === 'paused' ? 'budget' : null,
+  }
+}
