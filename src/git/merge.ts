@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { fields } from './changes.ts'
 import { gitErrorFrom } from './git-error.ts'
-import { type GitHost, mirrorPath, ownFolder, removeTree } from './git-host.ts'
-import { mirrorState, readMirror } from './mirror-refs.ts'
+import { type GitHost, mirrorPath } from './git-host.ts'
+import { readMirror } from './mirror-refs.ts'
 import { refreshMirror } from './mirrors.ts'
 import { asSha, isRefName } from './ref-name.ts'
 import type { GitRepository } from './repository-url.ts'
@@ -30,7 +28,6 @@ export type MergeInput = {
 }
 
 const MERGE_MS = 60_000
-const LOOK_MS = 5_000
 
 /** Asks the remote, by a look that begins now, where two branches stand, and brings both into the mirror. GitError, `timeout` after `wait_ms`. */
 export async function fetchBranches(
@@ -45,7 +42,12 @@ export async function fetchBranches(
   return readBranches(host, repo.id, branches)
 }
 
-async function readBranches(host: GitHost, repository_id: number, { base, head }: { base: string; head: string }): Promise<Branches> {
+/** The same by the mirror alone. */
+export async function readBranches(
+  host: GitHost,
+  repository_id: number,
+  { base, head }: { base: string; head: string },
+): Promise<Branches> {
   const asked = [base, head].map(name => (isRefName(name) ? `refs/heads/${name}` : '0'.repeat(40)))
   const answer = await readMirror(host, repository_id, 'the branches cannot be read', {
     args: ['cat-file', '--batch-check=%(objectname)'],
@@ -114,32 +116,8 @@ export async function makeMerge(host: GitHost, repository_id: number, input: Mer
   return { kind: 'made', sha: asSha(made.toString().trim()) }
 }
 
-/** Whether a commit could be merged into a branch as the mirror knows both, in 5 s at most. Keeps nothing, fetches nothing, never rejects. */
-export async function tryMerge(
-  host: GitHost,
-  repository_id: number,
-  base: string,
-  head_sha: string,
-): Promise<'clean' | 'conflict' | 'unknown'> {
-  if ((await mirrorState(host, repository_id)) === null) return 'unknown'
-  const git_dir = mirrorPath(host, repository_id)
-  const aside = join(git_dir, `incoming-${randomUUID()}`)
-  try {
-    const { base_sha } = await readBranches(host, repository_id, { base, head: base })
-    if (base_sha === null) return 'unknown'
-    await ownFolder(aside, host.user, host.gid)
-    const env = { GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git_dir, 'objects') }
-    const tried = await mergeTree(host, { git_dir, env, timeout_ms: LOOK_MS }, base_sha, head_sha)
-    return tried?.files === null ? 'clean' : 'conflict'
-  } catch {
-    return 'unknown'
-  } finally {
-    await removeTree(aside)
-  }
-}
-
 /** The merged tree, and the files in conflict, null when there is none; null for two histories that have nothing in common. GitError. */
-async function mergeTree(
+export async function mergeTree(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
   base_sha: string,

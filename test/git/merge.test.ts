@@ -2,7 +2,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { mirrorPath } from '../../src/git/git-host.ts'
-import { fetchBranches, findMerge, isAncestor, type MergeInput, makeMerge, tryMerge } from '../../src/git/merge.ts'
+import { fetchBranches, findMerge, isAncestor, type MergeInput, makeMerge } from '../../src/git/merge.ts'
+import { tryMerge } from '../../src/git/mergeable.ts'
 import { refreshMirror } from '../../src/git/mirrors.ts'
 import { pushMerge } from '../../src/git/push.ts'
 import type { GitRepository } from '../../src/git/repository-url.ts'
@@ -225,6 +226,18 @@ describe('tryMerge', () => {
     expect(await tryMerge(set.place.host, 424_242, 'main', base_sha)).toBe('unknown')
     expect(await tryMerge(set.place.host, set.repo.id, 'gone', base_sha)).toBe('unknown')
     expect(await tryMerge(set.place.host, set.repo.id, 'main', '1'.repeat(40))).toBe('unknown')
+  })
+
+  test('what was unknown is looked at again, and many who ask at once are answered alike', async () => {
+    await using set = await ready()
+    const head = await set.put('topic', { 'a.txt': 'A\n' })
+    const look = () => tryMerge(set.place.host, set.repo.id, 'main', head)
+    expect(await look()).toBe('unknown')
+    await set.fetch()
+    expect(await Promise.all([look(), look(), look()])).toEqual(['clean', 'clean', 'clean'])
+    await set.put('main', { 'a.txt': 'ours\n' })
+    await set.fetch()
+    expect(await look()).toBe('conflict')
   })
 })
 
