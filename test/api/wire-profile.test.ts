@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endpoints } from '../../src/contract/endpoints.ts'
 import { codegenStatuses } from '../../src/core/wire-profile.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
+import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { putRun, statuses } from './put-run.ts'
 import { openFrames } from './read-frames.ts'
+import { addTenant } from './second-organization.ts'
 import { type Caller, withProfile } from './with-profile.ts'
 
 let app: App
@@ -201,6 +204,25 @@ describe('422', () => {
     const before = await contents(app)
     const answer = await codegen.call(method, org + path, body)
     expectList(answer, place)
+    expect(await contents(app)).toEqual(before)
+  })
+
+  test('a body that is no object, and a page out of bounds, for every operation', async () => {
+    const tenant = await addTenant(app)
+    const as = (token: string) => ({ authorization: `Bearer ${token}` })
+    const made = await app.call(
+      'POST',
+      `/v1/organizations/${tenant.org_id}/tokens`,
+      { name: 'c', wire_profile: 'codegen' },
+      as(tenant.token),
+    )
+    const before = await contents(app)
+    for (const { name, method, path, body } of tokenCalls(tenant)) {
+      const paged = 'limit' in endpoints[name].query.shape
+      if (body !== undefined) expectList(await app.call(method, path, 7, as(made.body.token)), 'body')
+      if (paged)
+        expectList(await app.call(method, `${path}${path.includes('?') ? '&' : '?'}limit=0`, body, as(made.body.token)), 'query.limit')
+    }
     expect(await contents(app)).toEqual(before)
   })
 
