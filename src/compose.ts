@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from './config.ts'
 import { SAMPLE_FILES } from './core/sample.ts'
+import { createSealer } from './core/sealing.ts'
 import { ServiceError } from './core/service-error.ts'
 import { resolveBase } from './git/base-resolver.ts'
 import { openGitHost } from './git/git-host.ts'
@@ -27,6 +28,7 @@ import { runHeadFinder } from './service/run-logs.ts'
 import { newSignInLink } from './service/sessions.ts'
 import { Database } from './store/database.ts'
 import { ping } from './store/first-start.ts'
+import { countSealedOtherwise } from './store/secrets.ts'
 import type { DataFolder } from './system/data-folder.ts'
 import type { ServiceUsers } from './system/users.ts'
 import { Worker } from './worker/worker.ts'
@@ -40,6 +42,8 @@ export type ServiceInput = {
   config: Config
   database_url: string
   data: DataFolder
+  /** 32 bytes for stored secrets. */
+  secret_key: Buffer
   users: ServiceUsers
   /** PATH of the environment. */
   path: string
@@ -118,6 +122,10 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
     trailer: config.AGENTRUN_COMMIT_TRAILER,
   }
+  const sealer = createSealer(input.secret_key)
+  const unreadable = await countSealedOtherwise(db, sealer.key_id)
+  if (unreadable > 0)
+    log('error', 'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY: set them again', { count: unreadable })
   const hub = new Hub()
   const services: Services = {
     db,
@@ -130,6 +138,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
     commit_trailer: author.trailer,
+    sealer,
     readRepositoryUrl: url =>
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
     environment: () => ({ sandbox: driver.name, blocked: worker.blocked }),

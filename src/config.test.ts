@@ -41,3 +41,12 @@ test('a limit is a number of requests in seconds, or off', () => {
 test('the variables of a client in the same shell do not keep the service from starting', () => {
   expect(() => readConfig({ AGENTRUN_TOKEN: 'arun_p_whatever', AGENTRUN_URL: 'http://elsewhere', AGENTRUN_ORG: '1' })).not.toThrow()
 })
+
+test('the key for secrets is 32 bytes, as hexadecimal digits or base64, and what is none is not repeated', () => {
+  const key = Buffer.alloc(32, 7)
+  for (const text of [key.toString('hex'), key.toString('base64')])
+    expect(readConfig({ AGENTRUN_SECRET_KEY: text }).AGENTRUN_SECRET_KEY?.equals(key)).toBe(true)
+  const read = () => readConfig({ AGENTRUN_SECRET_KEY: 'a-passphrase-of-more-than-32-characters' })
+  expect(read).toThrow('AGENTRUN_SECRET_KEY: must be 32 bytes')
+  expect(read).not.toThrow(/passphrase/)
+})

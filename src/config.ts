@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
+import { readKey } from './core/sealing.ts'
 
 const text = z.string().min(1)
 const list = text.transform(value =>
@@ -17,6 +18,12 @@ const whole = (min: number, max: number) =>
     .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
 const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
+/** 32 bytes. */
+const secretKey = text.transform((value, ctx) => {
+  const key = readKey(value)
+  if (key === null) ctx.addIssue('must be 32 bytes, as 64 hexadecimal digits or base64')
+  return key ?? z.NEVER
+})
 /** `60/30`: 60 requests in 30 seconds; `off`: no limit. */
 const rate = text.regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, for example 60/30, or off').transform(value => {
   const [requests = 0, seconds = 0] = value.split('/').map(Number)
@@ -47,7 +54,7 @@ const schema = z.object({
   AGENTRUN_CORS_ORIGINS: list.default([]),
   AGENTRUN_TRUST_PROXY: yes.default(false),
   AGENTRUN_METRICS_PORT: whole(1, 65_535).optional(),
-  AGENTRUN_SECRET_KEY: text.min(32, 'must have at least 32 characters').optional(),
+  AGENTRUN_SECRET_KEY: secretKey.optional(),
   AGENTRUN_RETENTION_DAYS: whole(1, 36_500).optional(),
   AGENTRUN_COMMIT_AUTHOR_NAME: text
     .max(100)

@@ -8,6 +8,7 @@ import { migrate } from './store/migrate.ts'
 import { prepareDataFolder } from './system/data-folder.ts'
 import { lockDataFolder } from './system/instance-lock.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
+import { ownSecretKey } from './system/secret-key.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
@@ -40,6 +41,7 @@ async function main() {
       config,
       database_url,
       data,
+      secret_key: config.AGENTRUN_SECRET_KEY ?? ownSecretKey(data.root),
       users,
       path: process.env.PATH ?? '',
       version,

@@ -1,3 +1,4 @@
+import { createSealer } from '../src/core/sealing.ts'
 import { createModelCatalog } from '../src/model/catalog.ts'
 import { accessFinder } from '../src/service/authenticate.ts'
 import type { Services } from '../src/service/context.ts'
@@ -31,6 +32,7 @@ export function unaskedServices(db: Database): Services {
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
     commit_trailer: 'Agent-Run',
+    sealer: createSealer(Buffer.alloc(32)),
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     environment: () => ({ sandbox: 'none', blocked: null }),
     turn_wall_seconds: 60,

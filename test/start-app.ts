@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts'
 import { Database } from '../src/store/database.ts'
 import { prepareDataFolder } from '../src/system/data-folder.ts'
 import { sandboxNode } from '../src/system/sandbox-node.ts'
+import { ownSecretKey } from '../src/system/secret-key.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -53,10 +54,12 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
+  const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...env })
   const logs: App['logs'] = []
   const service = stack.use(
     await startService({
-      config: readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...env }),
+      config,
+      secret_key: config.AGENTRUN_SECRET_KEY ?? ownSecretKey(data.root),
       database_url: database.url,
       data,
       users,

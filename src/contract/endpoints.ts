@@ -9,6 +9,7 @@ import { organizationEndpoints } from './endpoints/organizations.ts'
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
+import { secretEndpoints } from './endpoints/secrets.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
 import { tokenEndpoints } from './endpoints/tokens.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
@@ -24,6 +25,7 @@ export const endpoints = {
   ...traceEndpoints,
   ...repositoryEndpoints,
   ...checkSuiteEndpoints,
+  ...secretEndpoints,
   ...pullRequestEndpoints,
   ...organizationEndpoints,
   ...usageEndpoints,

@@ -20,6 +20,7 @@ export const limits = {
   check_names: 100,
   check_name_chars: 200,
   check_prompt_chars: 10_000,
+  secret_bytes: 32 * 1024,
   tags: 20,
   tag_chars: 50,
   webhooks: 10,

@@ -29,6 +29,7 @@ import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
+import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
 import { createSignInLink } from '../service/sign-in-links.ts'
 import { stopRun } from '../service/stop-run.ts'
@@ -148,6 +149,12 @@ export const handlers: Handlers = {
   deleteRepository: (ctx, { params }) => deleteRepository(ctx, params.repo_id),
   getCheckSuiteSettings: (ctx, { query }) => getCheckSuiteSettings(ctx, query.repo_id),
   updateCheckSuiteSettings: (ctx, { query, body }) => updateCheckSuiteSettings(ctx, query.repo_id, body),
+  listSecrets: (ctx, { query }) => listSecrets(ctx, null, query),
+  setSecret: (ctx, { params, body }) => setSecret(ctx, null, params.name, body),
+  deleteSecret: (ctx, { params }) => deleteSecret(ctx, null, params.name),
+  listRepositorySecrets: (ctx, { params, query }) => listSecrets(ctx, params.repo_id, query),
+  setRepositorySecret: (ctx, { params, body }) => setSecret(ctx, params.repo_id, params.name, body),
+  deleteRepositorySecret: (ctx, { params }) => deleteSecret(ctx, params.repo_id, params.name),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
   generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),

@@ -2,6 +2,7 @@ import type { Scope } from '../contract/endpoint.ts'
 import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import type { Window } from '../core/rate-window.ts'
+import type { Sealer } from '../core/sealing.ts'
 import type { Transactional } from '../store/database.ts'
 import type { RepositoryKind } from '../store/repositories.ts'
 import type { AccessFinder } from './authenticate.ts'
@@ -41,6 +42,7 @@ export type Services = {
   /** The key under which commits name their run. */
   commit_trailer: string
   readRepositoryUrl: RepositoryReader
+  sealer: Sealer
   /** Where runs of this node work: what isolates them, and why none is started; null when they are. */
   environment(): { sandbox: string; blocked: string | null }
   /** Seconds a turn may take from being queued to its end. */

@@ -13,6 +13,7 @@ import {
   updateRepository as updateRepositoryRow,
 } from '../store/repositories.ts'
 import { countLiveRuns } from '../store/runs.ts'
+import { deleteSecretsOf } from '../store/secrets.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 
@@ -110,6 +111,7 @@ export async function deleteRepository(ctx: Context, repo_id: number) {
     if (live > 0) throw new ServiceError('conflict', `${live} of its runs ${live === 1 ? 'has' : 'have'} not ended: stop them first.`)
     const repository = await getRepository(ctx, repo_id, tx)
     await forgetDefaultRepository(tx, ctx.organization_id, repo_id)
+    await deleteSecretsOf(tx, ctx.organization_id, repo_id)
     await removeRepository(tx, ctx.organization_id, repo_id)
     await audit(tx, ctx, 'repository.deleted', { type: 'repository', id: repo_id }, { url: repository.url })
     return repository

@@ -344,6 +344,24 @@ CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, rep
 CREATE INDEX runs_runnable ON public.runs USING btree (runnable_at, id) WHERE (runnable_at IS NOT NULL);
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
+create table secrets (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  repository_id bigint,
+  name text not null,
+  for_agent boolean not null default false,
+  key_id text not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint secrets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint secrets_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint secrets_organization_id_repository_id_name_key UNIQUE NULLS NOT DISTINCT (organization_id, repository_id, name),
+  constraint secrets_pkey PRIMARY KEY (id),
+  constraint secrets_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table sign_in_links (
   digest bytea not null,
   user_id bigint not null,

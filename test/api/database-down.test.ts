@@ -41,6 +41,7 @@ beforeAll(async () => {
       ...{
         database_url: proxy.url,
         data,
+        secret_key: Buffer.alloc(32),
         users,
         node_path: sandboxNode(data.root, users.sandbox),
         web: '/nowhere',

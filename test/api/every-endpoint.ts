@@ -28,6 +28,8 @@ export function tokenCalls(ids: Ids): Call[] {
     createOrganization: { name: 'x' },
     createRepository: { url: 'https://git.example.org/acme/another.git' },
     updateRepository: { name: 'changed' },
+    setSecret: { value: 'x' },
+    setRepositorySecret: { value: 'x' },
     updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
@@ -52,7 +54,7 @@ export function tokenCalls(ids: Ids): Call[] {
     createToken: { name: 'x' },
   }
   // There are no sandboxes in this version: any id will do.
-  const unnamed = { token_id: 424_242, service_user_id: 424_242, sandbox_id: 1 }
+  const unnamed = { token_id: 424_242, service_user_id: 424_242, sandbox_id: 1, name: 'DEPLOY_KEY' }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {
     getCheckSuiteSettings: `repo_id=${ids.repo_id}`,

@@ -20,6 +20,8 @@ export const meanings: Record<string, keyof Ids | null> = {
   artifact_id: 'artifact_id',
   // There are no sandboxes in this version.
   sandbox_id: null,
+  // A word, not an id.
+  name: null,
   // Places of cards on the boards of existing clients.
   before_card_order_id: null,
   after_card_order_id: null,

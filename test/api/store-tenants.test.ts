@@ -30,6 +30,7 @@ import {
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
+import { deleteSecret, deleteSecretsOf, listSecrets, saveSecret } from '../../src/store/secrets.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
 import { sumUsage } from '../../src/store/usage-days.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
@@ -66,6 +67,7 @@ beforeAll(async () => {
   const artifact = await addArtifact(app.db, { organization_id: app.org_id, run_id: id }, 'ours')
   mine = { artifact, run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
+  await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
@@ -91,6 +93,7 @@ const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'paren
   ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
 }
 const no_settings = { check_retry_count: 1, ignored_checks: null, check_retry_counts: null, custom_prompts: null, high_priority_apps: null }
+const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
 /** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
@@ -124,6 +127,12 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
   getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),
   saveCheckSuiteSettings: (db, org) => saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
+  deleteSecret: (db, org) => deleteSecret(db, org, mine.repo, 'TOKEN'),
+  deleteSecretsOf: (db, org) => deleteSecretsOf(db, org, mine.repo),
+  listSecrets: (db, org) => listSecrets(db, org, mine.repo, 0, 100),
+  saveSecret: async (db, org) => {
+    await expect(saveSecret(db, { ...secret, organization_id: org, repository_id: mine.repo }, 100)).rejects.toThrow(/foreign key/)
+  },
   getChange: (db, org) => getChange(db, org, mine.run),
   getCustomPrompt: async (db, org) => (await getCustomPrompt(db, org, app.user_id)) ?? undefined,
   getMember: (db, org) => getMember(db, org, app.user_id),
@@ -225,7 +234,7 @@ const without: Record<string, string> = {
   ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
   ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: "a user's" },
   ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start', ping: 'is it there' },
-  ...{ migrate: 'the schema', notifyWork: 'a hint to all workers', only: 'no statement' },
+  ...{ migrate: 'the schema', countSealedOtherwise: 'the start', notifyWork: 'a hint to all workers', only: 'no statement' },
 }
 
 /** The organization is the whole key here, or what is written is new: there is nothing of another one to reach. */

@@ -60,3 +60,20 @@ create table check_suite_settings (
 
 -- What a user wants to be said to the agents of their runs.
 alter table users add column custom_prompt text;
+
+-- Values that runs are given and that nobody reads back: encrypted, bound to their place, with the name of the key that did it.
+create table secrets (
+  id bigint generated always as identity primary key,
+  organization_id bigint not null references organizations,
+  -- Null: of the whole organization.
+  repository_id bigint,
+  name text not null,
+  for_agent boolean not null default false,
+  key_id text not null,
+  sealed bytea not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  updated_by bigint not null references users,
+  unique nulls not distinct (organization_id, repository_id, name),
+  foreign key (organization_id, repository_id) references repositories (organization_id, id)
+);
