@@ -10,8 +10,8 @@ import { findDataFolder } from './system/data-folder.ts'
 import { DataFolderInUse, lockDataFolder } from './system/instance-lock.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
-const usage = `usage: npm run admin -- token [--user EMAIL|ID] [--org ID] [--name NAME] [--wire-profile standard|codegen]
-       npm run admin -- link  [--user EMAIL|ID] [--org ID]
+const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--name NAME] [--wire-profile standard|codegen]
+       ./agentrun admin link  [--user EMAIL|ID] [--org ID]
 
 For who is locked out: works against the database of this service, whether it runs or not. Without --user it is the oldest ADMIN of
 the organization, without --org of the first one. A token with --org is good for that organization only.

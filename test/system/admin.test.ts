@@ -214,7 +214,7 @@ describe('with DATABASE_URL', () => {
     const { code, out, err } = await admin(args, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(words)
-    expect(err).toContain('usage: npm run admin -- token')
+    expect(err).toContain('usage: ./agentrun admin token')
   })
 
   test('a database that is away, empty or of another version is refused in one line', async () => {

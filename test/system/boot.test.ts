@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -147,6 +147,22 @@ test('packages that cannot be installed end the command with one line and leave 
   expect(code).toBe(1)
   expect(err.trimEnd().split('\n').at(-1)).toBe('agentrun: npm could not install packages: see above, then try again')
   expect(existsSync(join(clone.path, 'node_modules/.boot-stamp'))).toBe(false)
+})
+
+test("agentrun is the command line, and the operator's command as agentrun admin, from any folder and by a link", async () => {
+  using clone = smallClone('')
+  const said = (what: string) => `console.log(JSON.stringify(['${what}', ...process.argv.slice(2)]))`
+  mkdirSync(join(clone.path, 'src/client/cli'), { recursive: true })
+  writeFileSync(join(clone.path, 'src/client/cli/main.ts'), said('cli'))
+  writeFileSync(join(clone.path, 'src/admin.ts'), said('admin'))
+  copyFileSync(join(root, 'agentrun'), join(clone.path, 'agentrun'))
+  stampPackages(clone.path)
+  mkdirSync(join(clone.path, 'bin'))
+  symlinkSync('../agentrun', join(clone.path, 'bin/agentrun'))
+  const shell = (...args: string[]) => execFileSync(join(clone.path, 'bin/agentrun'), args, { cwd: '/', encoding: 'utf8' })
+  expect(JSON.parse(shell('run', 'two words', '--json'))).toEqual(['cli', 'run', 'two words', '--json'])
+  expect(JSON.parse(shell('admin', 'token', '--org', '1'))).toEqual(['admin', 'token', '--org', '1'])
+  expect(JSON.parse(shell('show', 'admin'))).toEqual(['cli', 'show', 'admin'])
 })
 
 test('a signal to the launcher reaches the command, whose own ending decides', async () => {
