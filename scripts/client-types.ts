@@ -13,6 +13,7 @@ export type Body<N extends OperationName> = Operations[N]['body']
 /** The JSON of a success; \`unknown\` for the document, never for a stream or a file. */
 export type Answer<N extends OperationName> = Operations[N]['answer']
 export type LogEntry = AgentRunLogEntry
+export type DryRun = AgentRunDryRun
 `
 
 /** The types of all operations as TypeScript declarations: the schemas that have a name, and `Operations`. */
@@ -20,9 +21,10 @@ export function operationTypes(): string {
   const named: Json = {}
   hoist(jsonSchema(Problem, 'output'), named)
   const operations = Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => {
-    const { params, query, body, response } = endpoint
-    const answer =
-      response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : typeOf(hoist(jsonSchema(response, 'output'), named))
+    const { params, query, body, response, variant } = endpoint
+    const shape = (schema: Parameters<typeof jsonSchema>[0]) => typeOf(hoist(jsonSchema(schema, 'output'), named))
+    const plain = response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : shape(response)
+    const answer = variant === undefined ? plain : `${plain} | ${shape(variant.response)}`
     const fields = [
       `params: ${given(params.shape, named, key => key !== 'org_id')}`,
       `query: ${given(query.shape, named, key => !query.shape[key]?.safeParse(undefined).success)}`,

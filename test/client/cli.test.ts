@@ -75,7 +75,7 @@ describe('run', () => {
     expect(await cli(['run', 'x', '--repo', 'nobody/nothing'])).toMatchObject({
       code: 1,
       out: '',
-      err: 'agentrun: there is no repository nobody/nothing, but sample/invoice\n',
+      err: 'agentrun: there is no one repository nobody/nothing, but 1 sample/invoice\n',
     })
     const refused = await cli(['run', 'x', '--model', 'nobody/nothing', '--json'])
     expect(refused.code).toBe(1)

@@ -34,7 +34,7 @@ test('of a fresh service nothing is broken; that it has a sample and scripts onl
   const { code, out, err } = await runCli(['doctor'], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
   expect(code).toBe(0)
   expect(err).toBe('nothing is broken\n')
-  expect(out).toMatch(/^ok {6}permissions: runs:read, runs:write, logs:read, repos:read, org:read$/m)
+  expect(out).toMatch(/^ok {6}permissions: runs:read, runs:write, logs:read, repos:read, org:read, repos:admin, org:admin$/m)
   expect(out).toMatch(/^warning models: no language model: runs play scripts\n {8}→ give the service a key, for example ANTHROPIC_API_KEY/m)
   expect(out).toMatch(/^warning repositories: 1, and runs that name none work on the sample\n {8}→ /m)
   expect(out).toMatch(/^ok {6}events: come through$/m)
@@ -132,7 +132,7 @@ describe('broken is, with its mend,', () => {
       path.includes('/repos') ? withBody(answer, body => ({ ...body, items: [], total: 0 })) : answer,
     )
     expect(named(await doctor({ AGENTRUN_URL: empty.base_url }), 'repositories')).toMatchObject({
-      ...{ state: 'broken', mend: expect.stringContaining('AGENTRUN_INIT_REPO_URL') },
+      ...{ state: 'broken', mend: 'agentrun repos add URL' },
     })
   })
 })

@@ -157,6 +157,14 @@ describe('runs', () => {
     expect(await runs.get(id)).toMatchObject({ id, status: 'cancelled' })
   })
 
+  test('a create can be rehearsed, and is typed as what it then is', async () => {
+    const { runs } = clientOf()
+    const answer = await runs.dryRun({ prompt: 'x', model: 'nobody/nothing', tags: ['rehearsed'] })
+    expectTypeOf(answer.dry_run).toEqualTypeOf<true>()
+    expect(answer).toMatchObject({ dry_run: true, model: null, blocking_problems: [{ code: 'invalid_request' }] })
+    expect((await runs.list({ tag: 'rehearsed' })).total).toBe(0)
+  })
+
   test('a create whose answer was cut off is tried again and makes one run, a resume one message', async () => {
     let answers = 0
     // Nothing of the first answer comes through, and half of the second.
@@ -185,6 +193,7 @@ describe('runs', () => {
     expect(answered.waiting_on).toBe('user_input')
     const rested = resumed.wait()
     const followed = collect(resumed.follow({ until: 'rest', after_seq: answered.total_logs }))
+    await putRun(app, id, 'running')
     await grow(id, 1)
     await end(id, 'paused')
     expect(await rested).toMatchObject({ status: 'paused' })

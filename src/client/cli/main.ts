@@ -17,6 +17,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     stopped.abort(new Interrupted(signal))
   })
 
+// The launcher is gone, and with it whoever asked.
+process.on('disconnect', () => stopped.abort(new Interrupted('SIGHUP')))
+process.channel?.unref()
+
 const { stdin, stdout, stderr } = process
 process.exitCode = await agentrun(process.argv.slice(2), { stdin, stdout, stderr, env: process.env, signal: stopped.signal })
 // Standard input that was not read to its end would keep the process.

@@ -4,6 +4,7 @@
  */
 
 export type { Answer, Body, Params, Query } from '../../contract/calls.ts'
+export type { DryRun } from '../../contract/dry-run.ts'
 export type { EndpointName as OperationName } from '../../contract/endpoints.ts'
 export type { LogEntry } from '../../contract/logs.ts'
 export type { FieldError, Problem } from '../../contract/problem.ts'

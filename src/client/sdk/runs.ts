@@ -1,5 +1,5 @@
 import { type FollowOptions, followRun, isAtRest, type RunEvent } from './follow.ts'
-import type { AgentRun, Answer, Body, LogEntry, Query } from './operations.ts'
+import type { AgentRun, Answer, Body, DryRun, LogEntry, Query } from './operations.ts'
 import { listed, type Paged, paged } from './paged.ts'
 import type { CallOptions, Core } from './request.ts'
 import { type WaitOptions, waitForRun } from './wait.ts'
@@ -19,6 +19,8 @@ type FollowUp = Omit<Body<'resumeAgentRun'>, 'agent_run_id'>
 
 export type Runs = {
   create(input: Body<'createAgentRun'>, options?: CallOptions): RunHandle
+  /** What a create would do and what stands in its way; nothing is created. */
+  dryRun(input: Body<'createAgentRun'>, options?: CallOptions): Promise<DryRun>
   get(agent_run_id: number, options?: CallOptions): RunHandle
   /** Sends a follow-up: a prompt, or a prompt with more. Its `wait` is for what the run makes of it. */
   resume(agent_run_id: number, input: string | FollowUp, options?: CallOptions): RunHandle
@@ -54,7 +56,16 @@ export function createRuns(core: Core): Runs {
   const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })
 
   return {
-    create: (body, options) => handle(core.call('createAgentRun', { body, ...options })),
+    // The answer has two shapes, and the query decides which.
+    create: (body, options) => handle(core.call('createAgentRun', { body, ...options }) as Promise<AgentRun>),
+    dryRun: (body, options) =>
+      core.call('createAgentRun', {
+        query: { dry_run: true },
+        body,
+        idempotency_key: null,
+        repeatable: true,
+        ...options,
+      }) as Promise<DryRun>,
     get: (agent_run_id, options) => handle(core.call('getAgentRun', { params: { agent_run_id }, ...options })),
     resume(agent_run_id, input, options) {
       const follow_up = typeof input === 'string' ? { prompt: input } : input

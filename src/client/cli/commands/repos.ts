@@ -1,31 +1,79 @@
-import { command, whole } from '../command.ts'
+import type { Answer } from '../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../command.ts'
+import { UsageError } from '../exit.ts'
 import { firstLine } from '../plain-text.ts'
 import { columns } from '../printer.ts'
+import { repositoryId } from '../repository.ts'
+
+type Repository = Answer<'getRepository'>
+
+const acts = ['list', 'add', 'remove', 'default'] as const
 
 export const repos = command({
   name: 'repos',
-  summary: 'list repositories, oldest first',
-  takes: '',
-  words: [0, 0],
+  summary: 'list repositories, register one, remove one, or choose the default',
+  takes: '[list | add URL | remove ID|NAME | default ID|NAME]',
+  words: [0, 2],
+  choices: acts,
   options: {
-    limit: { type: 'string', value: 'N', about: 'how many, 100 by default and at most' },
-    skip: { type: 'string', value: 'N', about: 'leave out this many' },
+    name: { type: 'string', value: 'NAME', about: 'add: name to show, by default the last part of the address' },
+    branch: { type: 'string', value: 'NAME', about: "add: where runs start, by default the repository's own default branch" },
+    description: { type: 'string', value: 'TEXT', about: 'add: what it is' },
+    default: { type: 'boolean', about: 'add: runs that name no repository take it' },
+    limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most' },
+    skip: { type: 'string', value: 'N', about: 'list: leave out this many' },
   },
-  async run({ values, json, print, client, signal }) {
-    const page = await client().repositories({ limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }, { signal })
-    if (json) print.json(page)
-    else if (page.total === 0) print.note('no repositories')
-    else {
-      const rows = page.items.map(item => [
-        String(item.id),
-        firstLine(item.full_name, 80),
-        item.is_default ? 'default' : '',
-        firstLine(item.url, 200),
-      ])
-      for (const line of columns([['ID', 'NAME', '', 'URL'], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text)))
-        print.line(line)
-      if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} repositories; --skip shows others`)
-    }
+  async run(given) {
+    const [act = 'list', which] = given.words
+    if (act === 'list') return list(given, given.values)
+    if (which === undefined)
+      throw new UsageError(`agentrun repos ${act} takes ${act === 'add' ? 'the address of a repository' : 'the id or name of one'}`)
+    const repository = await (act === 'add' ? add(given, which, given.values) : change(given, which, act))
+    if (given.json) given.print.json(repository)
+    else given.print.line(lineOf(repository, act))
     return 0
   },
 })
+
+async function list({ client, json, print, signal }: Given<Options>, page_of: { limit?: string; skip?: string }): Promise<number> {
+  const query = { limit: whole('--limit', page_of.limit), skip: whole('--skip', page_of.skip) }
+  const page = await client().repositories(query, { signal })
+  if (json) print.json(page)
+  else if (page.total === 0) print.note('no repositories; agentrun repos add URL registers one')
+  else {
+    const rows = page.items.map(item => [String(item.id), nameOf(item), marks(item), firstLine(item.url, 200)])
+    for (const line of columns([['ID', 'NAME', '', 'URL'], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text)))
+      print.line(line)
+    if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} repositories; --skip shows others`)
+  }
+  return 0
+}
+
+/** The full name, and the name besides where it was chosen. */
+const nameOf = ({ name, full_name }: Repository) =>
+  firstLine(full_name === name || full_name.endsWith(`/${name}`) ? full_name : `${full_name} (${name})`, 80)
+
+const marks = ({ is_default, archived }: Repository) => [is_default ? 'default' : '', archived ? 'archived' : ''].filter(Boolean).join(', ')
+
+async function add(
+  { client, signal }: Given<Options>,
+  url: string,
+  values: { name?: string; branch?: string; description?: string; default?: boolean },
+): Promise<Repository> {
+  const body = { url, name: values.name, default_branch: values.branch, description: values.description }
+  const made = await client().call('createRepository', { body, signal })
+  if (!values.default || made.is_default) return made
+  return client().call('updateRepository', { params: { repo_id: made.id }, body: { is_default: true }, repeatable: true, signal })
+}
+
+async function change({ client, signal }: Given<Options>, which: string, act: string): Promise<Repository> {
+  const params = { repo_id: await repositoryId(client(), which, signal) }
+  if (act === 'remove') return client().call('deleteRepository', { params, signal })
+  return client().call('updateRepository', { params, body: { is_default: true }, repeatable: true, signal })
+}
+
+function lineOf(repository: Repository, act: string): string {
+  const { id, url, is_default } = repository
+  const what = act === 'remove' ? 'removed' : act === 'add' ? 'registered' : 'changed'
+  return `${what}: ${id} ${nameOf(repository)}${is_default && act !== 'remove' ? ', the default,' : ''} ${firstLine(url, 200)}`
+}

@@ -1,8 +1,11 @@
-import type { Client } from '../../sdk/client.ts'
+import type { DryRun } from '../../sdk/operations.ts'
 import { budget_options, budgetOf } from '../budget.ts'
 import { command } from '../command.ts'
-import { CliError } from '../exit.ts'
+import { exit } from '../exit.ts'
+import { firstLine } from '../plain-text.ts'
+import { columns } from '../printer.ts'
 import { promptText } from '../prompt-text.ts'
+import { repositoryId } from '../repository.ts'
 import { watching, watchRun } from '../watch-run.ts'
 
 export const run = command({
@@ -19,6 +22,7 @@ export const run = command({
     'no-pr': { type: 'boolean', about: 'push the branch, but propose no pull request' },
     ...budget_options,
     'idempotency-key': { type: 'string', value: 'KEY', about: 'a second run with the same key is the first one' },
+    'dry-run': { type: 'boolean', about: 'start nothing; say what would be started and what stands in its way' },
     ...watching,
   },
   notes: [
@@ -39,17 +43,28 @@ export const run = command({
       auto_create_pr: values['no-pr'] ? false : undefined,
       budget: budgetOf(values),
     }
+    if (values['dry-run']) {
+      const answer = await client.runs.dryRun(input, { signal })
+      if (given.json) given.print.json(answer)
+      else for (const line of rehearsal(answer)) given.print.line(line)
+      return answer.blocking_problems.length === 0 ? exit.success : exit.failed
+    }
     return watchRun(given, client.runs.create(input, { signal, idempotency_key: values['idempotency-key'] }), () => 0)
   },
 })
 
-/** The id of a repository that was given by id, full name or name. */
-async function repositoryId(client: Client, given: string, signal: AbortSignal): Promise<number> {
-  if (/^\d{1,15}$/.test(given)) return Number(given)
-  const names: string[] = []
-  for await (const repository of client.repositories({}, { signal })) {
-    if (repository.full_name === given || repository.name === given) return repository.id
-    names.push(repository.full_name)
-  }
-  throw new CliError(`there is no repository ${given}${names.length === 0 ? '' : `, but ${names.slice(0, 20).join(', ')}`}`)
+/** What a create would do, problems first. */
+function rehearsal(answer: DryRun): string[] {
+  const { repository, base_ref, base_sha, model, agent_type, environment, limits_left } = answer
+  const limits = Object.entries(limits_left).map(([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`)
+  const facts = [
+    ...answer.blocking_problems.map(({ code, detail }) => ['problem', `${code}: ${detail}`]),
+    ...answer.notices.map(({ code, detail }) => ['notice', `${code}: ${detail}`]),
+    ['repository', repository === null ? 'none' : `${repository.id} ${repository.full_name}`],
+    ['base', [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' at ') || 'not known yet'],
+    ['model', `${model ?? 'none'}, agent ${agent_type ?? 'none'}`],
+    ['sandbox', environment.sandbox ?? environment.blocked ?? 'none'],
+    ['limits left', limits.length === 0 ? 'no limits' : limits.join(', ')],
+  ]
+  return columns(facts.map(([name = '', value = '']) => [name, firstLine(value, 2_000)]))
 }

@@ -12,6 +12,7 @@ import { run } from './run.ts'
 import { runs } from './runs.ts'
 import { show } from './show.ts'
 import { stop } from './stop.ts'
+import { tokens } from './tokens.ts'
 
 /** Every command, in the order of the help. To add one: a file here and its name in this list. */
-export const commands: Command[] = [run, runs, show, logs, resume, stop, repos, open, login, doctor, completion, admin, help]
+export const commands: Command[] = [run, runs, show, logs, resume, stop, repos, tokens, open, login, doctor, completion, admin, help]

@@ -38,7 +38,7 @@ export async function checkOrganization(client: Client, { signal }: Patient): Pr
 }
 
 /** What each scope is good for, and a question that changes nothing but is refused without it. */
-const questions: { scope: string; about: string; ask: (client: Client, signal: AbortSignal) => Promise<unknown> }[] = [
+const questions: { scope: string; about: string; administers?: true; ask: (client: Client, signal: AbortSignal) => Promise<unknown> }[] = [
   { scope: 'runs:read', about: 'see runs', ask: (client, signal) => client.call('listAgentRuns', { query: { limit: 1 }, signal }) },
   // A stop of nothing is refused: 403 without the scope, and 400 with it.
   {
@@ -58,9 +58,18 @@ const questions: { scope: string; about: string; ask: (client: Client, signal: A
     ask: (client, signal) => client.call('listRepositories', { query: { limit: 1 }, signal }),
   },
   { scope: 'org:read', about: 'see models and members', ask: (client, signal) => client.call('listModels', { signal }) },
+  // Repository 0 never is: 404 with the scope.
+  {
+    ...{ scope: 'repos:admin', about: 'register repositories', administers: true },
+    ask: (client, signal) => client.call('updateRepository', { params: { repo_id: 0 }, body: {}, signal }),
+  },
+  {
+    ...{ scope: 'org:admin', about: 'administer the organization', administers: true },
+    ask: (client, signal) => client.call('listAuditLog', { query: { limit: 1 }, signal }),
+  },
 ]
 
-/** What the token may do. A token may be meant to do less, so what is missing is a warning. */
+/** What the token may do. It may be meant to do less, so what is missing is a warning, and to administer is nothing to miss. */
 export async function checkScopes(client: Client, { signal }: Patient): Promise<Finding[]> {
   const missing: typeof questions = []
   for (const question of questions)
@@ -70,8 +79,9 @@ export async function checkScopes(client: Client, { signal }: Patient): Promise<
     })
   const has = questions.filter(question => !missing.includes(question)).map(({ scope }) => scope)
   const may = ok('permissions', has.length === 0 ? 'none' : has.join(', '))
-  if (missing.length === 0) return [may]
-  const lacks = missing.map(({ scope, about }) => `${scope} (${about})`).join(', ')
+  const wanted = missing.filter(({ administers }) => !administers)
+  if (wanted.length === 0) return [may]
+  const lacks = wanted.map(({ scope, about }) => `${scope} (${about})`).join(', ')
   return [may, warning('permissions', `the token lacks ${lacks}`, 'if it shall, use a token with these scopes')]
 }
 
@@ -80,18 +90,17 @@ export async function checkRepositories(client: Client, { signal }: Patient): Pr
   const page = await client.repositories({ limit: 100 }, { signal }).then(page => page, noAnswer)
   if (page === null) return []
   const chosen = page.items.find(item => item.is_default) ?? (page.total === 1 ? page.items[0] : undefined)
-  if (page.total === 0)
-    return [broken('repositories', 'there is none to work on', 'start the service with AGENTRUN_INIT_REPO_URL set to one')]
+  if (page.total === 0) return [broken('repositories', 'there is none to work on', 'agentrun repos add URL')]
   if (chosen?.sample)
+    return [warning('repositories', `${page.total}, and runs that name none work on the sample`, 'agentrun repos add URL --default')]
+  if (chosen === undefined)
     return [
       warning(
         'repositories',
-        `${page.total}, and runs that name none work on the sample`,
-        'start the service with AGENTRUN_INIT_REPO_URL set to yours',
+        `${page.total}, none of them the default`,
+        'agentrun repos default NAME, or name one in each run: agentrun run --repo NAME',
       ),
     ]
-  if (chosen === undefined)
-    return [warning('repositories', `${page.total}, none of them the default`, 'name one in each run: agentrun run --repo NAME')]
   return [ok('repositories', `${page.total}, by default ${chosen.full_name}`)]
 }
 

@@ -1,0 +1,113 @@
+import type { Answer, Body } from '../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { firstLine, plainText } from '../plain-text.ts'
+import { columns } from '../printer.ts'
+import { repositoryId } from '../repository.ts'
+
+type Token = Answer<'listTokens'>['items'][number]
+
+const options = {
+  scope: {
+    type: 'string',
+    multiple: true,
+    value: 'SCOPE',
+    about: 'create: what it may do; may be given several times; by default what yours may',
+  },
+  repo: { type: 'string', multiple: true, value: 'ID|NAME', about: 'create: the only repositories it is good for' },
+  'expires-in': { type: 'string', value: 'TIME', about: 'create: how long it is good for, like 90d, 12h or 30m' },
+  user: { type: 'string', value: 'ID', about: 'create: another member or a service user, for whom it stands' },
+  'wire-profile': {
+    type: 'string',
+    value: 'PROFILE',
+    choices: ['standard', 'codegen'],
+    about: 'create: codegen for clients of the public API',
+  },
+  limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', about: 'list: leave out this many' },
+} as const satisfies Options
+
+export const tokens = command({
+  name: 'tokens',
+  summary: 'list tokens, make one, or revoke one',
+  takes: '[list | create NAME | revoke ID]',
+  words: [0, 2],
+  choices: ['list', 'create', 'revoke'],
+  options,
+  notes: ['create prints the token alone, once: TOKEN=$(agentrun tokens create ci --scope runs:read)'],
+  async run(given) {
+    const [act = 'list', which] = given.words
+    const { client, json, print, signal } = given
+    if (act === 'list') return list(given)
+    if (which === undefined)
+      throw new UsageError(`agentrun tokens ${act} takes ${act === 'create' ? 'a name: what it is for' : 'the id of a token'}`)
+    if (act === 'create') {
+      const made = await client().call('createToken', { body: await wanted(given, which), signal })
+      if (json) print.json(made)
+      else {
+        print.note(`token ${made.id} for ${made.name}, ${reach(made)}; it is shown only now:`)
+        print.line(plainText(made.token))
+      }
+      return 0
+    }
+    const revoked = await client().call('revokeToken', {
+      params: { token_id: whole('the id of a token', which) },
+      repeatable: true,
+      signal,
+    })
+    if (json) print.json(revoked)
+    else print.line(`revoked: ${revoked.id} ${firstLine(revoked.name, 80)}`)
+    return 0
+  },
+})
+
+async function wanted({ values, client, signal }: Given<typeof options>, name: string): Promise<Body<'createToken'>> {
+  const repository_ids: number[] = []
+  for (const given of values.repo ?? []) repository_ids.push(await repositoryId(client(), given, signal))
+  return {
+    name,
+    scopes: values.scope as Body<'createToken'>['scopes'],
+    repository_ids: repository_ids.length === 0 ? undefined : repository_ids,
+    expires_in_seconds: seconds(values['expires-in']),
+    user_id: whole('--user', values.user),
+    wire_profile: values['wire-profile'] as Body<'createToken'>['wire_profile'],
+  }
+}
+
+const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+function seconds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  if (count === undefined) throw new UsageError('--expires-in must be a time like 90d, 12h or 30m')
+  return Number(count) * (units[unit] ?? 1)
+}
+
+const reach = ({ scopes, expires_at }: Pick<Token, 'scopes' | 'expires_at'>) =>
+  `${scopes === null ? 'whatever its role may' : scopes.join(' ')}, ${expires_at === null ? 'without an end' : `until ${expires_at}`}`
+
+async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
+  const query = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
+  const page = await client().call('listTokens', { query, signal })
+  if (json) {
+    print.json(page)
+    return 0
+  }
+  const rows = page.items.map(token => [
+    String(token.id),
+    firstLine(token.name, 40),
+    firstLine(`${token.prefix}…${token.hint}`, 40),
+    stateOf(token, Date.now()),
+    token.last_used_at ?? 'never',
+    firstLine(reach(token), 200),
+  ])
+  const header = ['ID', 'NAME', 'TOKEN', 'STATE', 'LAST USED', 'REACH']
+  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+  if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} tokens; --skip shows others`)
+  return 0
+}
+
+function stateOf({ revoked_at, expires_at }: Token, now: number): string {
+  if (revoked_at !== null) return 'revoked'
+  return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'good'
+}

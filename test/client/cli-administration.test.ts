@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, startApp } from '../start-app.ts'
+import { type CliOptions, runCli } from './run-cli.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const cli = (args: string[], options: CliOptions = {}) =>
+  runCli(args, { ...options, env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token, ...options.env } })
+const listed = async (what: string) => (await app.call('GET', `/v1/organizations/${app.org_id}/${what}`)).body.items
+
+describe('repos', () => {
+  test('registers, makes the default and removes, by name or id, and prints the answer of the API', async () => {
+    const added = await cli(['repos', 'add', 'https://git.example.org/acme/shop.git', '--branch', 'develop', '--json'])
+    const { id } = JSON.parse(added.out)
+    expect(JSON.parse(added.out)).toEqual((await app.call('GET', `/v1/organizations/${app.org_id}/repos/${id}`)).body)
+    expect(JSON.parse(added.out)).toMatchObject({ default_branch: 'develop', is_default: false })
+
+    const second = await cli(['repos', 'add', 'https://git.example.org/acme/other.git', '--name', 'second', '--default'])
+    expect(second).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^registered: \d+ acme\/other \(second\), the default, https:\/\/git\.example\.org\/acme\/other\.git\n$/),
+    })
+    expect((await listed('repos')).filter((item: { is_default: boolean }) => item.is_default)).toMatchObject([{ name: 'second' }])
+    expect((await cli(['repos', 'default', String(id)])).out).toMatch(/^changed: /)
+    expect((await cli(['repos', 'remove', 'second'])).out).toMatch(/^removed: \d+ acme\/other \(second\) https/)
+    expect((await cli(['repos', 'remove', String(id), '--json'])).code).toBe(0)
+    expect(await listed('repos')).toHaveLength(1)
+  })
+
+  test('says what is missing, and passes on what the service refuses', async () => {
+    expect(await cli(['repos', 'add'])).toMatchObject({ code: 2, err: expect.stringContaining('takes the address of a repository') })
+    expect(await cli(['repos', 'drop', '1'])).toMatchObject({ code: 2 })
+    expect(await cli(['repos', 'add', 'file:///etc'])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^agentrun: /) })
+    expect(await cli(['repos', 'remove', 'nobody'])).toMatchObject({
+      code: 1,
+      err: 'agentrun: there is no one repository nobody, but 1 sample/invoice\n',
+    })
+  })
+})
+
+describe('tokens', () => {
+  test('makes one that works and is printed alone, lists it without its secret, and revokes it', async () => {
+    const made = await cli([
+      'tokens',
+      'create',
+      'nightly build',
+      '--scope',
+      'runs:read',
+      '--scope',
+      'org:read',
+      '--expires-in',
+      '90d',
+      '--repo',
+      'sample/invoice',
+    ])
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^arun_p_\w{38}\n$/) })
+    expect(made.err).toMatch(/^token \d+ for nightly build, runs:read org:read, until \S+; it is shown only now:\n$/)
+    const token = made.out.trim()
+    const env = { AGENTRUN_TOKEN: token, AGENTRUN_ORG: String(app.org_id) }
+    expect((await cli(['runs', '--json'], { env })).code).toBe(0)
+    expect(await cli(['run', 'x'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('runs:write') })
+
+    const [row] = await listed('tokens')
+    expect(row).toMatchObject({ name: 'nightly build', repository_ids: [app.repo_id] })
+    const shown = await cli(['tokens'])
+    expect(shown.out).toMatch(/^ID +NAME +TOKEN +STATE +LAST USED +REACH\n/)
+    expect(shown.out).toMatch(
+      new RegExp(`^${row.id} +nightly build +arun_p_…${token.slice(-4)} +good +\\S+ +runs:read org:read, until`, 'm'),
+    )
+    expect(shown.out).not.toContain(token)
+    expect(JSON.parse((await cli(['tokens', 'list', '--json', '--limit', '1'])).out).items).toEqual(await listed('tokens?limit=1'))
+
+    expect((await cli(['tokens', 'revoke', String(row.id)])).out).toBe(`revoked: ${row.id} nightly build\n`)
+    expect((await cli(['runs'], { env })).code).toBe(4)
+    expect((await cli(['tokens'])).out).toMatch(new RegExp(`^${row.id} .* revoked `, 'm'))
+  })
+
+  test('says what is wrong', async () => {
+    expect(await cli(['tokens', 'create'])).toMatchObject({ code: 2, err: expect.stringContaining('takes a name') })
+    expect(await cli(['tokens', 'create', 'x', '--expires-in', 'soon'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('like 90d, 12h or 30m'),
+    })
+    expect(await cli(['tokens', 'create', 'x', '--scope', 'everything'])).toMatchObject({ code: 1, out: '' })
+    expect(await cli(['tokens', 'revoke', '424242'])).toMatchObject({ code: 1 })
+  })
+})
+
+test('run --dry-run starts nothing, says what would be started, and fails where something stands in its way', async () => {
+  const { total } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body
+  const rehearsed = await cli(['run', 'Look around', '--dry-run'])
+  expect(rehearsed.out).toMatch(/^repository +1 sample\/invoice$/m)
+  expect(rehearsed.out).toMatch(/^base +main at [0-9a-f]{12}$/m)
+  expect(rehearsed.out).toMatch(/^model +scripted\/playbook, agent built_in$/m)
+  expect(rehearsed.code).toBe(0)
+  const blocked = await cli(['run', 'x', '--dry-run', '--json', '--model', 'nobody/nothing'])
+  expect(blocked.code).toBe(1)
+  expect(JSON.parse(blocked.out).blocking_problems[0]).toMatchObject({ detail: expect.stringContaining('nobody/nothing') })
+  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body.total).toBe(total)
+})
