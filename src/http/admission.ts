@@ -35,7 +35,8 @@ export async function admit(
     Promise.reject(failed.refuse(request.ip, error)),
   )
   request.wire_profile = actor.wire_profile
-  const idempotency_key = keyOf(endpoint, request)
+  const keys = endpoint.idempotent ? (request.raw.headersDistinct['idempotency-key'] ?? []) : []
+  const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
   const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
   const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)
   const ctx: ActorContext = { ...services, actor, request_id: request.id, windows, idempotency_key }
@@ -47,6 +48,8 @@ export async function admit(
   if (organization_id === null) throw badPath(endpoint, request)
   const member = requireMembership(role)
   if (endpoint.scope !== null) requireScope(actor, member, endpoint.scope)
+  if (keys.length > 0 && idempotency_key === null)
+    throw invalid(['header', 'Idempotency-Key'], 'must be given once, as 1 to 255 printable ASCII characters')
   return { ...ctx, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
 }
 
@@ -83,15 +86,7 @@ function organizationOf(endpoint: Endpoint, request: FastifyRequest): number | n
   return parsed.success ? parsed.data.org_id : null
 }
 
-/** Printable ASCII, once. 400 otherwise. */
-function keyOf(endpoint: Endpoint, request: FastifyRequest): string | null {
-  const given = request.raw.headersDistinct['idempotency-key']
-  if (!endpoint.idempotent || given === undefined) return null
-  const [key = ''] = given
-  if (given.length > 1 || !/^[\x20-\x7e]{1,255}$/.test(key))
-    throw invalid(['header', 'Idempotency-Key'], 'must be given once, as 1 to 255 printable ASCII characters')
-  return key
-}
+const isKey = (text: string) => /^[\x20-\x7e]{1,255}$/.test(text)
 
 function badPath(endpoint: Endpoint, request: FastifyRequest): unknown {
   return parseInput(

@@ -67,6 +67,7 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
     input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model),
   )
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
+  const webhooks = await attempt(() => storedTargets(input.webhooks))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
   const base =
     repository === undefined
@@ -74,7 +75,6 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
       : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? repository?.base_branch ?? null))
   const { parent_run_id } = input
   if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
-  const webhooks = await attempt(() => storedTargets(input.webhooks))
   const auto_create_pr = input.auto_create_pr ?? organization?.enable_pr_creation ?? true
   const found = { agent, model, repository, base, webhooks, auto_create_pr }
   return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }

@@ -45,7 +45,7 @@ async function newPlace({ operationId }: Operation): Promise<Place> {
   const tenant = await addTenant(app, `place-${++places}`)
   const call = tokenCalls(tenant).find(({ name }) => name === operationId)
   const known = {
-    ...Object.fromEntries(Object.entries(meanings).map(([name, names]) => [name, names === null ? [null] : [tenant[names]]])),
+    ...Object.fromEntries(Object.entries(meanings).flatMap(([name, names]) => (names === null ? [] : [[name, [tenant[names]]]]))),
     ...Object.fromEntries(Object.entries(call?.body ?? {}).map(([name, value]) => [name, [value]])),
     ...{ model: ['scripted/playbook'], default_model: ['scripted/playbook'], agent_type: ['built_in', 'codegen'], base_ref: [null] },
   }

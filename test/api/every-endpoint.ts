@@ -21,6 +21,18 @@ export type Ids = {
   service_user_id?: number
 }
 
+/** Ids that nobody has. */
+export const unknown: Required<Ids> = {
+  org_id: 424_242,
+  run_id: 424_242,
+  repo_id: 424_242,
+  user_id: 424_242,
+  pr_id: 424_242,
+  artifact_id: 424_242,
+  token_id: 424_242,
+  service_user_id: 424_242,
+}
+
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
-import { type Call, type Ids, tokenCalls } from './every-endpoint.ts'
+import { type Call, type Ids, tokenCalls, unknown } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { type IdField, idFields, withValueAt } from './id-fields.ts'
 import { addArtifact, addOrganization, addPullRequest, addTenant, type Tenant } from './second-organization.ts'
@@ -21,16 +21,6 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const unknown = {
-  org_id: 424_242,
-  run_id: 424_242,
-  repo_id: 424_242,
-  user_id: 424_242,
-  pr_id: 424_242,
-  artifact_id: 424_242,
-  token_id: 424_242,
-  service_user_id: 424_242,
-}
 const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
 const inOrganization = (call: Call) => call.path.includes('/organizations/')
 
