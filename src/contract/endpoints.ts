@@ -15,6 +15,7 @@ import { tokenEndpoints } from './endpoints/tokens.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
 import { usageEndpoints } from './endpoints/usage.ts'
 import { userEndpoints } from './endpoints/users.ts'
+import { webhookEndpoints } from './endpoints/webhooks.ts'
 
 /**
  * THE table. Validation, handler types, routing, the OpenAPI document and clients all come from here;
@@ -26,6 +27,7 @@ export const endpoints = {
   ...repositoryEndpoints,
   ...checkSuiteEndpoints,
   ...secretEndpoints,
+  ...webhookEndpoints,
   ...pullRequestEndpoints,
   ...organizationEndpoints,
   ...usageEndpoints,

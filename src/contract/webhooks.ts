@@ -27,3 +27,27 @@ export const WebhookTarget = z
 
 export const WebhookTargets = z.array(WebhookTarget).max(limits.webhooks)
 export type WebhookTargets = z.output<typeof WebhookTargets>
+
+export const WebhookConfigInput = z
+  .object({
+    url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
+    secret: text(1, limits.webhook_secret_chars).nullish().describe('Signs what is sent; absent: as before, null: none'),
+    enabled: z.boolean().default(true).describe('Whether anything is sent'),
+  })
+  .meta({ id: 'WebhookConfigRequest', examples: [{ url: 'https://hooks.example.org/runs', secret: 'whsec_…' }] })
+export type WebhookConfigInput = z.output<typeof WebhookConfigInput>
+
+export const WebhookConfig = z
+  .object({
+    url: z.string().nullable().describe('Where it is sent; null: nowhere'),
+    enabled: z.boolean().describe('Whether anything is sent'),
+    has_secret: z.boolean().describe('Whether what is sent is signed; the secret itself is never shown'),
+  })
+  .meta({ id: 'WebhookConfigResponse', examples: [{ url: 'https://hooks.example.org/runs', enabled: true, has_secret: true }] })
+
+export const WebhookTestInput = z
+  .object({ url: WebhookUrl.describe('Where the test is sent') })
+  .meta({ id: 'WebhookTestRequest', examples: [{ url: 'https://hooks.example.org/runs' }] })
+export const WebhookTest = z
+  .object({ delivered: z.boolean().describe('Whether the address took it') })
+  .meta({ id: 'WebhookTestResponse', examples: [{ delivered: true }] })

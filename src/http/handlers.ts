@@ -36,6 +36,7 @@ import { stopRun } from '../service/stop-run.ts'
 import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getUsage } from '../service/usage.ts'
 import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/users.ts'
+import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
 export class RawAnswer {
@@ -155,6 +156,10 @@ export const handlers: Handlers = {
   listRepositorySecrets: (ctx, { params, query }) => listSecrets(ctx, params.repo_id, query),
   setRepositorySecret: (ctx, { params, body }) => setSecret(ctx, params.repo_id, params.name, body),
   deleteRepositorySecret: (ctx, { params }) => deleteSecret(ctx, params.repo_id, params.name),
+  getWebhook: ctx => getWebhook(ctx),
+  setWebhook: (ctx, { body }) => setWebhook(ctx, body),
+  deleteWebhook: ctx => deleteWebhook(ctx),
+  testWebhook: (ctx, { body }) => testWebhook(ctx, body.url),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
   generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),

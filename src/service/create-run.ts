@@ -67,7 +67,7 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
     input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model),
   )
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
-  const webhooks = await attempt(() => storedTargets(input.webhooks))
+  const webhooks = await attempt(() => storedTargets(ctx, input.webhooks))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
   const base =
     repository === undefined

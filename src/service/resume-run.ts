@@ -24,7 +24,7 @@ import { storedTargets } from './webhook-targets.ts'
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<AgentRun> {
   const model = input.model == null ? undefined : requireModel(ctx.models, input.model)
-  const webhooks = storedTargets(input.webhooks)
+  const webhooks = storedTargets(ctx, input.webhooks)
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
     if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')

@@ -444,4 +444,18 @@ create table users (
 );
 CREATE UNIQUE INDEX users_email ON public.users USING btree (email);
 
+create table webhooks (
+  organization_id bigint not null,
+  url text not null,
+  enabled boolean not null,
+  key_id text,
+  sealed_secret bytea,
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint webhooks_check CHECK (((key_id IS NULL) = (sealed_secret IS NULL))),
+  constraint webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint webhooks_pkey PRIMARY KEY (organization_id),
+  constraint webhooks_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 -- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])

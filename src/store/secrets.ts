@@ -93,11 +93,11 @@ export async function deleteSecretsOf(db: Db, organization_id: number, repositor
   })
 }
 
-/** How many secrets another key than this one has sealed: they can not be opened. */
+/** How many secrets, of webhooks too, another key than this one has sealed: they can not be opened. */
 export async function countSealedOtherwise(db: Db, key_id: string): Promise<number> {
   const { rows } = await db.query<{ sealed: number }>({
     name: 'count_sealed_otherwise',
-    text: 'select count(*) as sealed from secrets where key_id <> $1',
+    text: 'select (select count(*) from secrets where key_id <> $1) + (select count(*) from webhooks where key_id <> $1) as sealed',
     values: [key_id],
   })
   return only(rows).sealed

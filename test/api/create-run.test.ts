@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogEntry } from '../../src/contract/logs.ts'
 import { AgentRun } from '../../src/contract/runs.ts'
+import { createSealer } from '../../src/core/sealing.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
+import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { allLogs } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -96,14 +98,22 @@ describe('200', () => {
     }
   })
 
-  test('webhooks are kept with their secrets, and nothing of them is shown', async () => {
+  test('webhooks are kept, their secrets sealed, and nothing of them is shown', async () => {
     const webhooks = [
       { url: 'https://hooks.example.org/a?b=c', secret: 'of-the-hook' },
       { url: 'http://93.184.216.34/', secret: null },
     ]
     const { status, body } = await create({ prompt: 'x', webhooks: webhooks.map(hook => ({ ...hook, more: 1 })) })
     expect(status).toBe(200)
-    expect(await rows(app, 'select webhooks from runs where id = $1', [body.id])).toEqual([{ webhooks: JSON.stringify(webhooks) }])
+    const [row] = await rows<{ webhooks: string }>(app, 'select webhooks from runs where id = $1', [body.id])
+    const stored = JSON.parse(row?.webhooks ?? '') as { url: string; key_id?: string; sealed?: string }[]
+    expect(stored.map(hook => [hook.url, hook.sealed !== undefined])).toEqual(webhooks.map(hook => [hook.url, hook.secret !== null]))
+    for (const { secret } of webhooks) if (secret) expect(row?.webhooks).not.toContain(secret)
+    const [first] = stored
+    const sealer = createSealer(ownSecretKey(app.data_dir))
+    const place = { organization_id: app.org_id, scope: 'run webhook', name: first?.url ?? '' }
+    const sealed = { key_id: first?.key_id ?? '', sealed: Buffer.from(first?.sealed ?? '', 'base64') }
+    expect(sealer.open(place, sealed)).toBe(webhooks[0]?.secret)
     for (const place of [`${path()}/${body.id}`, `${path()}/${body.id}/logs`, `${path()}s`])
       expect(JSON.stringify((await app.call('GET', place)).body)).not.toMatch(/of-the-hook|hooks\.example/)
     expect(JSON.stringify(body)).not.toMatch(/of-the-hook|hooks\.example/)

@@ -40,6 +40,8 @@ export function tokenCalls(ids: Ids): Call[] {
     createOrganization: { name: 'x' },
     createRepository: { url: 'https://git.example.org/acme/another.git' },
     updateRepository: { name: 'changed' },
+    setWebhook: { url: 'https://hooks.example.org/runs' },
+    testWebhook: { url: 'https://hooks.example.org/runs' },
     setSecret: { value: 'x' },
     setRepositorySecret: { value: 'x' },
     updateMe: { full_name: 'Ada' },

@@ -77,3 +77,15 @@ create table secrets (
   unique nulls not distinct (organization_id, repository_id, name),
   foreign key (organization_id, repository_id) references repositories (organization_id, id)
 );
+
+-- Where an organization's runs are reported. The secret that signs it is sealed like the others.
+create table webhooks (
+  organization_id bigint primary key references organizations,
+  url text not null,
+  enabled boolean not null,
+  key_id text,
+  sealed_secret bytea,
+  updated_at timestamptz not null default now(),
+  updated_by bigint not null references users,
+  check ((key_id is null) = (sealed_secret is null))
+);
