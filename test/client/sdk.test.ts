@@ -141,6 +141,8 @@ describe('pages', () => {
       seen.push(run.id)
     }
     expect(seen).toEqual(ids.reverse())
+    const from_second = await collect(clientOf().runs.list({ tag: 'moving', page: 2, size: 3 }))
+    expect(from_second.map(({ id }) => id)).toEqual(ids.slice(2))
   })
 })
 

@@ -33,10 +33,10 @@ export function paged<Page, Item, Place>(source: PageSource<Page, Item, Place>):
   }
 }
 
-type List<Item> = { items: Item[]; total: number }
-type Place = { skip?: number | undefined; limit?: number | undefined }
+type List<Item> = { items: Item[]; total: number; page: number; size: number }
+type Place = { skip?: number | undefined; page?: number | undefined }
 
-/** A list with `skip` and `limit`. An item that moved to a later page while pages were read is not given twice. */
+/** A list with `skip` and `limit`, or `page` and `size` for where it begins. An item that moved to a later page while pages were read is not given twice. */
 export function listed<Page extends List<{ id: number }>, Query extends Place>(
   query: Query,
   load: (query: Query) => Promise<Page>,
@@ -47,8 +47,8 @@ export function listed<Page extends List<{ id: number }>, Query extends Place>(
     load,
     items: page => page.items.filter(({ id }) => !seen.has(id) && seen.add(id)),
     next(page, place) {
-      const skip = (place.skip ?? 0) + page.items.length
-      return page.items.length === 0 || skip >= page.total ? null : { ...place, skip }
+      const skip = (place.skip ?? (page.page - 1) * page.size) + page.items.length
+      return page.items.length === 0 || skip >= page.total ? null : { ...place, skip, page: undefined }
     },
   })
 }
