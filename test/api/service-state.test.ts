@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Health, Readiness } from '../../src/contract/service.ts'
 import { startApp } from '../start-app.ts'
 
-test('health and readiness are told to everybody, and say why no run is started when none is', async () => {
+test('200: health and readiness are told to everybody, and say why no run is started when none is', async () => {
   await using app = await startApp()
   const health = await fetch(`${app.base_url}/healthz`)
   expect([health.status, Health.strict().parse(await health.json())]).toEqual([200, { status: 'ok' }])
@@ -15,7 +15,7 @@ test('health and readiness are told to everybody, and say why no run is started 
   expect(state.sandbox === null).toBe(state.workers === 'blocked')
 })
 
-test('while it stops, a request that arrives is told to come back, and one connection more does not hold it up', async () => {
+test('503: while it stops, a request that arrives is told to come back, and one connection more does not hold it up', async () => {
   const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { hostname, port } = new URL(app.base_url)
   const socket = connect({ host: hostname, port: Number(port) })

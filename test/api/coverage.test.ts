@@ -1,0 +1,130 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
+import { problems } from '../../src/contract/problem.ts'
+
+/**
+ * Where each operation has its own tests, by area or alone; a new operation does not compile without its line. What every operation of its
+ * kind can answer (401, 403, 404 of a path, 413, 415, 429 …) is proved for all of them in matrix, tenants, bodies, conformance and limits.
+ */
+const homes: Record<EndpointName, string[]> = {
+  createAgentRun: ['create-run', 'create-run-refused', 'dry-run', 'quota'],
+  getAgentRun: ['get-run'],
+  updateAgentRun: ['update-run'],
+  deleteAgentRun: ['delete-run'],
+  listAgentRuns: ['list-runs'],
+  resumeAgentRun: ['resume-run', 'quota'],
+  resumeAgentRunById: ['resume-run-by-id', 'quota'],
+  stopAgentRun: ['stop-run'],
+  banAgentRun: ['ban-run'],
+  unbanAgentRun: ['ban-run'],
+  removeAgentRunFromPr: ['remove-from-pr'],
+  archiveAgentRun: ['update-run'],
+  unarchiveAgentRun: ['update-run'],
+  getAgentRunDiff: ['run-diff'],
+  getAgentRunLogs: ['run-logs', 'run-logs-text'],
+  getArtifact: ['artifacts'],
+  streamAgentRunEvents: ['run-events', 'slow-reader'],
+  streamOrganizationEvents: ['organization-events'],
+  listRepositories: ['repositories'],
+  createRepository: ['repositories'],
+  getRepository: ['repositories'],
+  updateRepository: ['repositories'],
+  deleteRepository: ['repositories'],
+  getCheckSuiteSettings: ['check-suite-settings'],
+  updateCheckSuiteSettings: ['check-suite-settings'],
+  listSecrets: ['secrets'],
+  setSecret: ['secrets'],
+  deleteSecret: ['secrets'],
+  listRepositorySecrets: ['secrets'],
+  setRepositorySecret: ['secrets'],
+  deleteRepositorySecret: ['secrets'],
+  listPullRequests: ['pull-requests'],
+  getPullRequest: ['pull-requests'],
+  mergePullRequest: ['merge-pull-request'],
+  editPullRequest: ['pull-requests'],
+  editRepositoryPullRequest: ['pull-requests'],
+  listOrganizations: ['organizations'],
+  createOrganization: ['organizations'],
+  getOrganization: ['organizations'],
+  updateOrganization: ['organizations'],
+  getOrganizationSettings: ['organizations'],
+  listModels: ['models'],
+  getUsage: ['usage'],
+  generateSetupCommands: ['analysis'],
+  listSandboxes: ['analysis'],
+  analyzeSandboxLogs: ['analysis'],
+  getWebhook: ['webhooks'],
+  setWebhook: ['webhooks'],
+  deleteWebhook: ['webhooks'],
+  testWebhook: ['webhooks'],
+  listIntegrations: ['integrations'],
+  listMcpProviders: ['integrations'],
+  getOAuthStatus: ['integrations'],
+  revokeOAuthToken: ['integrations'],
+  generateSlackToken: ['integrations'],
+  listTools: ['integrations'],
+  executeTool: ['integrations'],
+  getMe: ['users'],
+  updateMe: ['users'],
+  getCliRules: ['users'],
+  listUsers: ['users'],
+  getUser: ['users'],
+  listMembers: ['members'],
+  addMember: ['members'],
+  updateMember: ['members'],
+  removeMember: ['members'],
+  createSignInLink: ['members'],
+  listServiceUsers: ['service-users'],
+  createServiceUser: ['service-users'],
+  deleteServiceUser: ['service-users'],
+  listTokens: ['tokens'],
+  createToken: ['tokens'],
+  revokeToken: ['tokens'],
+  listAuditLog: ['audit-log'],
+  createSession: ['session'],
+  createSessionToken: ['session'],
+  deleteSession: ['session'],
+  getHealth: ['service-state'],
+  getReadiness: ['service-state'],
+  getOpenApi: ['methods'],
+}
+
+const fileOf = (home: string) => new URL(`./${home}.test.ts`, import.meta.url)
+const rows = (Object.entries(endpoints) as [EndpointName, Endpoint][]).map(([name, endpoint]) => {
+  const text = homes[name].map(home => (existsSync(fileOf(home)) ? readFileSync(fileOf(home), 'utf8') : '')).join('\n')
+  return { name, endpoint, text }
+})
+
+/** Statuses that a describe or a test names. */
+const named = (text: string) =>
+  new Set(
+    [...text.matchAll(/^\s*(?:describe|test)\b.*/gm)].flatMap(([line]) =>
+      [...line.matchAll(/['"`,[ ]([2-5]\d\d)\b/g)].map(([, status]) => Number(status)),
+    ),
+  )
+
+test('every operation has a file of tests, and it asks for the path', () => {
+  expect(
+    Object.values(homes)
+      .flat()
+      .filter(home => !existsSync(fileOf(home))),
+  ).toEqual([])
+  const unasked = rows.filter(({ endpoint, text }) => {
+    const last = endpoint.path.split('/').findLast(part => part !== '' && !part.startsWith('{')) ?? ''
+    return !text.includes(last)
+  })
+  expect(unasked.map(({ name, endpoint }) => `${name}: ${homes[name]} never ask for ${endpoint.path}`)).toEqual([])
+})
+
+test('there is a describe or a test for 200, or for what stands in its place, and for every refusal of an operation’s own', () => {
+  const missing = rows.flatMap(({ name, endpoint, text }) => {
+    const own = (endpoint.problems ?? []).map(code => problems[code].status as number)
+    const wanted = own.includes(501) ? own : [200, ...own]
+    return [...new Set(wanted)]
+      .filter(status => !named(text).has(status))
+      .map(status => `${name}: describe('${status}', …) in test/api/${homes[name]}.test.ts`)
+  })
+  expect(missing).toEqual([])
+})
