@@ -206,6 +206,22 @@ describe('runs', () => {
     expect(await runs.wait(id)).toMatchObject({ status: 'completed', result: 'done' })
   })
 
+  test('a token of the profile codegen is told other words, and its runs are waited for all the same', async () => {
+    const body = { name: 'another profile', wire_profile: 'codegen' as const }
+    const { token } = await clientOf().call('createToken', { body })
+    const { runs } = createClient({ base_url: app.base_url, token })
+    const id = await newRun(1)
+    await end(id, 'paused')
+    expect(await runs.wait(id)).toMatchObject({ status: 'PAUSED' })
+    await end(id)
+    expect(await runs.wait(id)).toMatchObject({ status: 'COMPLETE' })
+    await expect(runs.create({ prompt: '' })).rejects.toMatchObject({
+      status: 422,
+      detail: expect.any(String),
+      errors: [{ loc: ['body', 'prompt'] }],
+    })
+  })
+
   test('wait gives up after its time or at an abort, and the run goes on', async () => {
     const id = await newRun(1)
     await expect(clientOf().runs.wait(id, { timeout_ms: 100 })).rejects.toMatchObject({ code: 'timeout', status: 0 })
