@@ -167,3 +167,13 @@ export async function removeRepository(db: Db, organization_id: number, id: numb
   })
   return rowCount === 1
 }
+
+/** Those of these repositories that were removed more than so many hours ago. */
+export async function removedRepositories(db: Db, ids: readonly number[], hours: number): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'removed_repositories',
+    text: 'select id from repositories where id = any($1::bigint[]) and removed_at < now() - make_interval(hours => $2) order by id',
+    values: [ids, hours],
+  })
+  return rows.map(row => row.id)
+}

@@ -5,6 +5,7 @@ import { LEASE_SECONDS } from './heartbeat.ts'
 import { workOnRun } from './run-work.ts'
 import type { WorkerDeps } from './settings.ts'
 import { sweepLeftovers, sweepRuns } from './sweep.ts'
+import { sweepMirrors } from './sweep-mirrors.ts'
 
 const SWEEP_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
@@ -38,6 +39,7 @@ export class Worker implements AsyncDisposable {
     this.#leave = this.#deps.hub.onWork(() => this.wake())
     this.#every(SWEEP_MS, 'sweep', () => sweepRuns(this.#deps))
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
+    this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
     this.#every(SELF_TEST_MS, 'self-test', async () => {
       if (this.#blocked !== null) await this.#selfTest()
     })

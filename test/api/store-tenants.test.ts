@@ -234,7 +234,13 @@ const without: Record<string, string> = {
   ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
   ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: "a user's" },
   ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start', ping: 'is it there' },
-  ...{ migrate: 'the schema', countSealedOtherwise: 'the start', notifyWork: 'a hint to all workers', only: 'no statement' },
+  ...{
+    migrate: 'the schema',
+    countSealedOtherwise: 'the start',
+    removedRepositories: 'the sweep of this machine',
+    notifyWork: 'a hint to all workers',
+    only: 'no statement',
+  },
 }
 
 /** The organization is the whole key here, or what is written is new: there is nothing of another one to reach. */
