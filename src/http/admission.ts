@@ -10,6 +10,7 @@ import { chargeOnce } from '../service/idempotency.ts'
 import type { Charged, Who } from '../service/limits.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { parseInput } from './parse-input.ts'
+import { rowFor } from './wire-profile.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,7 +46,7 @@ export async function admit(
     if (endpoint.scope !== null) requireScope(actor, 'ADMIN', endpoint.scope)
     return ctx
   }
-  if (organization_id === null) throw badPath(endpoint, request)
+  if (organization_id === null) throw badPath(rowFor(actor.wire_profile, endpoint), request)
   const member = requireMembership(role)
   if (endpoint.scope !== null) requireScope(actor, member, endpoint.scope)
   if (keys.length > 0 && idempotency_key === null)

@@ -277,6 +277,19 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectModel('BanActionResponse', await post(`${org}/agent/run/remove-from-pr`, cards))
     })
 
+    test('sets, reads and forgets where runs are reported', async () => {
+      const path = `${org}/webhooks/agent-run`
+      const set = await post(path, { url: 'https://example.org/hook', secret: 'shared', enabled: true })
+      expect([set.status, typeof set.body]).toEqual([200, 'object'])
+      const read = expectModel('WebhookConfigResponse', await get(path))
+      expect(read).toMatchObject({ url: 'https://example.org/hook', enabled: true, has_secret: true })
+      expectError(await post(`${path}/test`, { url: 'https://example.org/hook' }), 501, /./)
+      expect((await send(client(), { method: 'DELETE', path, headers: id })).status).toBe(200)
+      expect(expectModel('WebhookConfigResponse', await get(path))).toMatchObject({ url: null, has_secret: false })
+      const private_address = await post(path, { url: 'http://169.254.169.254/' })
+      expect(private_address.status).toBe(profile === 'codegen' ? 422 : 400)
+    })
+
     test('reads the rules for coding agents, and reads and writes how failing checks are treated', async () => {
       expectModel('CLIRulesResponse', await get(`${org}/cli/rules`))
       const path = `${org}/repos/check-suite-settings?repo_id=${app.repo_id}`

@@ -228,6 +228,8 @@ describe('422', () => {
 
   test('an organization that cannot be one', async () => {
     expectList(await codegen.call('GET', '/v1/organizations/one/repos'), 'path.org_id')
+    const { body } = await codegen.call('GET', '/v1/organizations/one/agent/runs?status=COMPLETE')
+    expect(body.detail.map((item: { loc: string[] }) => item.loc.join('.'))).toEqual(['path.org_id'])
   })
 
   test.each(['{', '{"prompt":"x","prompt":"y"}', `{"a":${'['.repeat(100)}`, '\ufeff{}', ''])('a body that is no JSON: %j', async body => {
