@@ -51,11 +51,11 @@ export async function listRuns(ctx: Context, { status, ...query }: RunsQuery) {
 /** Changes title, tags, archive, and model and budget of the next turn. 400 for an unknown model. */
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
-  await ctx.db.transaction(async tx => {
+  return ctx.db.transaction(async tx => {
     await requireLockedRun(tx, ctx.organization_id, run_id)
     await updateRunRow(tx, ctx.organization_id, run_id, { ...input, model, budget: input.budget })
     await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { changed: Object.keys(input), user_id: ctx.actor.user_id })
     await notifyRun(tx, ctx.organization_id, run_id)
+    return getRun(ctx, run_id, tx)
   })
-  return getRun(ctx, run_id)
 }
