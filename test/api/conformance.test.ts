@@ -48,19 +48,20 @@ async function newPlace({ operationId }: Operation): Promise<Place> {
     ...Object.fromEntries(Object.entries(meanings).flatMap(([name, names]) => (names === null ? [] : [[name, [tenant[names]]]]))),
     ...Object.fromEntries(Object.entries(call?.body ?? {}).map(([name, value]) => [name, [value]])),
     ...{ model: ['scripted/playbook'], default_model: ['scripted/playbook'], agent_type: ['built_in', 'codegen'], base_ref: [null] },
+    'Idempotency-Key': ['one', 'two'],
   }
   const wants_token = endpoints[operationId as EndpointName].access === 'token'
   return { tenant, known, call, token: wants_token ? await addCaller(app, [tenant.org_id], 'ADMIN') : null }
 }
 
-type Given = { path: Record<string, unknown>; query: [string, string][]; body: unknown }
-const whole = (operation: Operation, { path, query, body }: Given) => {
+type Given = { path: Record<string, unknown>; query: [string, string][]; headers: Record<string, string | undefined>; body: unknown }
+const whole = (operation: Operation, { path, query, headers, body }: Given) => {
   const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')
   const filled = filledPath(
     operation.path,
     Object.fromEntries(Object.entries(path).map(([name, value]) => [name, encodeURIComponent(`${value}`)])),
   )
-  return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, body }
+  return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, headers, body }
 }
 
 const inPlace = (operation: Operation, place: Parameter['in']) => operation.parameters.filter(parameter => parameter.in === place)
@@ -74,8 +75,20 @@ function good(operation: Operation, { known, tenant }: Place): fc.Arbitrary<Give
       .filter(({ required }) => required)
       .map(({ name }) => name),
   })
+  const headers = fc.record(
+    Object.fromEntries(
+      inPlace(operation, 'header').map(({ name, schema }) => [
+        name,
+        allowed(schema, known, name)
+          .map(value => `${value}`)
+          .filter(isHeader),
+      ]),
+    ),
+    { requiredKeys: [] },
+  )
   const schema = bodySchema(operation)
   return fc.record({
+    headers,
     path: path.map(values => ({ ...values, ...('org_id' in values && { org_id: tenant.org_id }) })),
     query: query.map(values => Object.entries(values).map(([name, value]): [string, string] => [name, `${value}`])),
     body: schema === undefined ? fc.constant(undefined) : allowed(schema, known),
@@ -124,6 +137,9 @@ function isAllowedText(operation: Operation, parameter: Parameter, text: string)
   )
 }
 
+/** One that can be sent as the value of a header, and arrives as it is. */
+const isHeader = (text: string) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)
+
 /** One that the router takes for a part of a path, neither too long nor a step up. */
 const isPathPart = (text: string) => /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
 
@@ -131,7 +147,7 @@ type Bad = Given & { wrong: string[] }
 /** Requests with one thing wrong, and where. */
 function bad(operation: Operation, place: Place): fc.Arbitrary<Bad> | null {
   const schema = bodySchema(operation)
-  const parameters = operation.parameters.filter(({ in: where }) => where !== 'header')
+  const sendable = { path: isPathPart, query: () => true, header: isHeader }
   const ways = [
     ...(schema === undefined
       ? []
@@ -141,18 +157,29 @@ function bad(operation: Operation, place: Place): fc.Arbitrary<Bad> | null {
             .filter(([, body]) => !isAllowedBody(operation, body))
             .map(([given, body]): Bad => ({ ...given, body, wrong: ['body'] })),
         ]),
-    ...parameters.map(parameter =>
-      fc
-        .tuple(good(operation, place), parameterTexts(parameter, place.known))
-        .filter(([, text]) => !isAllowedText(operation, parameter, text) && (parameter.in === 'query' || isPathPart(text)))
-        .map(([given, text]): Bad => {
-          const wrong = [parameter.in, parameter.name]
-          if (parameter.in === 'path') return { ...given, path: { ...given.path, [parameter.name]: text }, wrong }
-          return { ...given, query: [...given.query.filter(([name]) => name !== parameter.name), [parameter.name, text]], wrong }
-        }),
-    ),
+    ...operation.parameters.flatMap(parameter => {
+      const isWrong = (text: string) => sendable[parameter.in](text) && !isAllowedText(operation, parameter, text)
+      const all = parameterTexts(parameter, place.known)
+      // Of some texts none is wrong.
+      if (!fc.sample(all, { seed, numRuns: 200 }).some(isWrong)) return []
+      return [fc.tuple(good(operation, place), all.filter(isWrong)).map(([given, text]) => withText(given, parameter, text))]
+    }),
+    ...inPlace(operation, 'query')
+      .filter(({ required }) => required)
+      .map(({ name }) =>
+        good(operation, place).map(
+          (given): Bad => ({ ...given, query: given.query.filter(([one]) => one !== name), wrong: ['query', name] }),
+        ),
+      ),
   ]
   return ways.length === 0 ? null : fc.oneof(...ways)
+}
+
+function withText(given: Given, { in: place, name }: Parameter, text: string): Bad {
+  const wrong = [place, name]
+  if (place === 'path') return { ...given, path: { ...given.path, [name]: text }, wrong }
+  if (place === 'header') return { ...given, headers: { ...given.headers, [name]: text }, wrong }
+  return { ...given, query: [...given.query.filter(([one]) => one !== name), [name, text]], wrong }
 }
 
 describe('what the document does not allow is a 400 that says where, and changes nothing', () => {

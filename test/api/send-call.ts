@@ -4,13 +4,18 @@ import type { Call } from './every-endpoint.ts'
 /** One request with this token, or with none. Of a stream the beginning is enough: it is left, and has no body here. */
 export async function sendCall(
   app: App,
-  { method, path, body }: Pick<Call, 'method' | 'path'> & { body?: unknown },
+  {
+    method,
+    path,
+    body,
+    headers: more = {},
+  }: Pick<Call, 'method' | 'path'> & { body?: unknown; headers?: Record<string, string | undefined> },
   token: string | null,
 ): Promise<Answer> {
-  const headers = {
-    ...(token !== null && { authorization: `Bearer ${token}` }),
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-  }
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value)
+  if (token !== null) headers.set('authorization', `Bearer ${token}`)
+  if (body !== undefined) headers.set('content-type', 'application/json')
   const response = await fetch(app.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     await response.body?.cancel()
