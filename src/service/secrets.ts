@@ -2,7 +2,13 @@ import type { SecretInput } from '../contract/secrets.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { holdRepository } from '../store/repositories.ts'
-import { deleteSecret as deleteSecretRow, listSecrets as listSecretRows, type SecretRow, saveSecret } from '../store/secrets.ts'
+import {
+  deleteSecret as deleteSecretRow,
+  listSecrets as listSecretRows,
+  lockSecrets,
+  type SecretRow,
+  saveSecret,
+} from '../store/secrets.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
@@ -34,6 +40,7 @@ export async function setSecret(ctx: Context, repo_id: number | null, name: stri
   const sealed = ctx.sealer.seal({ organization_id: ctx.organization_id, scope: scopeOf(repo_id), name }, input.value)
   return ctx.db.transaction(async tx => {
     if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
+    await lockSecrets(tx, ctx.organization_id)
     const place = { organization_id: ctx.organization_id, repository_id: repo_id, name }
     const row = await saveSecret(tx, { ...place, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, MOST)
     if (!row) throw new ServiceError('conflict', `There are ${MOST} secrets already: delete one first.`)

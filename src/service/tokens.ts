@@ -14,7 +14,19 @@ import { requireScope } from './authenticate.ts'
 import type { Context } from './context.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
-const viewerOf = (ctx: Context): Viewer => ({ user_id: ctx.actor.user_id, all: ctx.scopes.includes('org:admin') })
+/** A token sees and revokes what reaches no further than itself; with `org:admin` whatever is bound to the organization. */
+function viewerOf({ actor, scopes }: Context): Viewer {
+  const { user_id, token_id, granted, repository_ids, token_organization_id } = actor
+  const unbounded = granted === null && repository_ids === null
+  return {
+    user_id,
+    token_id,
+    all: scopes.includes('org:admin') && repository_ids === null,
+    anywhere: unbounded && token_organization_id === null,
+    scopes: granted,
+    repository_ids,
+  }
+}
 const notFound = () => new ServiceError('not_found', 'Token not found.')
 
 function tokenObject({ role, ...row }: TokenRow): Token {
@@ -55,7 +67,7 @@ export async function createToken(ctx: Context, input: CreateTokenInput): Promis
       ...{ wire_profile: input.wire_profile ?? 'standard', organization_id: ctx.organization_id, scopes, repository_ids, ...expiry },
       created_by: ctx.actor.user_id,
     })
-    const row = await getToken(tx, ctx.organization_id, { user_id, all: false }, id)
+    const row = await getToken(tx, ctx.organization_id, { ...viewerOf(ctx), all: true }, id)
     if (!row) throw notFound()
     const { name, expires_at, wire_profile } = row
     const detail = { name, user_id, scopes, repository_ids, expires_at: iso(expires_at), wire_profile }

@@ -44,6 +44,11 @@ export type NewSecret = {
   user_id: number
 }
 
+/** Nobody else makes a secret of this organization until the transaction ends, so that they can be counted. */
+export async function lockSecrets(db: Db, organization_id: number): Promise<void> {
+  await db.query({ name: 'lock_secrets', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
+}
+
 /** Sets a secret, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
 export async function saveSecret(db: Db, secret: NewSecret, most: number): Promise<SecretRow | undefined> {
   const { rows } = await db.query<SecretRow>({

@@ -22,15 +22,36 @@ export type TokenRow = {
   role: Role | null
 }
 
-/** Who looks: `all` sees whatever is bound to the organization, anyone else their own. */
-export type Viewer = { user_id: number; all: boolean }
+/**
+ * Who looks: `all` sees whatever is bound to the organization, anyone else their own, and of these what reaches no further than the token
+ * they look with: `scopes` and `repository_ids` are its bounds, null for none. `anywhere`: it is bound by nothing at all.
+ */
+export type Viewer = {
+  user_id: number
+  /** The token they look with: it always sees itself. */
+  token_id: number
+  all: boolean
+  anywhere: boolean
+  scopes: readonly string[] | null
+  repository_ids: readonly number[] | null
+}
 
 const columns = `t.id, t.name, t.kind, t.prefix, t.hint, t.scopes, t.repository_ids, t.wire_profile, t.organization_id, t.user_id, t.created_by,
   t.created_at, t.expires_at, t.last_used_at, t.revoked_at, m.role`
 const member = 'left join memberships m on m.organization_id = $1 and m.user_id = t.user_id'
-/** $1 organization, $2 the viewer, $3 whether all. A token without an organization is its user's own business, like those of the page. */
-const visible = `t.kind <> 'browser' and case when t.organization_id is null then t.user_id = $2
-  else t.organization_id = $1 and ($3 or t.user_id = $2) end`
+/** $1 organization, $2 to $7 the viewer. A token without an organization is its user's own business, like those of the page. */
+const visible = `t.kind <> 'browser' and (t.id = $7 or case when t.organization_id is null then t.user_id = $2 and $4
+  else t.organization_id = $1 and ($3 or t.user_id = $2 and ($5::text[] is null or t.scopes <@ $5)
+    and ($6::bigint[] is null or t.repository_ids <@ $6)) end)`
+const valuesOf = (organization_id: number, { user_id, token_id, all, anywhere, scopes, repository_ids }: Viewer) => [
+  organization_id,
+  user_id,
+  all,
+  anywhere,
+  scopes,
+  repository_ids,
+  token_id,
+]
 
 /** Newest first. */
 export async function listTokens(
@@ -40,10 +61,10 @@ export async function listTokens(
   skip: number,
   limit: number,
 ): Promise<{ rows: TokenRow[]; total: number }> {
-  const values = [organization_id, viewer.user_id, viewer.all]
+  const values = valuesOf(organization_id, viewer)
   const page = await db.query<TokenRow>({
     name: 'list_tokens',
-    text: `select ${columns} from tokens t ${member} where ${visible} order by t.id desc limit $4 offset $5`,
+    text: `select ${columns} from tokens t ${member} where ${visible} order by t.id desc limit $8 offset $9`,
     values: [...values, limit, skip],
   })
   const count = await db.query<{ total: number }>({
@@ -57,8 +78,8 @@ export async function listTokens(
 export async function getToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<TokenRow | undefined> {
   const { rows } = await db.query<TokenRow>({
     name: 'get_token',
-    text: `select ${columns} from tokens t ${member} where ${visible} and t.id = $4`,
-    values: [organization_id, viewer.user_id, viewer.all, token_id],
+    text: `select ${columns} from tokens t ${member} where ${visible} and t.id = $8`,
+    values: [...valuesOf(organization_id, viewer), token_id],
   })
   return rows[0]
 }
@@ -67,8 +88,8 @@ export async function getToken(db: Db, organization_id: number, viewer: Viewer, 
 export async function revokeToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'revoke_token',
-    text: `update tokens t set revoked_at = now() where ${visible} and t.id = $4 and t.revoked_at is null`,
-    values: [organization_id, viewer.user_id, viewer.all, token_id],
+    text: `update tokens t set revoked_at = now() where ${visible} and t.id = $8 and t.revoked_at is null`,
+    values: [...valuesOf(organization_id, viewer), token_id],
   })
   return rowCount === 1
 }

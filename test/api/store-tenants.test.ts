@@ -96,6 +96,9 @@ const no_settings = { check_retry_count: 1, ignored_checks: null, check_retry_co
 const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
+/** Sees whatever it may: no bound but the organization. */
+const stranger = () => ({ user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null })
+
 /** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
 const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
@@ -108,13 +111,12 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   },
   deleteMembership: (db, org) => deleteMembership(db, org, app.user_id),
   findLiveTokens: async (db, org) => (await findLiveTokens(db, [{ token_id: mine.token, organization_id: org }]))[0],
-  getToken: (db, org) => getToken(db, org, { user_id: other.user_id, all: true }, mine.token),
+  getToken: (db, org) => getToken(db, org, stranger(), mine.token),
   holdMembership: (db, org) => holdMembership(db, org, app.user_id),
-  listTokens: async (db, org) =>
-    (await listTokens(db, org, { user_id: other.user_id, all: true }, 0, 100)).rows.filter(row => row.id === mine.token),
+  listTokens: async (db, org) => (await listTokens(db, org, stranger(), 0, 100)).rows.filter(row => row.id === mine.token),
   lockMember: (db, org) => lockMember(db, org, app.user_id),
   ownRepositoryIds: (db, org) => ownRepositoryIds(db, org, [mine.repo]),
-  revokeToken: (db, org) => revokeToken(db, org, { user_id: other.user_id, all: true }, mine.token),
+  revokeToken: (db, org) => revokeToken(db, org, stranger(), mine.token),
   revokeTokensOf: (db, org) => revokeTokensOf(db, org, app.user_id),
   setRole: (db, org) => setRole(db, org, app.user_id, 'READER'),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
@@ -258,6 +260,7 @@ const whole_key: Record<string, string> = {
     listAuditEntries: 'by its id',
     listMemberships: 'by its id',
     lockMemberships: 'by its id',
+    lockSecrets: 'by its id',
     countOtherAdmins: 'by its id',
     lockKey: 'organization, user and key',
     isKnownKey: 'organization, user and key',

@@ -325,6 +325,29 @@ describe('DELETE …/tokens/{token_id}', () => {
     expectProblem(await askWith(app, service.token, 'GET', '/v1/users/me'), 401)
   })
 
+  test('404: a token sees and revokes none that reaches further than itself, here or elsewhere', async () => {
+    const person = await addPerson(app, 'MEMBER')
+    const [wide, full] = [person, await made(person)]
+    const narrow = await addCaller(app, person.user_id, { organization_id: app.org_id, scopes: ['org:read', 'runs:read', 'runs:write'] })
+    const some = await addCaller(app, person.user_id, { organization_id: app.org_id, repository_ids: [app.repo_id] })
+    const same = await made(narrow, { scopes: ['runs:read'] })
+    await insertMembership(app.db, other.org_id, person.user_id, 'ADMIN')
+    const elsewhere = await addCaller(app, person.user_id, { organization_id: other.org_id }, other.org_id)
+    const free = await addCaller(app, person.user_id, { scopes: ['org:read', 'runs:write'] })
+    for (const caller of [narrow, some, elsewhere, free])
+      for (const id of [wide.token_id, full.id]) {
+        expectProblem(await revoke(caller, id), 404)
+        expect(ids((await caller.ask('GET', '/tokens')).body ?? { items: [] })).not.toContain(id)
+      }
+    expect(ids((await narrow.ask('GET', '/tokens')).body)).toEqual([same.id, narrow.token_id])
+    expect((await revoke(narrow, same.id)).status).toBe(200)
+    for (const caller of [narrow, some, elsewhere, free]) {
+      expect((await revoke(caller, caller.token_id)).status).toBe(200)
+      expectProblem(await caller.ask('GET', '/tokens'), 401)
+    }
+    expect((await wide.ask('GET', '/tokens')).status).toBe(200)
+  })
+
   test('403: by who only reads', async () => {
     const { id } = await made(admin, { user_id: reader.user_id })
     expectProblem(await revoke(reader, id), 403)

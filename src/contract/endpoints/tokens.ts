@@ -13,7 +13,7 @@ export const tokenEndpoints = {
     path: '/v1/organizations/{org_id}/tokens',
     summary: 'List tokens, newest first',
     description:
-      'Your own; with the scope `org:admin` all that are bound to this organization. A token that is good for all organizations of its user is shown to that user alone. Revoked and expired ones are listed, those of the web interface are not.',
+      'Your own; with the scope `org:admin` all that are bound to this organization. A token that is bound in scopes or repositories is shown those that reach no further than itself; one that is good for all organizations of its user is shown to another such token alone. Revoked and expired ones are listed, those of the web interface are not.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,
@@ -44,7 +44,7 @@ export const tokenEndpoints = {
     summary: 'Revoke a token',
     reach: 'free',
     description:
-      'One of your own, or with the scope `org:admin` any that is bound to this organization. The next request with it is refused, and its open streams end within seconds. Revoked already: unchanged.',
+      'One of your own that reaches no further than the token that asks, or with the scope `org:admin` any that is bound to this organization. The next request with it is refused, and its open streams end within seconds. Revoked already: unchanged.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org.extend({ token_id: id().describe('The token') }),
