@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimal } from './decimal.ts'
 import { exampleRun } from './example-run.ts'
 
 export const ChangedFile = z
@@ -46,3 +47,12 @@ export const RunDiff = z
     ],
   })
 export type RunDiff = z.infer<typeof RunDiff>
+
+const seq = () => decimal(1, 2_147_483_647).optional()
+
+export const DiffQuery = z.object({
+  format: z.enum(['json', 'patch']).default('json').describe('`patch`: the unified diff alone, as text'),
+  from_seq: seq().describe('Only what changed after this entry'),
+  to_seq: seq().describe('Only what had changed by this entry'),
+})
+export type DiffQuery = z.output<typeof DiffQuery>

@@ -109,7 +109,7 @@ export const handlers: Handlers = {
       'application/json; charset=utf-8',
     ),
   getAgentRunDiff: async (ctx, { params, query }) => {
-    const diff = await getRunDiff(ctx, params.agent_run_id)
+    const diff = await getRunDiff(ctx, params.agent_run_id, query)
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
   },
   getArtifact: async (ctx, { params }) => {

@@ -35,8 +35,9 @@ function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<st
   const result: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(query)) {
     const name = key.replace(/\[.*$/s, '')
-    if (name === key) result[key] = value
-    else if (name in endpoint.query.shape) result[name] = [value]
+    const again = Object.hasOwn(result, name)
+    if (name !== key && !Object.hasOwn(endpoint.query.shape, name)) continue
+    result[name] = name === key && !again ? value : [value]
   }
   return result
 }

@@ -54,8 +54,8 @@ const words: Partial<Record<ProblemCode, string>> = {
   unsupported_media_type: 'The body must be JSON: Content-Type application/json.',
   uri_too_long: 'A part of the path is too long.',
 }
-// PostgreSQL classes: connection exceptions, shutdown, out of resources, and statement or lock time-outs.
-const databaseDown = /^(08|53|57)|^55P03$/
+// PostgreSQL classes: connection exceptions, transactions that others undid, shutdown, out of resources, and statement or lock time-outs.
+const databaseDown = /^(08|40|53|57)|^55P03$/
 const networkDown = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

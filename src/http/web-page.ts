@@ -17,7 +17,7 @@ export async function addWebPage(app: FastifyInstance, folder: string): Promise<
   })
   const page = await readFile(index, 'utf8')
   return async request => {
-    if (request.method !== 'GET') return null
+    if (request.method !== 'GET' && request.method !== 'HEAD') return null
     const path = request.url.split('?')[0] ?? ''
     const wantsPage = (request.headers.accept ?? '').includes('text/html') && !/^\/(v1|session|assets|hooks|git)(\/|$)/.test(path)
     return wantsPage || path === '/docs' ? page : null

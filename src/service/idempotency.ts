@@ -37,8 +37,9 @@ export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promi
 export async function once<T>(ctx: Context, operation: string, body: unknown, work: (ctx: Context) => Promise<T>): Promise<T | Replay> {
   const owner = keyOwner(ctx)
   if (owner === null) return work(ctx)
+  // With the bound of the token: another token of the same user may not be shown that answer.
   const request_digest = createHash('sha256')
-    .update(JSON.stringify([operation, body]))
+    .update(JSON.stringify([operation, body, ctx.actor.repository_ids]))
     .digest()
   return ctx.db.transaction(async tx => {
     const found = await take(tx, owner)

@@ -47,7 +47,15 @@ describe.each(['logs', 'runs', 'repos', 'organizations'])('F102 paging of %s', p
   })
 
   test('a key given twice is refused, in every spelling', async () => {
-    for (const query of ['limit=1&limit=2', 'limit=1&limit=1', 'limit[]=1', 'limit[0]=1', 'limit%5B%5D=1'])
+    for (const query of [
+      'limit=1&limit=2',
+      'limit=1&limit=1',
+      'limit[]=1',
+      'limit[0]=1',
+      'limit%5B%5D=1',
+      'limit[]=1&limit=1',
+      'limit=1&limit[]=1',
+    ])
       expectProblem(await get(page, query), 400, 'query.limit')
     for (const query of ['skip=1&skip=2', 'skip[a]=1']) expectProblem(await get(page, query), 400, 'query.skip')
   })

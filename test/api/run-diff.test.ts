@@ -73,6 +73,25 @@ describe('400', () => {
   })
 })
 
+describe('501', () => {
+  test.each(['from_seq=1', 'to_seq=2', 'from_seq=1&to_seq=1'])('a range is not shown as if it were the whole: %s', async query => {
+    const { id } = await createRun(app, { prompt: 'x' })
+    expectProblem(await diff(id, `?${query}`), 501)
+  })
+})
+
+describe('400 of a range', () => {
+  test.each([
+    ['from_seq=-1', 'query.from_seq'],
+    ['from_seq=0', 'query.from_seq'],
+    ['to_seq=1e1', 'query.to_seq'],
+    ['from_seq=5&to_seq=1', 'query.to_seq'],
+  ])('%s', async (query, field) => {
+    const { id } = await createRun(app, { prompt: 'x' })
+    expectProblem(await diff(id, `?${query}`), 400, field)
+  })
+})
+
 describe('403 and 404', () => {
   test("another organization's change is out of reach by its own path and by ours", async () => {
     expectProblem(await diff(other.run_id, '', other.org_id), 403)

@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { DryRun } from '../dry-run.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
-import { RunDiff } from '../run-diff.ts'
+import { DiffQuery, RunDiff } from '../run-diff.ts'
 import {
   CreateRunInput,
   CreateRunQuery,
@@ -211,11 +210,12 @@ export const runEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/diff',
     summary: 'The whole change of a run',
     description:
-      'From the commit that it started from to the newest of its own. Before it has committed anything: no files and an empty patch.',
+      'From the commit that it started from to the newest of its own. Before it has committed anything: no files and an empty patch. The change between two entries is not in this version: 501.',
     scope: 'runs:read',
     bucket: 'standard',
     params: run,
-    query: z.object({ format: z.enum(['json', 'patch']).default('json').describe('`patch`: the unified diff alone, as text') }),
+    query: DiffQuery,
+    problems: ['not_available'],
     response: RunDiff,
     also_answers: ['text/x-patch'],
   },
