@@ -99,10 +99,10 @@ test('someone who may only read sees everything and can change nothing, and is t
     const { page } = someone
     await someone.open('/new')
     await page.getByRole('textbox', { name: 'What is to be done?' }).fill('Try')
-    expect(await page.getByRole('button', { name: 'Start run' }).getAttribute('aria-description')).toMatch(/READER/)
+    await page.locator('button[aria-description*=READER]', { hasText: 'Start run' }).waitFor()
     await someone.open('/agent/trace/1')
     await untilStatus(page, 'completed')
-    expect(await page.getByRole('button', { name: 'Send' }).getAttribute('aria-description')).toMatch(/READER/)
+    await page.locator('button[aria-description*=READER]', { hasText: 'Send' }).waitFor()
     expect(await page.getByRole('textbox', { name: /Follow up/ }).isDisabled()).toBe(true)
   } finally {
     await rows(app, `update memberships set role = 'ADMIN'`)
