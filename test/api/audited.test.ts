@@ -19,6 +19,13 @@ const acts = (Object.entries(endpoints) as [EndpointName, Endpoint][])
 /** Where the good request of every-endpoint.ts would change nothing. */
 const changing: Partial<Record<EndpointName, Record<string, unknown>>> = { updateMember: { role: 'READER' } }
 
+/** What must have been done before, for there to be something to end. */
+const first: Partial<Record<EndpointName, EndpointName>> = {
+  deleteSecret: 'setSecret',
+  deleteRepositorySecret: 'setRepositorySecret',
+  deleteWebhook: 'setWebhook',
+}
+
 let app: App
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
@@ -31,8 +38,14 @@ async function newRequest(name: EndpointName, round: string) {
   const asking = await addTenant(app, `${name}-${round}-asking`)
   await rows(app, `insert into memberships (organization_id, user_id, role) values ($1, $2, 'ADMIN')`, [tenant.org_id, asking.user_id])
   await putRun(app, tenant.run_id, 'completed')
-  const call = tokenCalls(tenant).find(item => item.name === name)
-  if (!call) throw new Error(`${name} wants no token`)
+  const callOf = (wanted: EndpointName) => {
+    const call = tokenCalls(tenant).find(item => item.name === wanted)
+    if (!call) throw new Error(`${wanted} wants no token`)
+    return call
+  }
+  const call = callOf(name)
+  const before = first[name]
+  if (before) expect(await sendCall(app, callOf(before), asking.token)).toMatchObject({ status: 200 })
   return { tenant, asking, send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, asking.token) }
 }
 
