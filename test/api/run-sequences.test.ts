@@ -27,6 +27,7 @@ type Real = { tenant: Tenant; call(method: string, path: string, body?: unknown)
 type Step = (model: Model, real: Real) => Promise<void>
 
 let tenants = 0
+let branches = 0
 async function newWorld(): Promise<{ model: Model; real: Real }> {
   const tenant = await addTenant(app, `world-${++tenants}`)
   const headers = { authorization: `Bearer ${tenant.token}` }
@@ -146,7 +147,8 @@ const steps = {
     async (model, { tenant }) => {
       const [id, run] = one(model, which)
       if (run === null || run.pull_requests > 0) return
-      const head_branch = `agent/run-${id}-${run.entries.length}-${model.runs.size}`
+      // A branch that was let go is never taken again.
+      const head_branch = `agent/run-${id}-${++branches}`
       await savePullRequest(app.db, {
         ...{ organization_id: tenant.org_id, repository_id: tenant.repo_id, run_id: id, title: 'T', body: 'B', url: 'http://x/1' },
         ...{ head_branch, base_branch: 'main', base_sha: 'a', head_sha: 'b', files_changed: 1, additions: 1, deletions: 0 },
