@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -22,13 +22,13 @@ export function isWellFormed(token: string): boolean {
 export const tokenPrefix = (token: string) => /^arun_[a-z]_/.exec(token)?.[0] ?? ''
 
 /** SHA-256, the only form in which a token or a sign-in code is stored. */
-export const digest = (secret: string) => createHash('sha256').update(secret, 'utf8').digest()
+export const digest = (secret: string) => hash('sha256', secret, 'buffer')
 
 /** A code for a sign-in link: 192 random bits. */
 export const newSignInCode = () => randomBytes(24).toString('base64url')
 
 function checksum(body: string): string {
-  return base62(createHash('sha256').update(`arun:${body}`).digest(), 6)
+  return base62(hash('sha256', `arun:${body}`, 'buffer'), 6)
 }
 
 /** Bytes of 248 and more would favour the first letters, so they are passed over. */

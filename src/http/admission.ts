@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Bucket, type Endpoint, org } from '../contract/endpoint.ts'
+import { type Bucket, type Endpoint, org, run } from '../contract/endpoint.ts'
 import type { WireProfile } from '../contract/tokens.ts'
 import { effectiveScopes } from '../core/permissions.ts'
 import { rateHeaders } from '../core/rate-window.ts'
@@ -32,7 +32,11 @@ export async function admit(
 ): Promise<ActorContext | Context> {
   const organization_id = organizationOf(endpoint, request)
   const given = request.raw.headersDistinct.authorization ?? []
-  const { actor, role } = await authenticate(services, given.length === 1 ? given[0] : undefined, organization_id).catch(error =>
+  let run_head: ActorContext['run_head']
+  const beginHead = () => {
+    run_head = headOf(services, endpoint, request)
+  }
+  const { actor, role } = await authenticate(services, given.length === 1 ? given[0] : undefined, organization_id, beginHead).catch(error =>
     Promise.reject(failed.refuse(request.ip, error)),
   )
   request.wire_profile = actor.wire_profile
@@ -40,7 +44,7 @@ export async function admit(
   const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
   const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
   const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)
-  const ctx: ActorContext = { ...services, actor, request_id: request.id, windows, idempotency_key }
+  const ctx: ActorContext = { ...services, actor, request_id: request.id, windows, idempotency_key, run_head }
   if (!('org_id' in endpoint.params.shape)) {
     // No organization, so no role: what the token was given is all there is to look at.
     if (endpoint.scope !== null) requireScope(actor, 'ADMIN', endpoint.scope)
@@ -79,6 +83,16 @@ function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
   return new ServiceError('rate_limited', `Rate limit exceeded: ${limits}. Please try again in ${seconds} s.`, {
     headers: { 'retry-after': String(seconds) },
   })
+}
+
+/** Logs are what clients ask for most: their run is asked for together with the token, and nobody sees it before the token was good. */
+function headOf(services: Services, endpoint: Endpoint, request: FastifyRequest): ActorContext['run_head'] {
+  const parsed = endpoint.bucket === 'logs' ? run.safeParse(request.params) : undefined
+  if (!parsed?.success) return undefined
+  const head = services.findRunHead({ organization_id: parsed.data.org_id, id: parsed.data.agent_run_id })
+  // Whoever waits for it is told; when nobody does, because the request was refused, it does not matter.
+  head.catch(() => {})
+  return head
 }
 
 function organizationOf(endpoint: Endpoint, request: FastifyRequest): number | null {

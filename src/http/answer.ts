@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import type { WireProfile } from '../contract/tokens.ts'
@@ -23,8 +24,8 @@ export function answer(reply: FastifyReply, result: unknown, profile: WireProfil
 function sendPieces(reply: FastifyReply, content_type: string, pieces: Buffer[]) {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   reply.hijack()
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
-  reply.raw.writeHead(200, { 'content-type': content_type, 'content-length': length })
+  const headers = { ...reply.getHeaders(), 'content-type': content_type, 'content-length': length } as OutgoingHttpHeaders
+  reply.raw.writeHead(200, headers)
   reply.raw.cork()
   for (const piece of pieces) reply.raw.write(piece)
   reply.raw.end()

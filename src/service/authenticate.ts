@@ -24,15 +24,17 @@ export class UnknownToken extends BadToken {}
 
 /**
  * Who a bearer token stands for, and the role in the organization that is asked for: null without membership, or when the token is bound
- * to another. 401 with the same words whether it is missing, malformed, unknown, expired or revoked.
+ * to another. `alongside` is called once the database is asked, for what can be asked with it. 401 with the same words whether it is missing, malformed, unknown, expired or revoked.
  */
 export async function authenticate(
   services: Services,
   authorization: string | undefined,
   organization_id: number | null,
+  alongside: () => void = () => {},
 ): Promise<{ actor: Actor; role: Role | null }> {
   const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? '')?.[1]
   if (token === undefined || !isWellFormed(token)) throw new BadToken()
+  alongside()
   const access = await services.findAccess({ digest: digest(token), organization_id })
   if (!access) throw new UnknownToken()
   // For information only: whether it is written must not decide whether the request is answered.

@@ -65,6 +65,13 @@ export type Actor = {
 }
 
 /** A verb's first argument: the services, who asks, and, for what belongs to an organization, which one and in what role. */
-export type ActorContext = Services & { actor: Actor; request_id: string; windows: Window[]; idempotency_key: string | null }
+export type ActorContext = Services & {
+  actor: Actor
+  request_id: string
+  windows: Window[]
+  idempotency_key: string | null
+  /** Of the run whose logs are asked for: on its way since the token is being looked for. */
+  run_head?: ReturnType<RunHeadFinder> | undefined
+}
 /** `scopes`: what the token may do in this organization. */
 export type Context = ActorContext & { organization_id: number; role: Role; scopes: readonly Scope[] }

@@ -26,7 +26,7 @@ export async function listRunLogs(
   query: ListLogsQuery,
   statusOf: (run: RunState) => string,
 ): Promise<Buffer[]> {
-  const run = await ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id })
+  const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
   if (!run) throw runNotFound()
   const { skip, limit, reverse = false, ...filter } = query
   const filtered = Object.values(filter).some(value => value !== undefined)
