@@ -20,18 +20,18 @@ export async function listIntegrations(ctx: Context) {
 
 /** Names of the providers that the caller has connected to the organization of the query. 403 without membership. */
 export async function listConnections(ctx: ActorContext, organization_id: number): Promise<string[]> {
-  await requireMember(ctx, organization_id, 'org:read')
+  await requireAccess(ctx, organization_id, 'org:read')
   return []
 }
 
 /** 404: no provider can be connected yet. */
 export async function revokeConnection(ctx: ActorContext, organization_id: number, provider: string): Promise<never> {
-  await requireMember(ctx, organization_id, 'runs:write')
+  await requireAccess(ctx, organization_id, 'runs:write')
   throw new ServiceError('not_found', `There is no connection to ${JSON.stringify(provider)}.`)
 }
 
 export async function generateSlackToken(ctx: ActorContext, organization_id: number): Promise<never> {
-  await requireMember(ctx, organization_id, 'runs:write')
+  await requireAccess(ctx, organization_id, 'runs:write')
   throw new ServiceError('not_available', 'Slack cannot be connected in this version.')
 }
 
@@ -51,7 +51,7 @@ export async function executeTool(tool_name: string): Promise<never> {
 }
 
 /** For operations whose path names no organization. 403, in the words of those whose path does. */
-async function requireMember({ db, actor }: ActorContext, organization_id: number, scope: Scope): Promise<void> {
+async function requireAccess({ db, actor }: ActorContext, organization_id: number, scope: Scope): Promise<void> {
   const elsewhere = actor.token_organization_id !== null && actor.token_organization_id !== organization_id
   const member = elsewhere ? undefined : await getMember(db, organization_id, actor.user_id)
   requireScope(actor, requireMembership(member?.role ?? null), scope)
