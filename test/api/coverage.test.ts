@@ -80,7 +80,7 @@ const homes: Record<EndpointName, string[]> = {
   createServiceUser: ['service-users'],
   deleteServiceUser: ['service-users'],
   listTokens: ['tokens'],
-  createToken: ['tokens'],
+  createToken: ['create-token'],
   revokeToken: ['tokens'],
   listAuditLog: ['audit-log'],
   createSession: ['session'],

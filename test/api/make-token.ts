@@ -1,0 +1,23 @@
+import { expect } from 'vitest'
+import { CreatedToken } from '../../src/contract/tokens.ts'
+import { insertMembership } from '../../src/store/accounts.ts'
+import { insertServiceUser } from '../../src/store/members.ts'
+import type { App } from '../start-app.ts'
+import type { Caller } from './people.ts'
+
+/** Asks for a token; `body` is what is said beside its name. */
+export const create = (caller: Caller, body: Record<string, unknown>) => caller.ask('POST', '/tokens', { name: 't', ...body })
+
+/** The token that was asked for. */
+export async function made(caller: Caller, body: Record<string, unknown> = {}) {
+  const { status, body: token } = await create(caller, body)
+  expect({ status, token }).toMatchObject({ status: 200 })
+  return CreatedToken.strict().parse(token)
+}
+
+/** A service user of the organization, by id. */
+export async function addService(app: App, role: 'ADMIN' | 'MEMBER' | 'READER' = 'MEMBER'): Promise<number> {
+  const { id } = await insertServiceUser(app.db, app.org_id, 'bot')
+  await insertMembership(app.db, app.org_id, id, role)
+  return id
+}
