@@ -7,7 +7,7 @@ const checks: { name: string; script: string; args: string[] }[] = [
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', '.'] },
   { name: 'types of the page', script: 'typescript/bin/tsc', args: ['-p', 'web'] },
   {
-    name: 'shape, drift, API document and unit tests',
+    name: 'shape, drift, migrations, API document and unit tests',
     script: 'vitest/vitest.mjs',
     // In processes that are used again: pure code leaves nothing behind, and loading it anew for each file takes most of the time.
     args: [
@@ -18,6 +18,7 @@ const checks: { name: string; script: string; args: string[] }[] = [
       'web/src/',
       'test/shape.test.ts',
       'test/drift.test.ts',
+      'test/contractions.test.ts',
       'test/openapi-lint.test.ts',
     ],
   },

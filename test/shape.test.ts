@@ -25,7 +25,7 @@ const rooms: Record<string, Room> = {
   // `node:net` for what an address is, not for a connection.
   'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto', 'node:net'] },
   // Rows and texts.
-  'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises'] },
+  'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },
   'src/live': { code: ['src/store/notify.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.

@@ -1,59 +1,109 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-const folder = new URL('./migrations/', import.meta.url)
+const own_folder = new URL('./migrations/', import.meta.url)
 // Any number: what matters is that every process that migrates this database asks for the same lock.
 const LOCK = 4_600_001
+/** A migration that waits for a table makes everybody behind it wait too: it lets go and tries again. */
+const LOCK_MS = 2_000
+const LOCK_TRIES = 60
+const PAUSE_MS = 500
 
-/** Rejects with one line when the schema is not the one of this version. Changes nothing. */
-export async function requireMigrated(connection_string: string): Promise<void> {
+type File = { name: string; sql: string; digest: string; needs: string | null }
+type Applied = { name: string; digest: string; needs: string | null }
+
+/**
+ * What the first line of a migration says of older code. Null: an expansion, code of before lives with it. `-- contract`: no code that does
+ * not know the migration lives with it. `-- contract after 0012_x.sql`: code that knows that one does. Answers the name of what must be known.
+ */
+export function needsOf(name: string, sql: string): string | null {
+  const marked = /^-- contract(?: after (\S+\.sql))?[ \t]*(?:\n|$)/.exec(sql)
+  return marked === null ? null : (marked[1] ?? name)
+}
+
+/** Rejects with one line when this version does not run on the schema that is there. Changes nothing. */
+export async function requireMigrated(connection_string: string, folder = own_folder): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-admin', connectionTimeoutMillis: 10_000 })
   await client.connect().catch((error: Error & { code?: string }) => {
     throw new Error(`the database cannot be reached: ${error.message || error.code}`, { cause: error })
   })
   try {
-    const { rows: tables } = await client.query(`select 1 from pg_tables where schemaname = 'public' and tablename = 'migrations'`)
-    if (tables.length === 0) throw new Error('the database is empty: start the service once')
-    const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
-    const files = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()
-    if (rows.map(row => row.name).join() !== files.join())
-      throw new Error('the database is of another version than this command: start the service of this version once')
+    const { rows: columns } = await client.query(
+      `select 1 from information_schema.columns where table_schema = 'public' and table_name = 'migrations' and column_name = 'needs'`,
+    )
+    if (columns.length === 0) throw new Error('the database is empty, or of an older version: start the service of this version once')
+    const files = await readFiles(folder)
+    const applied = await listApplied(client)
+    requireKnownEnough(applied, files)
+    if (files.some(file => !applied.some(row => row.name === file.name)))
+      throw new Error('the database is of an older version than this command: start the service of this version once')
   } finally {
     await client.end()
   }
 }
 
 /**
- * Brings the database to the newest schema, forward only. Safe when several processes start at once: the first one
- * migrates, the others wait for it. Rejects when the database was written by a newer version, or a migration was altered.
+ * Brings the database to the newest schema, forward only. Safe when several processes start at once: the first one migrates, the others wait
+ * for it; and while processes of an older version work. Rejects when a migration was altered, or a newer version's is there that code as old
+ * as this cannot live with (`needsOf`).
  */
-export async function migrate(connection_string: string): Promise<void> {
+export async function migrate(connection_string: string, folder = own_folder): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-migrate' })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK])
-    await client.query(
-      'create table if not exists migrations (name text primary key, digest text not null, applied_at timestamptz not null default now())',
-    )
-    const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from migrations')
-    const applied = new Map(rows.map(row => [row.name, row.digest]))
-    const files = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()
-    for (const name of applied.keys())
-      if (!files.includes(name))
-        throw new Error(`the database holds migration ${name}, which this version does not know: start a newer version`)
-    for (const name of files) {
-      const sql = await readFile(new URL(name, folder), 'utf8')
-      const digest = createHash('sha256').update(sql).digest('hex')
-      const known = applied.get(name)
-      if (known === digest) continue
-      if (known !== undefined) throw new Error(`migration ${name} was changed after it had been applied`)
-      await client.query('begin')
-      await client.query(sql)
-      await client.query('insert into migrations (name, digest) values ($1, $2)', [name, digest])
-      await client.query('commit')
+    await client.query(`create table if not exists migrations (
+      name text primary key, digest text not null, applied_at timestamptz not null default now())`)
+    await client.query('alter table migrations add column if not exists needs text')
+    const files = await readFiles(folder)
+    const applied = await listApplied(client)
+    requireKnownEnough(applied, files)
+    for (const file of files) {
+      const known = applied.find(row => row.name === file.name)
+      if (known === undefined) await apply(client, file)
+      else if (known.digest !== file.digest) throw new Error(`migration ${file.name} was changed after it had been applied`)
     }
   } finally {
     await client.end()
   }
+}
+
+async function apply(client: pg.Client, { name, sql, digest, needs }: File): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query('begin')
+      await client.query(`set local lock_timeout = ${LOCK_MS}`)
+      await client.query(sql)
+      await client.query('insert into migrations (name, digest, needs) values ($1, $2, $3)', [name, digest, needs])
+      await client.query('commit')
+      return
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      if ((error as { code?: string }).code !== '55P03' || tries === LOCK_TRIES) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
+
+/** What this version does not know it must be able to live with. */
+function requireKnownEnough(applied: Applied[], files: File[]) {
+  const knows = (name: string) => files.some(file => file.name === name)
+  const beyond = applied.find(row => !knows(row.name) && row.needs !== null && !knows(row.needs))
+  if (beyond) throw new Error(`the database holds migration ${beyond.name}, which this version cannot live with: start a newer version`)
+}
+
+async function readFiles(folder: URL): Promise<File[]> {
+  const names = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async name => {
+      const sql = await readFile(new URL(name, folder), 'utf8')
+      return { name, sql, digest: createHash('sha256').update(sql).digest('hex'), needs: needsOf(name, sql) }
+    }),
+  )
+}
+
+async function listApplied(client: pg.Client): Promise<Applied[]> {
+  return (await client.query<Applied>('select name, digest, needs from migrations order by name')).rows
 }

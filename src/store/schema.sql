@@ -170,6 +170,7 @@ create table migrations (
   name text not null,
   digest text not null,
   applied_at timestamp with time zone not null default now(),
+  needs text,
   constraint migrations_pkey PRIMARY KEY (name)
 );
 

@@ -1,8 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { cpSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate, requireMigrated } from '../../src/store/migrate.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 /** An empty database, dropped at the end. `query` answers rows. */
 async function emptyDatabase() {
@@ -45,15 +48,60 @@ test('eight processes that start at once migrate once', async () => {
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('a database that a newer version has written is refused, by the name of what is unknown', async () => {
+/** As if a newer version had migrated. */
+const later = (name: string, needs: string | null) =>
+  `insert into migrations (name, digest, needs) values ('${name}', 'x', ${needs === null ? 'null' : `'${needs}'`})`
+
+test('a newer schema that code of this age cannot live with is refused, by the name of what is unknown', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url)
-  await database.query(`insert into migrations (name, digest) values ('9999_future.sql', 'x')`)
+  await database.query(later('9999_future.sql', '9999_future.sql'))
   const before = await database.query(tables)
-  await expect(migrate(database.url)).rejects.toThrow(
-    'the database holds migration 9999_future.sql, which this version does not know: start a newer version',
-  )
+  const refusal = 'the database holds migration 9999_future.sql, which this version cannot live with: start a newer version'
+  await expect(migrate(database.url)).rejects.toThrow(refusal)
+  await expect(requireMigrated(database.url)).rejects.toThrow(refusal)
   expect(await database.query(tables)).toEqual(before)
+})
+
+test('a newer schema is taken where it only adds, or takes away what this version has given up', async () => {
+  await using database = await emptyDatabase()
+  await migrate(database.url)
+  await database.query(later('9997_more.sql', null))
+  await database.query(later('9998_less.sql', '0001_first_light.sql'))
+  await migrate(database.url)
+  await requireMigrated(database.url)
+  await database.query(later('9999_less.sql', '9997_more.sql'))
+  await expect(migrate(database.url)).rejects.toThrow('9999_less.sql, which this version cannot live with')
+})
+
+test('a command is told to wait for the start of its version where its migrations are not applied', async () => {
+  await using database = await emptyDatabase()
+  await expect(requireMigrated(database.url)).rejects.toThrow('the database is empty')
+  await migrate(database.url)
+  const [newest] = await database.query('delete from migrations where name = (select max(name) from migrations) returning name')
+  expect(newest?.name).toMatch(/^\d{4}_/)
+  await expect(requireMigrated(database.url)).rejects.toThrow('of an older version than this command')
+})
+
+test('a migration waits for a table that is in use without holding up whoever comes after it', async () => {
+  await using database = await emptyDatabase()
+  using folder = temporaryFolder()
+  await migrate(database.url)
+  cpSync(new URL('../../src/store/migrations/', import.meta.url), folder.path, { recursive: true })
+  await writeFile(`${folder.path}/9999_next.sql`, 'alter table runs add column of_next text;')
+  const user = new pg.Client({ connectionString: database.url })
+  await user.connect()
+  await user.query('begin')
+  await user.query('select count(*) from runs')
+  const migrated = migrate(database.url, pathToFileURL(`${folder.path}/`))
+  const locks = `select 1 from pg_locks where relation = 'runs'::regclass and not granted`
+  while ((await database.query(locks)).length === 0);
+  // Behind a waiting `alter table` this waits for as long as that does.
+  expect(await database.query('select count(*)::int as n from runs')).toEqual([{ n: 0 }])
+  await user.query('commit')
+  await user.end()
+  await migrated
+  expect(await database.query(`select of_next from runs`)).toEqual([])
 })
 
 test('a migration that was changed after it had been applied is refused', async () => {

@@ -238,6 +238,7 @@ const without: Record<string, string> = {
   ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start', ping: 'is it there' },
   ...{
     migrate: 'the schema',
+    needsOf: 'a file',
     countSealedOtherwise: 'the start',
     removedRepositories: 'the sweep of this machine',
     notifyWork: 'a hint to all workers',
