@@ -27,7 +27,6 @@ import { createLogPages } from './service/log-pages.ts'
 import { runHeadFinder } from './service/run-logs.ts'
 import { newSignInLink } from './service/sessions.ts'
 import { Database } from './store/database.ts'
-import { ping } from './store/first-start.ts'
 import { countSealedOtherwise } from './store/secrets.ts'
 import type { DataFolder } from './system/data-folder.ts'
 import type { ServiceUsers } from './system/users.ts'
@@ -174,7 +173,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     config.AGENTRUN_WORKER_CONCURRENCY,
   )
   const readiness = async () => {
-    await ping(db).catch(() => {
+    await db.ping().catch(() => {
       throw new ServiceError('unavailable', 'The database does not answer.', { headers: { 'retry-after': '2' } })
     })
     const blocked = worker.blocked

@@ -1,4 +1,6 @@
 import pg from 'pg'
+import { Pulse } from './pulse.ts'
+import { breaksConnection, unlessUndone } from './undone.ts'
 
 /** `query_timeout`: milliseconds after which no answer is waited for any more. */
 export type Statement = pg.QueryConfig & { query_timeout?: number }
@@ -23,62 +25,103 @@ export type Transactional = Db & { transaction<T>(work: (tx: Db) => Promise<T>):
 /** An open transaction in the place of the pool: what a verb does in transactions of its own becomes part of it. */
 export const joined = (tx: Db): Transactional => ({ query: query => tx.query(query), transaction: work => work(tx) })
 
-const GRACE_MS = 2_000
+/** A server that gives a statement up says so; so much later we do, when it says nothing. */
+const GRACE_MS = 1_000
 const rollback: Statement = { text: 'rollback', query_timeout: GRACE_MS }
+/** Waiting for a free or a new connection: with what comes before and after, 503 is said within 2 s. */
+const CONNECTION_MS = 1_500
+/** Less than a statement may take, so that it is the lock that is named. */
+const LOCK_MS = 3_000
 
 export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
   readonly connection_string: string
+  readonly #pulse: Pulse
   #closing = false
 
   /**
    * @param on_error told of idle connections that broke; the pool opens new ones by itself.
-   * @param statement_ms the server gives a statement up after this long, and we do two seconds later, when no server answers at all.
+   * @param statement_ms the server gives a statement up after this long, and we do a second later, when no server answers at all.
    */
   constructor(connection_string: string, options: { max: number; on_error: (error: Error) => void; statement_ms?: number }) {
-    const { statement_ms = 10_000 } = options
+    const { statement_ms = 5_000 } = options
     this.connection_string = connection_string
     this.pool = new pg.Pool({
       connectionString: connection_string,
       max: options.max,
       types,
-      connectionTimeoutMillis: 2_000,
+      connectionTimeoutMillis: CONNECTION_MS,
       statement_timeout: statement_ms,
+      lock_timeout: LOCK_MS,
       query_timeout: statement_ms + GRACE_MS,
       idle_in_transaction_session_timeout: 10_000,
       application_name: 'agentrun',
     })
+    this.#pulse = new Pulse(connection_string)
     this.pool.on('error', error => {
       if (!this.#closing) options.on_error(error)
     })
   }
 
   query<R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> {
-    return this.pool.query<R>(query)
+    return unlessUndone(() => this.#connected(client => client.query<R>(query)))
   }
 
-  /** All of `work` or nothing of it. */
+  /** All of `work` or nothing of it. What another transaction undid (a deadlock) is done again, so `work` does nothing else than write. */
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return unlessUndone(() =>
+      this.#connected(async client => {
+        await client.query({ text: 'begin' })
+        try {
+          const result = await work(client)
+          await client.query({ text: 'commit' })
+          return result
+        } catch (error) {
+          if (!client.broken) await client.query(rollback).catch(() => {})
+          throw error
+        }
+      }),
+    )
+  }
+
+  /** Whether the database answers now, however busy the pool is. Rejects within a second. */
+  async ping(): Promise<void> {
+    await this.#pulse.ping()
+  }
+
+  /** A connection of the pool for as long as `work` needs it. One that broke, or whose state nobody knows, does not go back. */
+  async #connected<T>(work: (db: Db & { broken: Error | null }) => Promise<T>): Promise<T> {
+    this.#pulse.requireSound()
     const client = await this.pool.connect()
-    let broken: Error | undefined
+    const connection = {
+      broken: null as Error | null,
+      query: <R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> => {
+        if (connection.broken) return Promise.reject(connection.broken)
+        return this.#pulse
+          .watch(() => client.query<R>(query))
+          .catch(error => {
+            if (breaksConnection(error)) connection.broken ??= error
+            throw error
+          })
+      },
+    }
+    // Whoever waits for a statement is told by it; between two statements of a transaction only this hears it.
+    const lost = (error: Error) => {
+      connection.broken ??= error
+    }
+    client.on('error', lost)
     try {
-      await client.query('begin')
-      const result = await work(client)
-      await client.query('commit')
-      return result
-    } catch (error) {
-      await client.query(rollback).catch((reason: Error) => {
-        broken = reason
-      })
-      throw error
+      return await work(connection)
     } finally {
-      client.release(broken)
+      client.off('error', lost)
+      client.release(connection.broken ?? undefined)
     }
   }
 
   async [Symbol.asyncDispose]() {
     // The pool calls itself ended while its last connections still close: what a server that stops says to those is no news.
     this.#closing = true
+    this.#pulse[Symbol.dispose]()
     await this.pool.end()
   }
 }

@@ -44,14 +44,15 @@ export async function takeKey(
   owner: KeyOwner,
   wait_ms: number,
 ): Promise<{ request_digest: Buffer | null; answer: string | null } | undefined> {
-  await db.query({ text: `set local lock_timeout = ${Math.trunc(wait_ms)}` })
+  const ms = Math.trunc(wait_ms)
+  await db.query({ text: `set local lock_timeout = ${ms}; set local statement_timeout = ${2 * ms}` })
   await beginKey(db, owner)
   const { rows } = await db.query<{ request_digest: Buffer | null; answer: string | null }>({
     name: 'take_idempotency_key',
     text: 'select request_digest, answer from idempotency_keys where organization_id = $1 and user_id = $2 and key = $3 for update',
     values: [owner.organization_id, owner.user_id, owner.key],
   })
-  await db.query({ text: 'set local lock_timeout = 0' })
+  await db.query({ text: 'set local lock_timeout to default; set local statement_timeout to default' })
   return rows[0]
 }
 

@@ -55,6 +55,11 @@ export class DatabaseProxy implements AsyncDisposable {
     this.#silent = true
   }
 
+  /** It answers again, on new connections: what was sent to it meanwhile is lost. */
+  speak(): void {
+    this.#silent = false
+  }
+
   #keep(socket: Socket) {
     this.#sockets.add(socket)
     socket.on('error', () => {})

@@ -221,6 +221,8 @@ const without: Record<string, string> = {
     deleteOldKeys: 'the sweep of all',
     batched: 'no statement',
     joined: 'no statement',
+    unlessUndone: 'no statement',
+    breaksConnection: 'no statement',
     isKnownToken: 'the first start',
     insertToken: 'a user',
     deleteExpiredTokens: 'the sweep of all',
@@ -235,7 +237,7 @@ const without: Record<string, string> = {
   },
   ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
   ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: "a user's" },
-  ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start', ping: 'is it there' },
+  ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start' },
   ...{
     migrate: 'the schema',
     needsOf: 'a file',
