@@ -14,10 +14,11 @@ export type Hints = {
 
 const RETRY_MS = 1_000
 const BACKSTOP_MS = 5_000
+const ANSWER_MS = 2_000
 
 /**
  * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few seconds anyhow,
- * `everything` is called, so that a lost one delays and never loses.
+ * `everything` is called, so that a lost one delays and never loses. A connection that fell silent is noticed then, and made anew.
  */
 export class Listener implements AsyncDisposable {
   #client: pg.Client | null = null
@@ -30,12 +31,22 @@ export class Listener implements AsyncDisposable {
   constructor(connection_string: string, hints: Hints) {
     this.#connection_string = connection_string
     this.#hints = hints
-    this.#backstop = setInterval(() => hints.everything(), BACKSTOP_MS)
+    this.#backstop = setInterval(() => {
+      hints.everything()
+      const client = this.#client
+      client?.query('select 1').catch(() => this.#lost(client))
+    }, BACKSTOP_MS)
   }
 
   /** Resolves when listening; later breaks are mended by itself. */
   async start(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#connection_string, application_name: 'agentrun-listen', keepAlive: true })
+    const client = new pg.Client({
+      connectionString: this.#connection_string,
+      application_name: 'agentrun-listen',
+      keepAlive: true,
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+    })
     client.on('notification', message => this.#dispatch(message.channel, message.payload ?? ''))
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))
