@@ -40,3 +40,14 @@ export function banner(facts: {
   ]
   return `${lines.join('\n')}\n`
 }
+
+export function workerBanner(facts: { data_dir: string; concurrency: number; blocked: string | null }): string {
+  const lines = [
+    '',
+    `Agent Run worker is ready: it works on up to ${facts.concurrency} runs at a time`,
+    `  data  ${facts.data_dir}`,
+    ...(facts.blocked === null ? [] : ['', `It starts none now: ${facts.blocked}`]),
+    '',
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -72,6 +72,8 @@ const schema = z.object({
   AGENTRUN_RUN_MAX_TOKENS: whole(1, 999_999_999).default(20_000_000),
   AGENTRUN_RUN_MAX_ACTIVE_SECONDS: whole(1, 604_800).default(7_200),
   AGENTRUN_RUN_MAX_WALL_SECONDS: whole(1, 604_800).default(14_400),
+  AGENTRUN_RUN_MAX_RECOVERIES: whole(0, 10_000).default(10),
+  AGENTRUN_QUEUE_MAX_SECONDS: whole(1, 2_592_000).default(86_400),
   AGENTRUN_MODEL_FIRST_BYTE_SECONDS: whole(1, 3_600).default(120),
   AGENTRUN_MODEL_IDLE_SECONDS: whole(1, 3_600).default(60),
   AGENTRUN_MODEL_TOTAL_SECONDS: whole(1, 7_200).default(900),

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { banner } from './banner.ts'
-import { type Log, startService } from './compose.ts'
+import { banner, workerBanner } from './banner.ts'
+import type { Log, Role } from './compose/parts.ts'
+import { startService } from './compose/service.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
 import { migrate } from './store/migrate.ts'
@@ -20,11 +21,15 @@ const log: Log = (level, message, fields = {}) => {
 }
 
 const REPEAT_MS = 2_000
+const roles = ['all', 'serve', 'work', 'migrate'] as const
 
 async function main() {
   // `npm start | tee log`: a Ctrl-C ends tee first, and an end in order must not fail because nobody reads of it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const role = readRole(process.argv.slice(2))
   const config = readConfig(process.env)
+  if (role === 'work' && config.DATABASE_URL === undefined)
+    throw new ConfigError('work needs DATABASE_URL: the database of the processes that serve')
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
   await using stack = new AsyncDisposableStack()
@@ -36,8 +41,10 @@ async function main() {
   }
   const database_url = config.DATABASE_URL ?? postgres?.url ?? ''
   await migrate(database_url)
+  if (role === 'migrate') return process.stdout.write('the database is up to date\n')
   const service = stack.use(
     await startService({
+      role,
       config,
       database_url,
       data,
@@ -51,17 +58,27 @@ async function main() {
     }),
   )
   process.stdout.write(
-    banner({
-      ...service,
-      blocked: service.workers_blocked(),
-      link: await service.signInLink(),
-      data_dir: data.root,
-      default_model: config.AGENTRUN_DEFAULT_MODEL ?? null,
-    }),
+    service.api
+      ? banner({
+          ...service.api,
+          blocked: service.blocked(),
+          link: await service.api.signInLink(),
+          data_dir: data.root,
+          default_model: config.AGENTRUN_DEFAULT_MODEL ?? null,
+        })
+      : workerBanner({ blocked: service.blocked(), data_dir: data.root, concurrency: config.AGENTRUN_WORKER_CONCURRENCY }),
   )
   const reason = await Promise.race([stopped, ...(postgres ? [postgres.died.then(line => new Error(line))] : [])])
   if (reason instanceof Error) throw reason
   process.stdout.write('stopping …\n')
+}
+
+/** `all` when nothing is said. */
+function readRole(words: string[]): Role | 'migrate' {
+  const [word = 'all', ...more] = words
+  const role = roles.find(name => name === word)
+  if (role === undefined || more.length > 0) throw new ConfigError(`start it as one of: ${roles.join(', ')}`)
+  return role
 }
 
 /** Resolves at the first signal, or when the launcher is gone. A terminal's Ctrl-C arrives several times: repeats within two seconds are the same one. */

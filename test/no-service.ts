@@ -34,7 +34,6 @@ export function unaskedServices(db: Database): Services {
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
-    environment: () => ({ sandbox: 'none', blocked: null }),
-    turn_wall_seconds: 60,
+    queue_seconds: 60,
   }
 }

@@ -58,10 +58,10 @@ const rooms: Record<string, Room> = {
   // Putting it together.
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
-  'src/compose.ts': {
+  'src/compose': {
     code: ['src/git', 'src/http', 'src/live', 'src/model', 'src/sandbox', 'src/service', 'src/store', 'src/worker'],
     types: ['src/config.ts', 'src/system'],
-    node: ['node:fs', 'node:os', 'node:path'],
+    node: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
   },
   'src/admin.ts': {
     code: [
@@ -71,7 +71,7 @@ const rooms: Record<string, Room> = {
     node: ['node:url', 'node:util'],
   },
   'src/main.ts': {
-    code: ['src/banner.ts', 'src/compose.ts', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],
+    code: ['src/banner.ts', 'src/compose', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],
     node: ['node:fs', 'node:url'],
   },
 }

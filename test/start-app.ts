@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { startService } from '../src/compose.ts'
+import { startService } from '../src/compose/service.ts'
 import { readConfig } from '../src/config.ts'
 import { Database } from '../src/store/database.ts'
 import { prepareDataFolder } from '../src/system/data-folder.ts'
@@ -58,6 +58,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const logs: App['logs'] = []
   const service = stack.use(
     await startService({
+      role: 'all',
       config,
       secret_key: config.AGENTRUN_SECRET_KEY ?? ownSecretKey(data.root),
       database_url: database.url,
@@ -70,20 +71,22 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
       log: (level, message, fields) => logs.push({ level, message, fields }),
     }),
   )
+  const { api } = service
+  if (api === null) throw new Error('it serves no API')
   const db = stack.use(new Database(database.url, { max: 3, on_error: () => {} }))
   return {
-    base_url: service.base_url,
+    base_url: api.base_url,
     token: TOKEN,
-    org_id: service.started.organization_id,
-    repo_id: service.started.repository?.id ?? 0,
-    user_id: service.started.user_id,
+    org_id: api.started.organization_id,
+    repo_id: api.started.repository?.id ?? 0,
+    user_id: api.started.user_id,
     database_url: database.url,
     db,
     data_dir: data.root,
     logs,
-    signInLink: () => service.signInLink(),
+    signInLink: () => api.signInLink(),
     async call(method, path, body, headers = {}) {
-      const response = await fetch(service.base_url + path, {
+      const response = await fetch(api.base_url + path, {
         method,
         headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),

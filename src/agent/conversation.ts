@@ -8,6 +8,8 @@ export type JournalRecord =
   | { kind: 'tool_started'; turn: number; call: ToolCall }
   | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
   | { kind: 'compacted'; turn: number; keep_last: number }
+  /** Another worker went on from here. */
+  | { kind: 'recovered'; turn: number }
 
 /** How the agent itself ended its turn. */
 export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
@@ -16,6 +18,8 @@ export type Conversation = {
   messages: ModelMessage[]
   /** Calls of the last answer that have no outcome, in order. `started`: an intent was written, so the outcome is unknown. */
   open_calls: (ToolCall & { started: boolean })[]
+  /** The model was called last and has not answered, so the call is made again. */
+  model_call_open: boolean
   /** Of the current turn. */
   turn_steps: number
   turn_tokens: number
@@ -30,7 +34,9 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
   let turn_steps = 0
   let turn_tokens = 0
   let ending: TurnEnding | null = null
+  let model_call_open = false
   for (const record of records) {
+    if (record.kind !== 'recovered') model_call_open = record.kind === 'model_started'
     if (record.kind === 'message') {
       messages.push(...record.messages)
       ending = null
@@ -49,7 +55,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       open = open.filter(call => call.id !== record.call_id)
     } else if (record.kind === 'compacted') messages = compact(messages, record.keep_last)
   }
-  return { messages, open_calls: open, turn_steps, turn_tokens, ending }
+  return { messages, open_calls: open, model_call_open, turn_steps, turn_tokens, ending }
 }
 
 export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Duplex, Readable, Writable } from 'node:stream'
+import { processIdentity } from '../system/process-identity.ts'
 import { isAlive, signalProcess, waitUntil } from '../system/processes.ts'
 import type { SystemUser } from '../system/users.ts'
 import { bubblewrapArguments, descriptors, initCommand } from './bubblewrap-arguments.ts'
@@ -15,6 +16,8 @@ export type SandboxHost = { runtime: RuntimeFolder; user: SystemUser | null; nod
 export type BubblewrapProcess = {
   /** Both ends of descriptor 3 of process 1. */
   readonly control: Duplex
+  /** Names process 1 inside; with it everything inside ends. Null when it is gone. */
+  identity(): string | null
   /** What bubblewrap said when it ended. */
   complaint(): Promise<string>
   /** Kills everything inside; resolves when the last process is gone. */
@@ -80,6 +83,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   let stopped: Promise<void> | undefined
   return {
     control,
+    identity: () => processIdentity(innerPid()),
     async complaint() {
       await within(heard, kill_grace_ms)
       return complaint.trim()

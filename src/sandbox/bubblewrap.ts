@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
+import { endProcess } from '../system/process-identity.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { SandboxHost } from './bubblewrap-process.ts'
 import { startInit } from './init-process.ts'
@@ -32,7 +33,7 @@ export function createBubblewrapDriver(options: {
     return host
   }
   const start = async (spec: SandboxSpec) => startSandbox(spec, prepare())
-  return { name: 'bubblewrap', start, selfTest: () => proveIsolation(start, options) }
+  return { name: 'bubblewrap', start, end: endProcess, selfTest: () => proveIsolation(start, options) }
 }
 
 /** The first of `places` that is there, or bwrap in a folder of `path`; undefined when there is none. Relative folders count for nothing. */

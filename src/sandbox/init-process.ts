@@ -6,6 +6,7 @@ import { within } from './within.ts'
 
 /** Process 1 of a running sandbox, seen from the host: what inside/init.sh answers to. */
 export type InitProcess = {
+  readonly identity: string | null
   /** One request, without the line's end. */
   send(request: string): void
   /** Kills what `job` started since `since` (performance.now). When nothing answers it ends the sandbox and rejects with SandboxLostError. */
@@ -48,6 +49,7 @@ function connect(bubblewrap: BubblewrapProcess, answer: (line: string) => Promis
     bubblewrap.control.write(`${request}\n`)
   }
   return {
+    identity: bubblewrap.identity(),
     send,
     async kill(job, since) {
       const killed = answer(`killed ${job}`)

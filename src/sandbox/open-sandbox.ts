@@ -44,6 +44,7 @@ export function openSandbox(spec: SandboxSpec, init: InitProcess, pipes: PipeFol
 
   return {
     workspace: spec.workspace,
+    identity: init.identity,
     ended,
     exec: request =>
       request.shell === 'persistent'

@@ -6,6 +6,7 @@
  * - `start` rejects with SandboxError and leaves no process behind.
  * - `exec` never rejects because of what the command did: a failed, killed or silent command is an ExecResult.
  *   It rejects with SandboxLostError only when the sandbox itself is gone; a lost sandbox is never silently replaced.
+ * - `end` resolves when nothing is left of that sandbox, whoever started it; it rejects when something does not go.
  * - `stop` always resolves, is safe to call twice, and when it has resolved no process of the sandbox is alive.
  */
 export interface SandboxDriver {
@@ -13,6 +14,8 @@ export interface SandboxDriver {
   /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */
   selfTest(): Promise<{ ok: true } | { ok: false; reason: string }>
   start(spec: SandboxSpec): Promise<Sandbox>
+  /** Ends what is left of a sandbox that another process started on this machine. Nothing happens when it is gone, or another machine's. */
+  end(identity: string): Promise<void>
 }
 
 export type SandboxSpec = {
@@ -66,6 +69,8 @@ export type ExecResult = {
 
 export interface Sandbox extends AsyncDisposable {
   readonly workspace: string
+  /** Names it for `end`, for as long as this machine is up. Null when it ended at once. */
+  readonly identity: string | null
   exec(request: ExecRequest): Promise<ExecResult>
   /** Runs a command as `separate` and streams its standard output, unbuffered, to `sink`; standard error is in the result's output. For bundles. */
   stream(request: Omit<ExecRequest, 'shell' | 'on_output'>, sink: (chunk: Uint8Array) => Promise<void> | void): Promise<ExecResult>

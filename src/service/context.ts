@@ -43,10 +43,8 @@ export type Services = {
   commit_trailer: string
   readRepositoryUrl: RepositoryReader
   sealer: Sealer
-  /** Where runs of this node work: what isolates them, and why none is started; null when they are. */
-  environment(): { sandbox: string; blocked: string | null }
-  /** Seconds a turn may take from being queued to its end. */
-  turn_wall_seconds: number
+  /** Seconds that a run may wait for a worker. */
+  queue_seconds: number
 }
 
 /** Who asks, with a token that may bound what its user's role allows. */

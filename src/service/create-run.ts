@@ -106,7 +106,7 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
     budget_max_steps: budget.max_steps ?? null,
     budget_max_active_seconds: budget.max_active_seconds ?? null,
     budget_max_wall_seconds: budget.max_wall_seconds ?? null,
-    deadline_seconds: ctx.turn_wall_seconds,
+    deadline_seconds: ctx.queue_seconds,
   })
   const place = { organization_id: ctx.organization_id, run_id: id }
   const message = {

@@ -4,6 +4,7 @@ import type { AgentRun } from '../contract/runs.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Context } from './context.ts'
 import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
+import { workerState } from './worker-state.ts'
 
 type Remark = DryRun['notices'][number]
 
@@ -23,7 +24,7 @@ class Rehearsed extends Error {
 export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<DryRun> {
   const { plan, found, problems } = await planRun(ctx, input)
   const run = plan && (await rehearse(ctx, input, plan, problems))
-  const { sandbox, blocked } = ctx.environment()
+  const { sandbox, blocked } = await workerState(ctx.db)
   return {
     dry_run: true,
     repository: found.repository ? { id: found.repository.id, full_name: found.repository.full_name, url: found.repository.url } : null,
@@ -31,7 +32,7 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
     base_sha: run?.base_sha ?? found.base?.sha ?? null,
     model: run?.model ?? found.model?.id ?? null,
     agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
-    environment: { sandbox: blocked === null ? sandbox : null, blocked, network: 'none' },
+    environment: { sandbox, blocked, network: 'none' },
     limits_left: limitsLeft(ctx),
     blocking_problems: [
       ...problems.map(problemRemark),

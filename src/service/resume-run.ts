@@ -46,7 +46,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
     const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
     if (finished)
-      await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.turn_wall_seconds })
+      await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
     const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
     if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')
     await insertMessage(tx, {
@@ -60,7 +60,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
       user_id: ctx.actor.user_id,
     })
     if (run.status === 'paused')
-      await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.turn_wall_seconds })
+      await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
     if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id)
     await insertEvent(tx, ctx.organization_id, run.id, finished || run.status === 'paused' ? 'agent_run.status' : 'agent_run.updated', {
       message_seq: appended.total_logs,

@@ -5,7 +5,7 @@ import { add_to_day, today } from './usage-days.ts'
 /** An entry before the database gives it a place. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string }
 export type NewRecord = {
-  kind: 'message' | 'model_started' | 'model_answered' | 'tool_started' | 'tool_finished' | 'compacted'
+  kind: 'message' | 'model_started' | 'model_answered' | 'tool_started' | 'tool_finished' | 'compacted' | 'recovered'
   key: string | null
   body: string
 }
@@ -55,8 +55,8 @@ export async function append(
           to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json
         from run, unnest($11::text[], $12::text[], $13::text[]) with ordinality as e (message_type, tool_name, json, place)
       ), records as (
-        insert into journal (run_id, n, organization_id, turn, epoch, kind, key, body)
-        select run.id, run.journal_count - $5 + j.place, run.organization_id, run.turn, run.epoch, j.kind, j.key, j.body
+        insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body)
+        select run.id, run.journal_count - $5 + j.place, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body
         from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, place)
       ), used as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)

@@ -27,6 +27,8 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
     text: `with moved as (update runs set status = $5, status_reason = $6, phase = $7, waiting_on = $8,
         result = coalesce($9, result), error_code = $10, error_message = $11,
         lease_until = case when $5 in ('starting', 'running') then lease_until when $5 = 'cancelling' then now() + make_interval(secs => $12) end,
+        owner = case when $5 in ('starting', 'running', 'cancelling') then coalesce(owner, 'nobody') end,
+        recovering_since = null, recovery_cause = null,
         runnable_at = case when $5 = 'waiting' and pending_messages > 0 then now() end,
         deadline_at = case when $5 in ('completed', 'failed', 'cancelled', 'paused') then null else deadline_at end,
         finished_at = case when $5 in ('completed', 'failed', 'cancelled') then now() end,
@@ -90,6 +92,7 @@ export async function requeueRun(
         turn = turn + case when $4 then 1 else 0 end, result = '', error_code = null, error_message = null, finished_at = null,
         pending_messages = (select count(*) from messages m where m.run_id = runs.id and m.delivered_at is null and m.turn <= runs.turn + case when $4 then 1 else 0 end),
         stop_requested_at = null, stop_requested_by = null, interrupt_requested = false,
+        losses = 0, recovering_since = null, recovery_cause = null,
         turn_started_at = now(),
         deadline_at = now() + make_interval(secs => $5), updated_at = now(), last_progress_at = now()
       where organization_id = $1 and id = $2 and status = any($3)`,
@@ -112,7 +115,8 @@ export async function wakeRun(db: Db, organization_id: number, id: number): Prom
 export async function handOverRun(db: Db, organization_id: number, id: number, epoch: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'hand_over_run',
-    text: `update runs set status = 'queued', phase = null, runnable_at = now(), lease_until = null, owner = null, epoch = epoch + 1, updated_at = now()
+    text: `update runs set status = 'queued', phase = null, runnable_at = now(), lease_until = null, owner = null, epoch = epoch + 1,
+        recovering_since = now(), recovery_cause = 'handed_over', updated_at = now()
       where organization_id = $1 and id = $2 and epoch = $3 and status in ('starting', 'running')`,
     values: [organization_id, id, epoch],
   })

@@ -14,6 +14,9 @@ export type RunRow = {
   waiting_on: WaitingOn | null
   epoch: number
   owner: string | null
+  /** Since when, and why, another worker is to go on with it; null when none is. */
+  recovering_since: Date | null
+  recovery_cause: 'lease_lost' | 'handed_over' | null
   source_type: SourceType
   agent_type: string
   model: string
@@ -37,6 +40,8 @@ export type RunRow = {
   forked_at_seq: number | null
   workspace: string | null
   workspace_host: string | null
+  /** The sandbox that was started in it last, in the words of the driver. */
+  sandbox: string | null
   result: string
   error_code: string | null
   error_message: string | null

@@ -106,7 +106,8 @@ create table journal (
   key text,
   body text not null,
   created_at timestamp with time zone not null default now(),
-  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text]))),
+  seq integer not null default 0,
+  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text]))),
   constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
 );
@@ -326,22 +327,29 @@ create table runs (
   branches_let_go integer not null default 0,
   let_go_sha text,
   artifact_bytes bigint not null default 0,
+  recovering_since timestamp with time zone,
+  recovery_cause text,
+  losses integer not null default 0,
+  sandbox text,
   constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
   constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),
+  constraint runs_check3 CHECK (((recovery_cause IS NULL) = (recovering_since IS NULL))),
+  constraint runs_check4 CHECK (((owner IS NULL) = (lease_until IS NULL))),
   constraint runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint runs_organization_id_parent_run_id_fkey FOREIGN KEY (organization_id, parent_run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (parent_run_id),
   constraint runs_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint runs_pkey PRIMARY KEY (id),
+  constraint runs_recovery_cause_check CHECK ((recovery_cause = ANY (ARRAY['lease_lost'::text, 'handed_over'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'starting'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint runs_stop_requested_by_fkey FOREIGN KEY (stop_requested_by) REFERENCES users(id),
   constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 ) with (fillfactor=70);
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
-CREATE INDEX runs_leased ON public.runs USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
+CREATE INDEX runs_owned ON public.runs USING btree (organization_id, id) WHERE (owner IS NOT NULL);
 CREATE INDEX runs_runnable ON public.runs USING btree (runnable_at, id) WHERE (runnable_at IS NOT NULL);
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
@@ -457,6 +465,20 @@ create table webhooks (
   constraint webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint webhooks_pkey PRIMARY KEY (organization_id),
   constraint webhooks_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
+create table workers (
+  owner text not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  sandbox text not null,
+  concurrency integer not null,
+  active integer not null,
+  blocked_reason text,
+  started_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  constraint workers_pkey PRIMARY KEY (owner)
 );
 
 -- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])

@@ -1,18 +1,17 @@
 import type { Db } from './database.ts'
 
-/** Where the files of a run are, under the fence. */
+/** Where the files of a run are, and the sandbox that shows them (null: none yet), under the fence. */
 export async function recordWorkspace(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
-  workspace: string,
-  host: string,
+  place: { workspace: string; host: string; sandbox: string | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_workspace',
-    text: 'update runs set workspace = $4, workspace_host = $5 where organization_id = $1 and id = $2 and epoch = $3',
-    values: [organization_id, run_id, epoch, workspace, host],
+    text: 'update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and epoch = $3',
+    values: [organization_id, run_id, epoch, place.workspace, place.host, place.sandbox],
   })
   return rowCount === 1
 }

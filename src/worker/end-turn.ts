@@ -46,7 +46,7 @@ async function writeEnd(
   return claim.move({ from: ['running'], to: 'completed', result: end.text }, { entries }, async tx => {
     // What was said too late for this turn begins the next one.
     if (!(await postponeMessages(tx, run.organization_id, run.id))) return
-    await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.turn_wall_seconds })
+    await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.queue_seconds })
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: 'queued' })
     await notifyWork(tx)
   })

@@ -1,10 +1,10 @@
 import type { Hub } from '../live/hub.ts'
-import { heartbeat } from '../store/claims.ts'
+import { heartbeat } from '../store/leases.ts'
 import type { Claim } from './claim.ts'
 import type { Control } from './control.ts'
 
-export const LEASE_SECONDS = 10
-const BEAT_MS = 2_000
+export const LEASE_SECONDS = 5
+const BEAT_MS = 1_000
 
 /**
  * Keeps the lease alive beside whatever the run does, and hears at once of a stop, an interruption and the deadline.
@@ -33,8 +33,7 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
         })
       else if (answer.interrupt_requested) control.interruptStep()
     } catch {
-      // A database that is away for a moment is no reason to end; one that is away longer than the lease is.
-      if (performance.now() - last_success > LEASE_SECONDS * 1_000) control.end({ kind: 'lost' })
+      // The next beat tries again; `expire` looks whether it is too late.
     }
   }
   const beatOnce = () => {
@@ -43,7 +42,15 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
     })
     return beating
   }
-  const timer = setInterval(() => void beatOnce(), BEAT_MS)
+  // A database that is away for a moment is no reason to end. One that is away for longer than the lease is, and so is having been
+  // frozen for as long: another worker goes on by then, and whatever we would do now is done twice.
+  const expire = () => {
+    if (performance.now() - last_success > LEASE_SECONDS * 1_000) control.end({ kind: 'lost' })
+  }
+  const timer = setInterval(() => {
+    expire()
+    void beatOnce()
+  }, BEAT_MS)
   const leave = hub.onLive(claim.organization_id, claim.run_id, json => {
     if (json.startsWith('{"event":"control"')) void beatOnce()
   })

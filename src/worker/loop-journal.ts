@@ -1,9 +1,10 @@
-import { type JournalRecord, promptMessage, toolMessage } from '../agent/conversation.ts'
+import { type Conversation, type JournalRecord, promptMessage, toolMessage } from '../agent/conversation.ts'
 import type { LoopJournal, Signals } from '../agent/loop.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { AppendAnswer, NewRecord, UsageDelta } from '../store/append.ts'
 import { listJournal } from '../store/journal.ts'
 import { takeMessages } from '../store/messages.ts'
+import type { RunRow } from '../store/runs.ts'
 import { toolEntries } from '../trace/agent-entries.ts'
 import { errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
@@ -91,6 +92,18 @@ function thoughtOf(answer: ModelAnswer): string | null {
 export async function readJournal(claim: Claim): Promise<JournalRecord[]> {
   const rows = await listJournal(claim.db, claim.organization_id, claim.run_id)
   return rows.map(row => ({ ...(JSON.parse(row.body) as object), kind: row.kind, turn: row.turn }) as JournalRecord)
+}
+
+/** That this owner goes on where another left off, and what it found open there; before any of that is closed or done again. */
+export async function recordRecovery(claim: Claim, run: RunRow, { open_calls, model_call_open }: Conversation): Promise<void> {
+  const body = {
+    cause: run.recovery_cause,
+    since: run.recovering_since,
+    host: run.workspace_host,
+    model_call_reissued: model_call_open,
+    interrupted: open_calls.filter(call => call.started).map(({ id, name }) => ({ call_id: id, tool_name: name })),
+  }
+  await claim.append({ records: [record('recovered', null, body)] })
 }
 
 /** Outcomes for calls whose outcome nobody knows: never run again, and the agent is told (decisions §1). */

@@ -12,7 +12,7 @@ import type { Control, EndReason } from './control.ts'
 import { type End, endTurn } from './end-turn.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { readInstructions } from './instructions.ts'
-import { closeOpenCalls, createLoopJournal, readJournal } from './loop-journal.ts'
+import { closeOpenCalls, createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
 import { publish } from './publish.ts'
 import type { WorkerDeps } from './settings.ts'
 import { watchLimits } from './turn-limits.ts'
@@ -99,6 +99,7 @@ async function workToEnd(
   ])
   if (!started) return endOfControl(control)
   const conversation = rebuildConversation(records, run.turn)
+  if (run.recovering_since !== null) await recordRecovery(claim, run, conversation)
   conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
 
   const limits = watchLimits(run, deps.ceilings, beat.worked_ms, control)

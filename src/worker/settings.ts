@@ -19,7 +19,12 @@ export type WorkerDeps = {
   host: string
   base_url: string
   ceilings: Ceilings
+  /** From the start of a turn to its deadline, and how long a run may wait for that start. */
   turn_wall_seconds: number
+  queue_seconds: number
+  /** Leases that a turn may lose before it ends as lost. */
+  max_losses: number
+  version: string
   model_timeouts: ModelRequest['timeouts']
   author: { name: string; email: string; trailer: string }
   log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void

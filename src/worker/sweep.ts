@@ -1,13 +1,14 @@
 import { removeWorkspace } from '../sandbox/workspaces.ts'
 import { deleteExpiredTokens } from '../store/accounts.ts'
 import { append } from '../store/append.ts'
-import { type LostRun, listOverdue, takeExpired } from '../store/claims.ts'
 import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../store/deletions.ts'
 import { insertEvent } from '../store/events.ts'
 import { deleteOldKeys } from '../store/idempotency-keys.ts'
-import { notifyRun } from '../store/notify.ts'
+import { type LostRun, listOverdue, requeueExpired, takeExpired } from '../store/leases.ts'
+import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
+import { deleteSilentWorkers } from '../store/workers.ts'
 import { forgetWorkspace, listStaleWorkspaces } from '../store/workspaces.ts'
 import { errorEntry } from '../trace/entry.ts'
 import { Claim } from './claim.ts'
@@ -19,11 +20,17 @@ const BATCH = 50
 const WORKSPACE_HOURS = 24
 /** The longest that the configuration takes. */
 const LONGEST_WINDOW_SECONDS = 999_999
+const SILENT_WORKER_SECONDS = 3_600
 
-/** Ends what nobody else will: runs whose owner died, and runs whose time is over while nobody works on them. */
+/**
+ * Gives runs whose owner is gone to the next worker, and ends what nobody goes on with: runs that were stopping, that have lost too many
+ * owners, or whose time is over while nobody works on them.
+ */
 export async function sweepRuns(deps: WorkerDeps): Promise<void> {
-  const expired = await takeExpired(deps.db, BATCH)
+  const orphans = await requeueOrphans(deps)
+  const expired = await takeExpired(deps.db, deps.max_losses, BATCH)
   const ended = await Promise.allSettled([
+    ...orphans.map(run => endSandbox(deps, run)),
     ...expired.map(run => endLost(deps, run)),
     ...(await listOverdue(deps.db, BATCH)).map(run => end(deps, run, overdue(run))),
   ])
@@ -31,8 +38,27 @@ export async function sweepRuns(deps: WorkerDeps): Promise<void> {
   if (failed) throw failed.reason
 }
 
+async function requeueOrphans(deps: WorkerDeps): Promise<LostRun[]> {
+  return deps.db.transaction(async tx => {
+    const orphans = await requeueExpired(tx, deps.max_losses, BATCH)
+    for (const { organization_id, id } of orphans) {
+      await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
+      await notifyRun(tx, organization_id, id)
+      deps.log('info', 'a lease ended: another worker goes on', { run_id: id })
+    }
+    if (orphans.length > 0) await notifyWork(tx)
+    return orphans
+  })
+}
+
+/** A frozen owner cannot end its sandbox; on its machine we can. */
+async function endSandbox(deps: WorkerDeps, { workspace_host, sandbox }: LostRun): Promise<void> {
+  if (sandbox !== null && workspace_host === deps.host) await deps.driver.end(sandbox)
+}
+
 /** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
 async function endLost(deps: WorkerDeps, run: LostRun): Promise<void> {
+  await endSandbox(deps, run)
   const claim = new Claim(deps.db, run)
   await closeTurn(claim, run.turn)
   claim.close()
@@ -43,7 +69,10 @@ const lost = (run: LostRun): Move => ({
   from: [run.status],
   to: 'failed',
   status_reason: 'lost',
-  error: { code: 'lost', message: 'The worker that had this run died. Its files and its conversation are kept: resume the run to go on.' },
+  error: {
+    code: 'lost',
+    message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to go on.',
+  },
 })
 const overdue = (run: LostRun): Move => ({
   from: [run.status],
@@ -70,6 +99,7 @@ export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'host' | 'use
   await deleteExpiredTokens(deps.db)
   await deleteOldKeys(deps.db)
   await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
+  await deleteSilentWorkers(deps.db, SILENT_WORKER_SECONDS)
   for (const run of await listStaleWorkspaces(deps.db, deps.host, WORKSPACE_HOURS)) {
     await removeWorkspace(run.workspace, deps.users.sandbox)
     await forgetWorkspace(deps.db, run.organization_id, run.id, run.workspace)

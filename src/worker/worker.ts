@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { claimRun } from '../store/claims.ts'
+import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
 import { LEASE_SECONDS } from './heartbeat.ts'
 import { workOnRun } from './run-work.ts'
@@ -7,7 +8,8 @@ import type { WorkerDeps } from './settings.ts'
 import { sweepLeftovers, sweepRuns } from './sweep.ts'
 import { sweepMirrors } from './sweep-mirrors.ts'
 
-const SWEEP_MS = 3_000
+const SWEEP_MS = 1_000
+const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
 const SELF_TEST_MS = 30_000
 
@@ -21,6 +23,7 @@ export class Worker implements AsyncDisposable {
   #leave: () => void = () => {}
   #claiming: Promise<void> | null = null
   #again = false
+  #started = false
   #stopped = false
   #blocked: string | null = 'the sandbox has not been tested yet'
 
@@ -34,22 +37,29 @@ export class Worker implements AsyncDisposable {
     return this.#blocked
   }
 
-  async start(): Promise<void> {
+  /** Finds out whether runs can be started here, and says to all processes that this one is there. */
+  async register(): Promise<void> {
     await this.#selfTest()
+  }
+
+  /** Takes runs from now on. After `register`. */
+  async start(): Promise<void> {
     this.#leave = this.#deps.hub.onWork(() => this.wake())
     this.#every(SWEEP_MS, 'sweep', () => sweepRuns(this.#deps))
+    this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
     this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
     this.#every(SELF_TEST_MS, 'self-test', async () => {
       if (this.#blocked !== null) await this.#selfTest()
     })
+    this.#started = true
     await sweepRuns(this.#deps)
     this.wake()
   }
 
   /** There may be a run to claim. */
   wake() {
-    if (this.#stopped || this.#blocked !== null) return
+    if (!this.#started || this.#stopped || this.#blocked !== null) return
     if (this.#claiming) {
       this.#again = true
       return
@@ -66,7 +76,11 @@ export class Worker implements AsyncDisposable {
 
   async #claimAll() {
     while (!this.#stopped && this.#active.size < this.#concurrency) {
-      const run = await claimRun(this.#deps.db, this.#owner, LEASE_SECONDS)
+      const run = await claimRun(this.#deps.db, {
+        owner: this.#owner,
+        seconds: LEASE_SECONDS,
+        turn_seconds: this.#deps.turn_wall_seconds,
+      })
       if (!run) return
       const control = new Control()
       const done = workOnRun(this.#deps, run, control).finally(() => {
@@ -77,9 +91,20 @@ export class Worker implements AsyncDisposable {
     }
   }
 
+  /** Says to all processes that this one is there, and whether it takes runs. */
+  async #report() {
+    const { db, host, version, driver } = this.#deps
+    const [concurrency, active] = [this.#concurrency, this.#active.size]
+    const report = { owner: this.#owner, host, pid: process.pid, version, sandbox: driver.name, concurrency, active }
+    await reportWorker(db, { ...report, blocked_reason: this.#blocked })
+  }
+
   async #selfTest() {
     const result = await this.#deps.driver.selfTest()
-    this.#blocked = result.ok ? null : result.reason
+    const blocked = result.ok ? null : result.reason
+    const news = blocked !== this.#blocked
+    this.#blocked = blocked
+    if (news) await this.#report().catch(() => {})
     if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason })
     this.wake()
   }
@@ -106,5 +131,6 @@ export class Worker implements AsyncDisposable {
     await this.#claiming
     for (const control of this.#active.keys()) control.end({ kind: 'shutdown' })
     await Promise.all(this.#active.values())
+    await forgetWorker(this.#deps.db, this.#owner).catch(() => {})
   }
 }

@@ -28,11 +28,16 @@ export const sandboxLimits: SandboxLimits = {
  * of what the run last committed, or of its base. Writes the ACTION of the clone. Throws StartError.
  */
 export async function openWorkspace(deps: WorkerDeps, claim: Claim, run: RunRow, base: Base | null, signal: AbortSignal): Promise<Sandbox> {
+  // A frozen owner on this machine may come back: its sandbox must not.
+  if (run.sandbox !== null && run.workspace_host === deps.host) await deps.driver.end(run.sandbox)
   const kept = keepWorkspace(deps, claim, run)
   const workspace = kept ?? (await createWorkspace(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox))
-  await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, workspace, deps.host)
   const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
+  const place = { workspace, host: deps.host }
+  // Before anything runs in it, and again with its name: whoever comes after us finds both.
+  await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, { ...place, sandbox: null })
   const sandbox = await deps.driver.start({ workspace, read_only: mirror, limits: sandboxLimits })
+  await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, { ...place, sandbox: sandbox.identity })
   if (base === null || (kept !== null && base.renewed === null)) return sandbox
   try {
     if (kept === null) await clone(deps, claim, sandbox, base, base.renewed?.start_sha ?? run.head_sha ?? base.sha, signal)

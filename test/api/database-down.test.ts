@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService } from '../../src/compose.ts'
+import { startService } from '../../src/compose/service.ts'
 import { readConfig } from '../../src/config.ts'
 import { Readiness } from '../../src/contract/service.ts'
 import { newToken } from '../../src/core/token.ts'
@@ -37,6 +37,7 @@ beforeAll(async () => {
   const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
   const service = stack.use(
     await startService({
+      role: 'all',
       config: readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, AGENTRUN_WORKER_CONCURRENCY: '0' }),
       ...{
         database_url: proxy.url,
@@ -51,7 +52,7 @@ beforeAll(async () => {
       log: (level, message, fields) => logs.push({ level, message, fields }),
     }),
   )
-  base_url = service.base_url
+  base_url = service.api?.base_url ?? ''
 })
 afterAll(() => stack.disposeAsync())
 

@@ -15,6 +15,8 @@ let app: App
 let other: Tenant
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_AGENT_CREATION: '500/60' })
+  // Nothing shall start what is created here, and yet a worker shall be there that could.
+  await rows(app, 'update workers set concurrency = 1')
   other = await addTenant(app)
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -132,15 +134,18 @@ describe('what stands in its way', () => {
     const actor = { user_id: app.user_id, wire_profile: 'standard', repository_ids: null }
     const ctx = {
       ...{ ...services, actor, windows: [], organization_id: app.org_id },
-      environment: () => ({ sandbox: 'bubblewrap', blocked: 'bwrap is missing' }),
       resolveBase: async () => ({ state: 'empty' }),
     } as unknown as Context
+    await rows(app, `update workers set blocked_reason = 'bwrap is missing'`)
     const told = await dryRunOf(ctx, { prompt: 'x' } as Parameters<typeof dryRunOf>[1])
     expect(told.environment).toEqual({ sandbox: null, blocked: 'bwrap is missing', network: 'none' })
     expect(told.blocking_problems).toMatchObject([
       { code: 'workers_blocked', detail: expect.stringContaining('bwrap is missing') },
       { code: 'empty_repository' },
     ])
+    await rows(app, 'update workers set blocked_reason = null, seen_at = $1', [new Date(Date.now() - 60_000)])
+    const alone = await dry({ prompt: 'x' })
+    expect(alone.blocking_problems).toMatchObject([{ code: 'workers_blocked', detail: expect.stringContaining('no worker is running') }])
   })
 })
 

@@ -2,13 +2,13 @@ import type { RunStatus } from '../../src/contract/runs.ts'
 import { type App, rows } from '../start-app.ts'
 
 const leased = `lease_until = now() + interval '1 hour', owner = 'a test', epoch = epoch + 1, runnable_at = null`
-const ended = 'lease_until = null, runnable_at = null, finished_at = now(), deadline_at = null'
+const ended = 'lease_until = null, owner = null, runnable_at = null, finished_at = now(), deadline_at = null'
 const states: Record<RunStatus, string> = {
-  queued: 'runnable_at = now(), lease_until = null',
+  queued: 'runnable_at = now(), lease_until = null, owner = null',
   starting: `phase = 'clone', ${leased}`,
   running: `phase = 'agent', ${leased}`,
-  waiting: `waiting_on = 'user_input', lease_until = null, runnable_at = null`,
-  paused: `status_reason = 'budget', lease_until = null, runnable_at = null, deadline_at = null`,
+  waiting: `waiting_on = 'user_input', lease_until = null, owner = null, runnable_at = null`,
+  paused: `status_reason = 'budget', lease_until = null, owner = null, runnable_at = null, deadline_at = null`,
   cancelling: leased,
   completed: `result = 'done', ${ended}`,
   failed: `status_reason = 'agent_error', error_code = 'agent_error', error_message = 'it broke', ${ended}`,

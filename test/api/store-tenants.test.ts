@@ -6,11 +6,11 @@ import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/check-suite-settings.ts'
-import { heartbeat } from '../../src/store/claims.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { lastRecord, listJournal } from '../../src/store/journal.ts'
+import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
@@ -173,7 +173,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   recordHead: (db, org) => recordHead(db, org, mine.pr, { ...counts, from_sha: 'b', head_sha: 'c' }),
   recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
   recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
-  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, '/x', 'x'),
+  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', host: 'x', sandbox: null }),
   recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveArtifact: (db, org) =>
@@ -209,6 +209,11 @@ const without: Record<string, string> = {
   ...{
     claimRun: 'the queue of all',
     takeExpired: 'the sweep of all',
+    requeueExpired: 'the sweep of all',
+    reportWorker: 'this process',
+    forgetWorker: 'this process',
+    listWorkers: 'all processes',
+    deleteSilentWorkers: 'the sweep of all',
     listOverdue: 'the sweep of all',
     listStaleWorkspaces: 'this host',
     listLeftoverWorkspaces: 'this host',

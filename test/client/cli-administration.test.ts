@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type App, startApp } from '../start-app.ts'
+import { type App, rows, startApp } from '../start-app.ts'
 import { type CliOptions, runCli } from './run-cli.ts'
 
 let app: App
@@ -92,6 +92,7 @@ describe('tokens', () => {
 
 test('run --dry-run starts nothing, says what would be started, and fails where something stands in its way', async () => {
   const { total } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body
+  await rows(app, 'update workers set concurrency = 1')
   const rehearsed = await cli(['run', 'Look around', '--dry-run'])
   expect(rehearsed.out).toMatch(/^repository +1 sample\/invoice$/m)
   expect(rehearsed.out).toMatch(/^base +main at [0-9a-f]{12}$/m)

@@ -18,7 +18,7 @@ test('twelve workers that claim at once never start more runs of an organization
   const others = [await addTenant(app, 'A'), await addTenant(app, 'B'), await addTenant(app, 'C')].map(tenant => tenant.run_id)
   await using stack = new AsyncDisposableStack()
   const workers = Array.from({ length: 12 }, () => stack.use(new Database(app.database_url, { max: 1, on_error: () => {} })))
-  const claim = () => Promise.all(workers.map((db, n) => claimRun(db, `worker ${n}`, 60)))
+  const claim = () => Promise.all(workers.map((db, n) => claimRun(db, { owner: `worker ${n}`, seconds: 60, turn_seconds: 60 })))
   const claimed = (found: (RunRow | undefined)[]) => found.filter(run => run !== undefined)
 
   const first = claimed(await claim())

@@ -44,12 +44,12 @@ async function until(base_url: string, id: number, fits: (run: any) => boolean):
   throw new Error(`run ${id} did not become as expected: ${JSON.stringify(await call(base_url, 'GET', `/run/${id}`))}`)
 }
 
-test('kill -9 of the service: sandbox gone, every run and entry still there, the run ends as lost and can be resumed; Ctrl-C hands over', async () => {
+test('kill -9 of the service: sandbox gone, and the next start goes on: nothing committed is repeated, the command in flight is interrupted', async () => {
   await using model = await startFakeOpenAI(
     (_request, n) =>
       [
-        calls(shell('echo kept > kept.txt')),
-        calls(shell('sleep 12345')),
+        calls(shell('echo kept >> kept.txt')),
+        calls(shell('echo once >> once.txt; sleep 12345')),
         calls(shell('cat kept.txt; sleep 2')),
         calls(shell('cat kept.txt')),
       ][n] ?? { text: 'recovered' },
@@ -76,16 +76,12 @@ test('kill -9 of the service: sandbox gone, every run and entry still there, the
 
   const again = await startServiceProcess(env)
   expect(again.base_url, again.output).not.toBe('')
-  const lost = await until(again.base_url, id, run => run.terminal)
-  expect(lost).toMatchObject({ status: 'failed', status_reason: 'lost' })
-  const after = await call(again.base_url, 'GET', `/run/${id}/logs`)
-  expect(after.logs.slice(0, before.logs.length)).toEqual(before.logs)
-  expect(after.logs.at(-2)).toMatchObject({ message_type: 'ACTION', tool_name: 'shell', turn: 1, tool_output: { status: 'interrupted' } })
-  expect(after.logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'lost', retryable: true } })
-
-  await call(again.base_url, 'POST', '/run/resume', { agent_run_id: id, prompt: 'go on' })
   await until(again.base_url, id, () => model.requests.length === 3)
   expect(JSON.stringify(model.requests[2]?.body)).toContain('whether it took effect is unknown')
+  const after = await call(again.base_url, 'GET', `/run/${id}/logs`)
+  expect(after.logs.slice(0, before.logs.length)).toEqual(before.logs)
+  const closed = after.logs.find((entry: { tool_output: { status: string } | null }) => entry.tool_output?.status === 'interrupted')
+  expect(closed).toMatchObject({ message_type: 'ACTION', tool_name: 'shell', turn: 1 })
 
   again.child.kill('SIGINT')
   again.child.kill('SIGINT')
@@ -94,7 +90,7 @@ test('kill -9 of the service: sandbox gone, every run and entry still there, the
 
   const third = await startServiceProcess(env)
   const done = await until(third.base_url, id, run => run.terminal)
-  expect(done).toMatchObject({ status: 'completed', turn: 2, result: 'recovered' })
+  expect(done).toMatchObject({ status: 'completed', turn: 1, result: 'recovered' })
   const { logs } = await call(third.base_url, 'GET', `/run/${id}/logs`)
   expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
   expect(logs.filter((entry: { tool_name: string }) => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('kept\n')

@@ -8,6 +8,7 @@ import { logs } from './logs.ts'
 import { open } from './open.ts'
 import { repos } from './repos.ts'
 import { resume } from './resume.ts'
+import { roles } from './roles.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
 import { show } from './show.ts'
@@ -15,4 +16,20 @@ import { stop } from './stop.ts'
 import { tokens } from './tokens.ts'
 
 /** Every command, in the order of the help. To add one: a file here and its name in this list. */
-export const commands: Command[] = [run, runs, show, logs, resume, stop, repos, tokens, open, login, doctor, completion, admin, help]
+export const commands: Command[] = [
+  run,
+  runs,
+  show,
+  logs,
+  resume,
+  stop,
+  repos,
+  tokens,
+  open,
+  login,
+  doctor,
+  completion,
+  admin,
+  ...roles,
+  help,
+]

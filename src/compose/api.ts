@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import { createSealer } from '../core/sealing.ts'
+import { ServiceError } from '../core/service-error.ts'
+import { resolveBase } from '../git/base-resolver.ts'
+import { localForge } from '../git/local-forge.ts'
+import { readRepositoryUrl } from '../git/registered-url.ts'
+import { createApp } from '../http/app.ts'
+import { hostName } from '../http/security-headers.ts'
+import { Feeds } from '../live/feeds.ts'
+import { accessFinder } from '../service/authenticate.ts'
+import type { Services } from '../service/context.ts'
+import type { Started } from '../service/first-start.ts'
+import { createLimiter } from '../service/limits.ts'
+import { createLogPages } from '../service/log-pages.ts'
+import { runHeadFinder } from '../service/run-logs.ts'
+import { newSignInLink } from '../service/sessions.ts'
+import { workerState } from '../service/worker-state.ts'
+import { countSealedOtherwise } from '../store/secrets.ts'
+import { prepareFirstStart } from './first-start.ts'
+import type { Parts } from './parts.ts'
+
+const CLOSE_MS = 500
+const REFRESH_MS = 200
+const LOG_PAGES_BYTES = 64 * 1024 * 1024
+
+export type RunningApi = AsyncDisposable & {
+  base_url: string
+  started: Started
+  missing_repository: string | null
+  signInLink(): Promise<string>
+}
+
+/** Answers HTTP until disposed of: then streams and requests end, those under way with their answer. */
+export async function startApi(parts: Parts): Promise<RunningApi> {
+  const { config, db, hub, git, models, author, log } = parts
+  const first = await prepareFirstStart(parts)
+  const rates = {
+    standard: config.AGENTRUN_LIMIT_STANDARD,
+    agent_creation: config.AGENTRUN_LIMIT_AGENT_CREATION,
+    setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
+    log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
+    token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
+    session: config.AGENTRUN_LIMIT_SESSION,
+  }
+  const sealer = createSealer(parts.secret_key)
+  const unreadable = await countSealedOtherwise(db, sealer.key_id)
+  if (unreadable > 0)
+    log('error', 'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY: set them again', { count: unreadable })
+  const services: Services = {
+    db,
+    findAccess: accessFinder(db),
+    findRunHead: runHeadFinder(db),
+    limiter: createLimiter(db, rates),
+    log_pages: createLogPages(LOG_PAGES_BYTES),
+    base_url: '',
+    models,
+    resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
+    forge: localForge(git, author),
+    commit_trailer: author.trailer,
+    sealer,
+    readRepositoryUrl: url =>
+      readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
+    queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+  }
+  const { app, endStreams } = await createApp({
+    services,
+    feeds: new Feeds(hub, error => log('error', 'a stream could not read on; it tries again', { error: String(error) })),
+    readiness: await watchReadiness(parts),
+    web: parts.web,
+    failed_tokens: config.AGENTRUN_LIMIT_FAILED_TOKENS,
+    trust_proxy: config.AGENTRUN_TRUST_PROXY,
+    version: parts.version,
+    allowed_hosts: allowedHosts(config),
+    cors_origins: config.AGENTRUN_CORS_ORIGINS,
+    log,
+  })
+  const address = await app.listen({ host: config.AGENTRUN_HOST, port: config.AGENTRUN_PORT })
+  services.base_url = config.AGENTRUN_BASE_URL ?? address
+  return {
+    base_url: services.base_url,
+    ...first,
+    signInLink: () => newSignInLink(services, first.started.user_id),
+    async [Symbol.asyncDispose]() {
+      endStreams()
+      // Requests under way are answered; a connection that is merely open, or a client that does not read, is not waited for.
+      const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS)
+      await app.close()
+      clearTimeout(cut)
+    },
+  }
+}
+
+/** Health does not wait for a connection of the pool: while all are busy, what is told of the workers is what was found out last. */
+async function watchReadiness({ db, version }: Parts) {
+  let known = await workerState(db)
+  const refresh = async () => {
+    known = await workerState(db)
+  }
+  return async () => {
+    await db.ping().catch(() => {
+      throw new ServiceError('unavailable', 'The database does not answer.', { headers: { 'retry-after': '2' } })
+    })
+    await Promise.race([refresh().catch(() => {}), delay(REFRESH_MS)])
+    const { sandbox, blocked } = known
+    return {
+      status: 'ready' as const,
+      version,
+      database: 'ok' as const,
+      workers: blocked === null ? ('ready' as const) : ('blocked' as const),
+      workers_reason: blocked,
+      sandbox,
+    }
+  }
+}
+
+/** On loopback only our own names are answered, against DNS rebinding; on a public address the operator says which, or any. */
+function allowedHosts(config: Config): Set<string> | null {
+  const loopback = ['127.0.0.1', 'localhost', '::1'].includes(config.AGENTRUN_HOST)
+  if (config.AGENTRUN_ALLOWED_HOSTS.length === 0 && !loopback) return null
+  const own = config.AGENTRUN_BASE_URL === undefined ? [] : [hostName(new URL(config.AGENTRUN_BASE_URL).host)]
+  return new Set([...config.AGENTRUN_ALLOWED_HOSTS.map(hostName), 'localhost', '127.0.0.1', '::1', ...own])
+}

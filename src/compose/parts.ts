@@ -1,0 +1,34 @@
+import type { Config } from '../config.ts'
+import type { GitHost } from '../git/git-host.ts'
+import type { Hub } from '../live/hub.ts'
+import type { ModelCatalog } from '../model/port.ts'
+import type { Database } from '../store/database.ts'
+import type { DataFolder } from '../system/data-folder.ts'
+import type { ServiceUsers } from '../system/users.ts'
+
+/** What a process does: answer the API, work on runs, or both. Any number of each meet in one database. */
+export type Role = 'all' | 'serve' | 'work'
+
+export type Log = (level: 'info' | 'error', message: string, fields?: Record<string, unknown>) => void
+
+export type ServiceInput = {
+  role: Role
+  config: Config
+  database_url: string
+  data: DataFolder
+  /** 32 bytes for stored secrets. */
+  secret_key: Buffer
+  users: ServiceUsers
+  /** PATH of the environment. */
+  path: string
+  /** Absolute path of the Node that sandboxes are shown. */
+  node_path: string
+  /** Folder of the built web interface. */
+  web: string
+  version: string
+  log: Log
+}
+
+/** What both roles are made from, besides what they were given. */
+export type Parts = ServiceInput & { db: Database; git: GitHost; hub: Hub; models: ModelCatalog; author: CommitAuthor }
+export type CommitAuthor = { name: string; email: string; trailer: string }

@@ -1,0 +1,46 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createBubblewrapDriver } from '../sandbox/bubblewrap.ts'
+import { Worker } from '../worker/worker.ts'
+import type { Parts } from './parts.ts'
+
+/** The worker of this process, not started yet. `baseUrl` is asked when a link is written: the API of the same process has its address late. */
+export function createWorker(parts: Parts, baseUrl: () => string): Worker {
+  const { config, data, users, db, hub, git, models, author, log, version } = parts
+  const driver = createBubblewrapDriver({
+    user: users.sandbox,
+    path: parts.path,
+    node_path: parts.node_path,
+    runtime_dir: join(data.root, 'sandbox'),
+  })
+  const deps = {
+    db,
+    hub,
+    driver,
+    git,
+    models,
+    users,
+    folders: { workspaces: data.workspaces, bundles: data.bundles },
+    host: hostname(),
+    version,
+    get base_url() {
+      return baseUrl()
+    },
+    ceilings: {
+      max_steps: config.AGENTRUN_RUN_MAX_STEPS,
+      max_tokens: config.AGENTRUN_RUN_MAX_TOKENS,
+      max_active_ms: config.AGENTRUN_RUN_MAX_ACTIVE_SECONDS * 1000,
+    },
+    turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
+    queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
+    model_timeouts: {
+      first_byte_ms: config.AGENTRUN_MODEL_FIRST_BYTE_SECONDS * 1000,
+      idle_ms: config.AGENTRUN_MODEL_IDLE_SECONDS * 1000,
+      total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
+    },
+    author,
+    log,
+  }
+  return new Worker(deps, config.AGENTRUN_WORKER_CONCURRENCY)
+}

@@ -1,0 +1,30 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { isAlive, signalProcess, waitUntil } from './processes.ts'
+
+const END_MS = 3_000
+
+/**
+ * Names a process so that another of ours can end it later: boot, pid namespace, pid and start time. A pid that is used again, a machine that
+ * was started again and another container have other names. Null when the process is gone.
+ */
+export function processIdentity(pid: number): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const namespace = readlinkSync('/proc/self/ns/pid')
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name in parentheses may hold anything; field 22 is counted from behind it.
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return `${boot} ${namespace} ${pid} ${started}`
+  } catch {
+    return null
+  }
+}
+
+/** Kills the process of that name and waits until it is gone. Nothing happens when there is none. Rejects when it does not go. */
+export async function endProcess(identity: string): Promise<void> {
+  const pid = Number(identity.split(' ')[2])
+  const there = () => processIdentity(pid) === identity && isAlive(pid)
+  if (!there()) return
+  signalProcess(pid, 'SIGKILL')
+  if (!(await waitUntil(() => !there(), END_MS))) throw new Error(`process ${pid} does not end`)
+}
