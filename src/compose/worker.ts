@@ -39,6 +39,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       idle_ms: config.AGENTRUN_MODEL_IDLE_SECONDS * 1000,
       total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
     },
+    push_retry_ms: config.AGENTRUN_PUSH_RETRY_SECONDS * 1000,
     author,
     log,
   }

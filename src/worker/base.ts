@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { branchName } from '../git/branch-name.ts'
 import { GitError } from '../git/git-error.ts'
 import { isAncestor } from '../git/merge.ts'
@@ -8,6 +9,7 @@ import { listPullRequests } from '../store/pull-requests.ts'
 import { getRepository, type RepositoryRow, setDefaultBranch } from '../store/repositories.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordCheckout } from '../store/workspaces.ts'
+import { errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 import type { WorkerDeps } from './settings.ts'
 
@@ -32,6 +34,10 @@ export class StartError extends Error {
 /** A remote's mirror may be this old when a turn starts; a local repository costs so little to look at that it always is looked at. */
 const REMOTE_FRESH_MS = 10_000
 const FETCH_MS = 10 * 60_000
+const FETCH_ATTEMPTS = 3
+const FIRST_WAIT_MS = 1_000
+/** A fetch that took longer than this before it failed is not begun again. */
+const AGAIN_WITHIN_MS = 60_000
 
 /**
  * Brings the mirror up to date when it has not been for a moment, and settles commit and branch of the run's first turn.
@@ -48,8 +54,7 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
     return renewBase(deps, run, base, signal)
   }
 
-  const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
-  const found = await resolveRef(deps.git, repository.id, run.base_ref)
+  const { found, unreachable } = await lookUp(deps, claim, repository, run, signal)
   if (found === null) {
     if (unreachable) throw new StartError('git_unavailable', unreachable.code, unreachable.message)
     throw new StartError(
@@ -64,6 +69,25 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
   if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
   return { repository, ref: found.ref, sha: found.sha, branch, renewed: null }
+}
+
+/**
+ * The commit that the run's ref stands for. A remote that is away is asked three times in all, if the mirror does not know the ref without it;
+ * every wait stands in the trace before it is waited.
+ */
+async function lookUp(deps: WorkerDeps, claim: Claim, repository: RepositoryRow, run: RunRow, signal: AbortSignal) {
+  const started = performance.now()
+  for (let attempt = 1; ; attempt++) {
+    const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
+    const found = await resolveRef(deps.git, repository.id, run.base_ref)
+    const again = unreachable?.retryable === true && attempt < FETCH_ATTEMPTS && performance.now() - started < AGAIN_WITHIN_MS
+    if (found !== null || !again || signal.aborted) return { found, unreachable }
+    const { code, message } = unreachable
+    const wait = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
+    const details = { code, message, retryable: true, phase: 'clone', attempt, retry_in_ms: Math.round(wait) }
+    await claim.append({ entries: [errorEntry(details, 'git_clone')] })
+    await delay(wait, undefined, { signal }).catch(() => {})
+  }
 }
 
 /** What an earlier turn settled. A run that let its branch go keeps its base and gets a branch of a new name. */

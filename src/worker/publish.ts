@@ -1,32 +1,28 @@
 import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Proposal, proposal } from '../agent/phases/pull-request.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { importBundle } from '../git/bundles.ts'
 import { readChanges } from '../git/changes.ts'
 import { GitError } from '../git/git-error.ts'
-import { pushBranch } from '../git/push.ts'
 import { bundleCommand, commitCommand, parseCommit } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
-import { getChange, recordPush, saveChange } from '../store/changes.ts'
+import { getChange, saveChange } from '../store/changes.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
-import { serviceAction } from '../trace/agent-entries.ts'
-import { entry, errorEntry } from '../trace/entry.ts'
 import { type Base, renewBase } from './base.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
 import { isEnded, propose } from './propose.ts'
+import { pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
 import { workspaceRepository } from './workspace.ts'
 
 const COMMIT_MS = 5 * 60_000
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
-const PUSH_ATTEMPTS = 3
 
 /** `pushed` and `nothing` end well; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
 export type Published =
@@ -91,7 +87,7 @@ async function offer(
     const next = { base_sha: base.sha, branch: base.branch }
     if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
       throw new FencedError('the run belongs to another owner')
-    const failed = await push(deps, claim, base, head, signal)
+    const failed = await pushRunBranch(deps, claim, base, head, signal)
     if (failed) return failed
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
@@ -180,40 +176,5 @@ async function bringOut(
   } finally {
     await bundle.close()
     await rm(file, { force: true })
-  }
-}
-
-async function push(deps: WorkerDeps, claim: Claim, base: Base, head: string, signal: AbortSignal): Promise<Published | null> {
-  const input = { repository: base.repository.url, branch: base.branch, sha: head }
-  for (let attempt = 1; ; attempt++) {
-    const started = performance.now()
-    try {
-      const { status } = await pushBranch(deps.git, base.repository, head, base.branch, { signal })
-      await deps.db.transaction(async tx => {
-        await claim.append(
-          { entries: [serviceAction('git_push', input, { status: 'ok', result: status }, performance.now() - started)] },
-          tx,
-        )
-        await recordPush(tx, claim.organization_id, claim.run_id, claim.epoch, base.branch, head)
-      })
-      return null
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error
-      const refused = error.code === 'rejected'
-      const again = ['unreachable', 'timeout', 'failed'].includes(error.code) && attempt < PUSH_ATTEMPTS && !signal.aborted
-      const details = { code: error.code, message: error.message, http_status: null, retryable: !refused, attempt }
-      const known = errorEntry({ code: `push_${error.code}`, message: error.message, retryable: !refused, phase: 'push' }, 'git_push')
-      await claim.append({
-        entries: [
-          serviceAction('git_push', input, { status: 'error', error: error.message }, performance.now() - started),
-          // A failure that ends the run has its ERROR as the last entry of the turn.
-          ...(refused || again ? [known] : []),
-          entry({ message_type: 'PR_CREATION_FAILED', observation: details, tool_name: 'git_push', tool_input: input }),
-        ],
-      })
-      if (refused) return { kind: 'refused', message: error.message }
-      if (!again) return { kind: 'failed', reason: 'git_unavailable', code: `push_${error.code}`, message: error.message }
-      await delay(1_000 * 2 ** attempt, undefined, { signal }).catch(() => {})
-    }
   }
 }

@@ -26,6 +26,8 @@ export type WorkerDeps = {
   max_losses: number
   version: string
   model_timeouts: ModelRequest['timeouts']
+  /** How long a remote that is away at the push is waited for. */
+  push_retry_ms: number
   author: { name: string; email: string; trailer: string }
   log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
 }
