@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
+import { isDatabaseAway } from '../core/database-away.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
@@ -54,19 +55,6 @@ const words: Partial<Record<ProblemCode, string>> = {
   unsupported_media_type: 'The body must be JSON: Content-Type application/json.',
   uri_too_long: 'A part of the path is too long.',
 }
-// PostgreSQL classes: connection exceptions, transactions that others undid, shutdown, out of resources, and statement or lock time-outs.
-const databaseDown = /^(08|40|53|57)|^55P03$/
-const networkDown = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  'ETIMEDOUT',
-])
 
 /**
  * What an error of any kind is to the client: our own as they are, the HTTP parser's by their status, a database that is away 503,
@@ -74,15 +62,12 @@ const networkDown = new Set([
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
-  const { statusCode = 500, code = '', message = '' } = error as { statusCode?: number; code?: string; message?: string }
+  const { statusCode = 500, message = '' } = error as { statusCode?: number; message?: string }
   if (statusCode >= 400 && statusCode < 500) {
     const known = byStatus[statusCode] ?? 'invalid_request'
     return new ServiceError(known, words[known] ?? message)
   }
-  const away =
-    databaseDown.test(code) ||
-    networkDown.has(code) ||
-    /timeout exceeded when trying to connect|Connection terminated|Query read timeout/.test(message)
-  if (away) return new ServiceError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } })
+  if (isDatabaseAway(error))
+    return new ServiceError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } })
   return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { Pulse } from './pulse.ts'
-import { breaksConnection, unlessUndone } from './undone.ts'
+import { breaksConnection, markUndone, unlessUndone } from './undone.ts'
 
 /** `query_timeout`: milliseconds after which no answer is waited for any more. */
 export type Statement = pg.QueryConfig & { query_timeout?: number }
@@ -71,14 +71,16 @@ export class Database implements AsyncDisposable {
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return unlessUndone(() =>
       this.#connected(async client => {
-        await client.query({ text: 'begin' })
+        let committing = false
         try {
+          await client.query({ text: 'begin' })
           const result = await work(client)
+          committing = true
           await client.query({ text: 'commit' })
           return result
         } catch (error) {
           if (!client.broken) await client.query(rollback).catch(() => {})
-          throw error
+          throw committing ? error : markUndone(error)
         }
       }),
     )
@@ -91,8 +93,7 @@ export class Database implements AsyncDisposable {
 
   /** A connection of the pool for as long as `work` needs it. One that broke, or whose state nobody knows, does not go back. */
   async #connected<T>(work: (db: Db & { broken: Error | null }) => Promise<T>): Promise<T> {
-    this.#pulse.requireSound()
-    const client = await this.pool.connect()
+    const client = await this.#connection().catch(error => Promise.reject(markUndone(error)))
     const connection = {
       broken: null as Error | null,
       query: <R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> => {
@@ -116,6 +117,11 @@ export class Database implements AsyncDisposable {
       client.off('error', lost)
       client.release(connection.broken ?? undefined)
     }
+  }
+
+  async #connection(): Promise<pg.PoolClient> {
+    this.#pulse.requireSound()
+    return this.pool.connect()
   }
 
   async [Symbol.asyncDispose]() {

@@ -1,7 +1,21 @@
+import { isDatabaseAway } from '../core/database-away.ts'
+import type { Transactional } from './database.ts'
+
 /** serialization_failure and deadlock_detected: the server took the transaction back for the sake of another one. */
-const UNDONE = new Set(['40001', '40P01'])
+const BY_ANOTHER = new Set(['40001', '40P01'])
 const TRIES = 4
 const LONGEST_WAIT_MS = 50
+/** Between the tries of `patient`. */
+const PATIENT_WAIT_MS = 250
+
+/** Errors after which nothing of what was asked has been done, whatever they look like. */
+const undone = new WeakSet<object>()
+
+/** Says of an error that nothing of what was asked has been done: it was never sent, or never committed. Gives the error back. */
+export function markUndone<E>(error: E): E {
+  if (typeof error === 'object' && error !== null) undone.add(error)
+  return error
+}
 
 /** Does `work` again, three times at most, when another transaction undid it: nothing of it is left then. */
 export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
@@ -9,11 +23,34 @@ export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (attempt === TRIES || !UNDONE.has((error as { code?: string }).code ?? '')) throw error
-      const wait = Math.random() * LONGEST_WAIT_MS * attempt
-      await new Promise(resolve => setTimeout(resolve, wait))
+      if (attempt === TRIES || !BY_ANOTHER.has((error as { code?: string }).code ?? '')) throw error
+      await pause(Math.random() * LONGEST_WAIT_MS * attempt)
     }
   }
+}
+
+/**
+ * The same database for somebody who would rather wait: what is surely undone because the database is away is done again, until it is
+ * pointless. What may have been done is not: whoever asked looks what is there.
+ */
+export function patient(db: Transactional, isPointless: () => boolean): Transactional {
+  const again = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isSurelyUndone(error) || isPointless()) throw error
+        await pause(PATIENT_WAIT_MS * (0.5 + Math.random() / 2))
+      }
+    }
+  }
+  return { query: query => again(() => db.query(query)), transaction: work => again(() => db.transaction(work)) }
+}
+
+/** The server says of a plain ERROR that it did nothing; what it did not say we know only where it was marked. */
+function isSurelyUndone(error: unknown): boolean {
+  const { severity } = error as { severity?: string }
+  return isDatabaseAway(error) && (severity === 'ERROR' || undone.has(error as object))
 }
 
 /** Whether a connection is of no use after this error of a statement: everything but a plain ERROR that the server itself has told. */
@@ -21,3 +58,5 @@ export function breaksConnection(error: unknown): boolean {
   const { severity } = error as { severity?: string }
   return severity === undefined || severity === 'FATAL' || severity === 'PANIC'
 }
+
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))

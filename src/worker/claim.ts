@@ -1,5 +1,5 @@
 import { type AppendAnswer, append, type NewEntry, type NewRecord, type UsageDelta } from '../store/append.ts'
-import type { Database, Db } from '../store/database.ts'
+import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyLive, notifyRun } from '../store/notify.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
@@ -17,7 +17,7 @@ const LIVE_BYTES = 6_000
 
 /** One claimed run as its owner writes to it: every write carries the epoch, and a stale one throws FencedError. */
 export class Claim {
-  readonly db: Database
+  readonly db: Transactional
   readonly organization_id: number
   readonly run_id: number
   readonly epoch: number
@@ -26,7 +26,7 @@ export class Claim {
   #liveTimer: NodeJS.Timeout | null = null
   #toolTimer: NodeJS.Timeout | null = null
 
-  constructor(db: Database, run: { organization_id: number; id: number; epoch: number }) {
+  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }) {
     this.db = db
     this.organization_id = run.organization_id
     this.run_id = run.id

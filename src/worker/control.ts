@@ -12,6 +12,7 @@ export class Control {
   readonly #run = new AbortController()
   #step = new AbortController()
   #reason: EndReason | null = null
+  #lost = false
 
   get signal(): AbortSignal {
     return this.#run.signal
@@ -20,7 +21,13 @@ export class Control {
     return this.#reason
   }
 
+  /** The run is not ours any more, whatever else ended it before. */
+  get lost(): boolean {
+    return this.#lost
+  }
+
   end(reason: EndReason) {
+    if (reason.kind === 'lost') this.#lost = true
     this.#reason ??= reason
     this.#run.abort()
   }

@@ -3,14 +3,16 @@ import { type LoopOutcome, runLoop } from '../agent/loop.ts'
 import { retryPolicy } from '../agent/model-call.ts'
 import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
 import { tools } from '../agent/tools/table.ts'
+import { isDatabaseAway } from '../core/database-away.ts'
 import type { ToolCall } from '../model/port.ts'
 import { type Sandbox, SandboxError, SandboxLostError } from '../sandbox/port.ts'
 import type { RunRow } from '../store/runs.ts'
+import { patient } from '../store/undone.ts'
 import { type Base, prepareBase, StartError } from './base.ts'
 import { Claim, FencedError } from './claim.ts'
 import type { Control, EndReason } from './control.ts'
 import { type End, endTurn } from './end-turn.ts'
-import { startHeartbeat } from './heartbeat.ts'
+import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { readInstructions } from './instructions.ts'
 import { closeOpenCalls, createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
 import { publish } from './publish.ts'
@@ -21,7 +23,10 @@ import { openWorkspace } from './workspace.ts'
 const MAX_OUTPUT_TOKENS = 32_000
 
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
-export async function workOnRun(deps: WorkerDeps, run: RunRow, control: Control): Promise<void> {
+export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
+  // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
+  let patient_until = Number.POSITIVE_INFINITY
+  const deps = { ...shared, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
   const claim = new Claim(deps.db, run)
   const beat = startHeartbeat(claim, deps.hub, control)
   const opened: Opened = { ended: false }
@@ -30,18 +35,21 @@ export async function workOnRun(deps: WorkerDeps, run: RunRow, control: Control)
     end = await workToEnd(deps, claim, run, control, beat, opened)
   } catch (error) {
     end = endOf(error, control)
+    if (end.kind === 'lost' && isDatabaseAway(error))
+      deps.log('error', 'the database is away: the run is let go', { run_id: run.id, error: String(error) })
     if (end.kind === 'failed' && end.code === 'internal')
       deps.log('error', 'run failed inside', { run_id: run.id, error: error instanceof Error ? error.stack : String(error) })
   }
   opened.ended = true
   // The sandbox goes first: when the end can be read, no process of the run is left.
   await opened.sandbox?.then(sandbox => sandbox.stop()).catch(() => {})
+  patient_until = performance.now() + LEASE_SECONDS * 1_000
   await beat.stop()
   await writeEnd(deps, claim, run, end)
   claim.close()
 }
 
-/** An end that cannot be written is a failure of ours, said at once; what is left then (the database is away) the sweep ends. */
+/** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */
 async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
   const failure: End = {
     kind: 'failed',
@@ -54,7 +62,7 @@ async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): 
     try {
       return await endTurn(deps, claim, run, attempt)
     } catch (error) {
-      if (error instanceof FencedError) return
+      if (error instanceof FencedError || isDatabaseAway(error)) return
       deps.log('error', 'the end of a turn could not be written', { run_id: run.id, end: attempt.kind, error: String(error) })
     }
   }
@@ -167,7 +175,8 @@ function endOfControl(control: Control): EndReason {
 }
 
 function endOf(error: unknown, control: Control): EndReason {
-  if (error instanceof FencedError) return { kind: 'lost' }
+  // What was asked of a database that is away may have been done: whoever goes on when the lease has ended reads the journal.
+  if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
   if (control.signal.aborted) return endOfControl(control)
   if (error instanceof StartError) return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: 'clone' }
   if (error instanceof SandboxLostError)

@@ -3,12 +3,12 @@ import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog, ModelRequest } from '../model/port.ts'
 import type { SandboxDriver } from '../sandbox/port.ts'
-import type { Database } from '../store/database.ts'
+import type { Transactional } from '../store/database.ts'
 import type { ServiceUsers } from '../system/users.ts'
 
 /** What the worker works with. Made once, by main. */
 export type WorkerDeps = {
-  db: Database
+  db: Transactional
   hub: Hub
   driver: SandboxDriver
   git: GitHost

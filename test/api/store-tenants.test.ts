@@ -227,6 +227,8 @@ const without: Record<string, string> = {
     batched: 'no statement',
     joined: 'no statement',
     unlessUndone: 'no statement',
+    markUndone: 'no statement',
+    patient: 'no statement',
     breaksConnection: 'no statement',
     isKnownToken: 'the first start',
     insertToken: 'a user',

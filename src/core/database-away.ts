@@ -1,0 +1,22 @@
+// PostgreSQL classes: connection exceptions, transactions that others undid, shutdown, out of resources, and statement or lock time-outs.
+const classes = /^(08|40|53|57)|^55P03$/
+const sockets = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+const words = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/
+
+/** Whether a statement failed because the database is away, full or too busy: the same statement may succeed later. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code = '', message = '', syscall, path } = error as { code?: string; message?: string; syscall?: string; path?: string }
+  // Of a file, not of the socket.
+  if (code === 'ENOENT' && path !== undefined && syscall !== 'connect') return false
+  return classes.test(code) || sockets.has(code) || words.test(message)
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DatabaseProxy } from '../api/database-proxy.ts'
+import { createTestDatabase } from '../database.ts'
+import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
+import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { sandboxProcesses } from '../runs/sandbox-processes.ts'
+import { rows } from '../start-app.ts'
+
+const stack = new AsyncDisposableStack()
+let proxy: DatabaseProxy
+let app: CodingApp
+beforeAll(async () => {
+  const { url } = stack.use(await createTestDatabase())
+  proxy = stack.use(new DatabaseProxy(url))
+  await proxy.up()
+  app = stack.use(
+    await startCodingApp(
+      ({ body }) => {
+        const said = JSON.stringify(body.messages)
+        if (said.includes('whether it took effect is unknown')) return { text: 'Went on.' }
+        return said.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(said)?.[1] ?? 'true'))
+      },
+      { DATABASE_URL: proxy.url },
+    ),
+  )
+})
+afterAll(() => stack.disposeAsync())
+
+/** A run whose agent runs this command, when it runs. */
+async function startCommand(command: string): Promise<number> {
+  const { id } = await createRun(app, { prompt: `run: ${command}` })
+  for await (const { event } of followRun(app, id)) if (event === 'tool') break
+  return id
+}
+
+/** The trace has no gap, and every call of a tool one outcome. */
+async function traceOf(id: number) {
+  const logs = await allLogs(app, id)
+  expect(logs.map(entry => entry.seq)).toEqual(logs.map((_, i) => i + 1))
+  const tools = logs.filter(entry => entry.tool_name === 'shell')
+  expect(tools).toHaveLength(1)
+  return { logs, outcome: tools[0].tool_output }
+}
+
+test('row 11: a database that is away for less than a lease holds runs up and costs them nothing', async () => {
+  const id = await startCommand('sleep 1; echo survived')
+  await proxy.down()
+  // Long enough for the command to end meanwhile: its outcome is what has to wait.
+  await new Promise(resolve => setTimeout(resolve, 2_500))
+  await proxy.up()
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.', turn: 1 })
+  expect((await traceOf(id)).outcome).toMatchObject({ status: 'ok', output: 'survived\n' })
+  expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 0 }])
+})
+
+test('row 11: one that is away for longer costs the owner the run: its sandbox ends, and the next owner goes on from the journal', async () => {
+  const id = await startCommand('echo once >> once.txt; sleep 12345')
+  await proxy.down()
+  while (sandboxProcesses(app.data_dir).length > 0) await new Promise(resolve => setTimeout(resolve, 100))
+  await proxy.up()
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Went on.', turn: 1 })
+  expect((await traceOf(id)).outcome).toMatchObject({ status: 'interrupted' })
+  expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 1 }])
+})
