@@ -14,8 +14,11 @@ export type Signals = { messages_waiting: boolean; interrupted: boolean }
  * a rejection (the run is not ours any more) ends the loop.
  */
 export type LoopJournal = {
-  /** Takes what people sent, and writes that the model is called next; it is part of the conversation from then on. */
-  deliver(): Promise<ModelMessage[]>
+  /**
+   * Takes what people sent; it is part of the conversation from then on. Writes that the model is called next, unless the turn has
+   * `ended` and nobody said anything.
+   */
+  deliver(ended?: boolean): Promise<ModelMessage[]>
   /** Before a model call. */
   modelStarted(): Promise<Signals>
   modelFailed(failed: FailedAttempt): Promise<void>
@@ -83,7 +86,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   let tokens = conversation.turn_tokens
   let empty = 0
   let compactions = 0
-  const delivered = await journal.deliver()
+  const delivered = await journal.deliver(conversation.ending !== null)
   // The agent had ended its turn before the worker let go of it: nothing is asked again.
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
   messages = [...messages, ...delivered]

@@ -19,14 +19,14 @@ const signals = (answer: AppendAnswer): Signals => ({
 /** The loop's journal on PostgreSQL: one statement a write, each under the fence. */
 export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: ModelAnswer['usage']) => void): LoopJournal {
   return {
-    async deliver() {
+    async deliver(ended = false) {
       return claim.db.transaction(async tx => {
         const rows = await takeMessages(tx, claim.organization_id, claim.run_id, claim.epoch)
         const messages = rows.map(row =>
           promptMessage({ text: row.text, images: row.images === null ? [] : (JSON.parse(row.images) as string[]), from_person: true }),
         )
         const delivered = messages.length > 0 ? [record('message', null, { messages })] : []
-        await claim.append({ records: [...delivered, record('model_started', null, {})] }, tx)
+        if (!ended || messages.length > 0) await claim.append({ records: [...delivered, record('model_started', null, {})] }, tx)
         return messages
       })
     },
