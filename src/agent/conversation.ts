@@ -1,9 +1,13 @@
+import { type NearLimit, noticeKey } from '../core/near-limits.ts'
+import type { Reservation } from '../core/reservation.ts'
 import type { ModelMessage, ToolCall } from '../model/port.ts'
 
 /** The journal as the loop reads it: what happened, in order. */
 export type JournalRecord =
-  | { kind: 'message'; turn: number; messages: ModelMessage[] }
-  | { kind: 'model_started'; turn: number }
+  /** `limits`: it is a notice of the service that these are near. */
+  | { kind: 'message'; turn: number; messages: ModelMessage[]; limits?: NearLimit[] }
+  | { kind: 'model_started'; turn: number; reservation?: Reservation }
+  | { kind: 'model_failed'; turn: number; charge: Reservation | null }
   | { kind: 'model_answered'; turn: number; messages: ModelMessage[]; tool_calls: ToolCall[]; tokens: number; ends_turn?: TurnEnding }
   | { kind: 'tool_started'; turn: number; call: ToolCall }
   | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
@@ -20,9 +24,13 @@ export type Conversation = {
   open_calls: (ToolCall & { started: boolean })[]
   /** The model was called last and has not answered, so the call is made again. */
   model_call_open: boolean
+  /** What was set aside for that call, when it was. */
+  open_reservation: Reservation | null
   /** Of the current turn. */
   turn_steps: number
   turn_tokens: number
+  /** The notices of limits that the agent was given in it. */
+  noticed: Set<string>
   /** The turn is over as far as the agent goes: only what comes after its answer is left to do. */
   ending: TurnEnding | null
 }
@@ -35,11 +43,19 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
   let turn_tokens = 0
   let ending: TurnEnding | null = null
   let model_call_open = false
+  let open_reservation: Reservation | null = null
+  const noticed = new Set<string>()
   for (const record of records) {
-    if (record.kind !== 'recovered') model_call_open = record.kind === 'model_started'
+    if (record.kind !== 'recovered') {
+      model_call_open = record.kind === 'model_started'
+      open_reservation = (record.kind === 'model_started' && record.reservation) || null
+    }
     if (record.kind === 'message') {
       messages.push(...record.messages)
       ending = null
+      if (record.turn === turn) for (const limit of record.limits ?? []) noticed.add(noticeKey(limit))
+    } else if (record.kind === 'model_failed') {
+      if (record.turn === turn && record.charge !== null) turn_tokens += record.charge.input_tokens + record.charge.output_tokens
     } else if (record.kind === 'model_answered') {
       ending = record.turn === turn ? (record.ends_turn ?? null) : null
       messages.push(...record.messages)
@@ -55,7 +71,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       open = open.filter(call => call.id !== record.call_id)
     } else if (record.kind === 'compacted') messages = compact(messages, record.keep_last)
   }
-  return { messages, open_calls: open, model_call_open, turn_steps, turn_tokens, ending }
+  return { messages, open_calls: open, model_call_open, open_reservation, turn_steps, turn_tokens, noticed, ending }
 }
 
 export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {

@@ -1,42 +1,13 @@
 import type { StatusReason } from '../contract/runs.ts'
 import type { LimitReached } from '../core/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
-import { type Conversation, compact, type TurnEnding, toolMessage } from './conversation.ts'
-import { callWithRetries, type FailedAttempt, type RetryPolicy } from './model-call.ts'
+import { type Conversation, compact, type TurnEnding } from './conversation.ts'
+import type { LoopJournal } from './journal.ts'
+import type { Meter, PlannedCall } from './meter.ts'
+import { type Attempt, callWithRetries, type RetryPolicy } from './model-call.ts'
 import { createRepetitionGuard } from './repetition.ts'
-import { forModel, interrupted, runTool, type ToolContext, type ToolResult, type ToolTable, toolSpecs } from './tool.ts'
-
-/** What the loop hears back from every write: whether people have said something meanwhile. */
-export type Signals = { messages_waiting: boolean; interrupted: boolean }
-
-/**
- * Where the loop writes what it is about to do and what came of it, before it goes on. Every method resolves when that is durable;
- * a rejection (the run is not ours any more) ends the loop.
- */
-export type LoopJournal = {
-  /**
-   * Takes what people sent; it is part of the conversation from then on. Writes that the model is called next, unless the turn has
-   * `ended` and nobody said anything.
-   */
-  deliver(ended?: boolean): Promise<ModelMessage[]>
-  /** Before a model call. */
-  modelStarted(): Promise<Signals>
-  modelFailed(failed: FailedAttempt): Promise<void>
-  /** The answer, whether it ends the turn, and the intent to run `next` if it calls a tool. */
-  modelAnswered(answer: ModelAnswer, ends_turn: TurnEnding | null, next: ToolCall | null): Promise<Signals>
-  /** An outcome, and the intent for what comes now: the next call, or the model again. */
-  toolFinished(
-    call: ToolCall,
-    result: ToolResult,
-    message: ModelMessage,
-    answer: ModelAnswer | null,
-    ends_turn: TurnEnding | null,
-    next: ToolCall | 'model' | null,
-  ): Promise<Signals>
-  /** Something that is worth an ERROR entry but does not end the run, and what the model is told about it. */
-  trouble(code: string, message: string, told: ModelMessage): Promise<void>
-  compacted(keep_last: number): Promise<void>
-}
+import { type ToolContext, type ToolTable, toolSpecs } from './tool.ts'
+import { runToolCalls } from './tool-calls.ts'
 
 export type LoopInput = {
   model: Model
@@ -44,17 +15,20 @@ export type LoopInput = {
   tools: ToolTable
   conversation: Conversation
   journal: LoopJournal
+  meter: Meter
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
-  max_output_tokens: number
   sandbox: ToolContext['sandbox']
+  /** Whether a tool can start without waiting for the workspace. */
+  sandboxReady(): boolean
   /** Aborted when the run must stop altogether. */
   signal: AbortSignal
   /** A fresh signal for every step: aborted with `signal`, or when somebody interrupts the step. */
   stepSignal(): AbortSignal
-  checkLimits(turn: { steps: number; tokens: number }): LimitReached | null
   /** A model call has been begun; there is time for other things now. */
   on_model_call(): void
+  /** Something came from the model. */
+  on_progress(): void
   on_delta(delta: { kind: 'text' | 'reasoning'; text: string }): void
   on_tool(call: ToolCall): void
   on_output(call: ToolCall, chunk: Uint8Array): void
@@ -78,38 +52,72 @@ const NUDGE: ModelMessage = {
  * what happens goes out by the journal, intent before outcome.
  */
 export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
-  const { journal, tools, conversation } = input
-  const specs = toolSpecs(tools)
+  const { journal, meter, conversation } = input
+  const specs = toolSpecs(input.tools)
   const repeats = createRepetitionGuard()
   let messages = conversation.messages
   let steps = conversation.turn_steps
   let tokens = conversation.turn_tokens
   let empty = 0
   let compactions = 0
-  const delivered = await journal.deliver(conversation.ending !== null)
+  /** The model call that is written down and not made yet. */
+  let planned: PlannedCall | null = null
+  const delivered = await journal.deliver()
   // The agent had ended its turn before the worker let go of it: nothing is asked again.
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
   messages = [...messages, ...delivered]
 
+  const plan = () => meter.plan(messages, { steps, tokens })
+  const tell = ({ notice }: PlannedCall) => {
+    if (notice !== null) messages = [...messages, notice.message]
+  }
+  /** Writes the next call down, unless that has been done, and looks whether it can be paid. */
+  const start = async (signal: AbortSignal): Promise<Attempt | LimitReached> => {
+    if (planned === null) {
+      const next = plan()
+      if (next.kind === 'limit') return next.limit
+      await journal.modelStarted(next)
+      tell(next)
+      planned = next
+    }
+    const { reservation } = planned
+    planned = null
+    const refused = await meter.afford(reservation)
+    if (refused !== null) {
+      await journal.modelNotCalled()
+      return refused
+    }
+    const { instructions, timeouts, on_progress, on_delta } = input
+    const asked = { instructions, messages, tools: specs, max_output_tokens: reservation.output_tokens, timeouts }
+    return { request: { ...asked, signal, on_progress, on_delta }, reservation }
+  }
+
+  const stopped = async (): Promise<LoopOutcome> => {
+    if (planned !== null) await journal.modelNotCalled()
+    return { kind: 'stopped' }
+  }
+
   for (;;) {
-    if (input.signal.aborted) return { kind: 'stopped' }
-    const limit = input.checkLimits({ steps, tokens })
-    if (limit) return { kind: 'limit', limit }
+    if (input.signal.aborted) return stopped()
     const signal = input.stepSignal()
     let answer: ModelAnswer
     try {
-      const request = {
-        instructions: input.instructions,
-        messages,
-        tools: specs,
-        max_output_tokens: input.max_output_tokens,
-        timeouts: input.timeouts,
-        signal,
-        on_delta: input.on_delta,
-      }
-      const called = callWithRetries(input.model, request, input.retry, failed => journal.modelFailed(failed))
+      const first = await start(signal)
+      if ('kind' in first) return { kind: 'limit', limit: first }
+      const called = callWithRetries(input.model, first, input.retry, {
+        async failed(failed, charge) {
+          if (charge !== null) {
+            meter.charged(charge)
+            tokens += charge.input_tokens + charge.output_tokens
+          }
+          await journal.modelFailed(failed, charge)
+        },
+        again: () => start(signal),
+      })
       input.on_model_call()
-      answer = await called
+      const made = await called
+      if ('limit' in made) return { kind: 'limit', limit: made.limit }
+      answer = made.answer
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       if (error.code === 'aborted') {
@@ -126,12 +134,14 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     }
     steps++
     tokens += answer.usage.input_tokens + answer.usage.output_tokens
+    meter.answered(messages, answer)
     messages = [...messages, ...answer.messages]
-    const calls = answer.tool_calls
     const final = finalAnswer(answer)
-    let signals = await journal.modelAnswered(answer, final, calls[0] ?? null)
+    const [call] = answer.tool_calls
+    const ready = input.sandboxReady()
+    const signals = await journal.modelAnswered(answer, final, ready && call ? call : null)
 
-    if (calls.length === 0) {
+    if (call === undefined) {
       if (answer.finish_reason === 'refusal')
         return failedAgent('refused', `The model refused: ${answer.text.slice(0, 2_000) || 'it gave no reason'}`)
       if (final !== null) {
@@ -147,44 +157,31 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
         NUDGE,
       )
       messages = [...messages, NUDGE]
-      await journal.modelStarted()
       continue
     }
     empty = 0
 
     // The trace tells how the workspace came to be before it tells what was done with it.
     await input.sandbox()
-    let ending: TurnEnding | null = null
-    let failure: LoopOutcome | null = null
-    for (const [i, call] of calls.entries()) {
-      const last = i === calls.length - 1
-      const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
-      if (!skipped) input.on_tool(call)
-      const result = skipped
-        ? notRun()
-        : await runTool(tools, call, { sandbox: input.sandbox, signal, on_output: chunk => input.on_output(call, chunk) })
-      if (!skipped && ending === null) ending = endingOf(call, result)
-      // A script may repeat itself as often as its author wants.
-      const repetition = skipped || input.model.scripted ? 'none' : repeats(call, result)
-      const told =
-        repetition === 'warn'
-          ? { ...forModel(result), note: 'You have made this very call with this very result several times. Do something else.' }
-          : forModel(result)
-      const message = toolMessage(call, told)
-      if (repetition === 'end')
-        failure = failedAgent('repeated_call', `The model made the same call of ${call.name} with the same result again and again.`)
-      messages = [...messages, message]
-      const next = last ? (ending || failure ? null : 'model') : (calls[i + 1] ?? null)
-      signals = await journal.toolFinished(call, result, message, i === 0 ? answer : null, ending, next)
+    if (!ready) await journal.toolStarted(call)
+    const round = await runToolCalls(input, answer, { messages, signals, signal }, repeats, later => meter.plan(later, { steps, tokens }))
+    messages = round.messages
+    if (round.next?.kind === 'call') {
+      planned = round.next
+      tell(planned)
     }
-    if (input.signal.aborted) return { kind: 'stopped' }
-    if (failure !== null) return failure
-    if (ending !== null && !signals.messages_waiting) return ending
-    if (signals.messages_waiting || signals.interrupted) messages = [...messages, ...(await journal.deliver())]
+    if (input.signal.aborted) return stopped()
+    if (round.failure !== null) return round.failure
+    const { messages_waiting, interrupted } = round.signals
+    if (round.ending !== null && !messages_waiting) return round.ending
+    if (round.next?.kind === 'limit') return round.next
+    if (!messages_waiting && !interrupted) continue
+    // What was set aside does not cover what people have said since.
+    planned = null
+    messages = [...messages, ...(await journal.deliver())]
   }
 }
 
-const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false, whole: null })
 const failedAgent = (code: string, message: string): LoopOutcome => ({
   kind: 'failed',
   reason: 'agent_error',
@@ -197,13 +194,6 @@ const failedAgent = (code: string, message: string): LoopOutcome => ({
 function finalAnswer(answer: ModelAnswer): TurnEnding | null {
   const ends = answer.tool_calls.length === 0 && answer.text.trim() !== '' && !['length', 'refusal'].includes(answer.finish_reason)
   return ends ? { kind: 'answer', text: answer.text, thought: answer.reasoning } : null
-}
-
-function endingOf(call: ToolCall, result: ToolResult): TurnEnding | null {
-  if (result.status !== 'ok' || typeof result.observation !== 'string') return null
-  if (call.name === 'finish') return { kind: 'answer', text: result.observation, thought: null }
-  if (call.name === 'ask') return { kind: 'ask', question: result.observation }
-  return null
 }
 
 function reasonOf(error: ModelError): StatusReason {

@@ -1,3 +1,5 @@
+import { chargeOfBroken, type Reservation } from '../core/reservation.ts'
+import type { LimitReached } from '../core/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
 
 export type RetryPolicy = { attempts: number; first_wait_ms: number; longest_wait_ms: number }
@@ -8,31 +10,63 @@ const MALFORMED_ATTEMPTS = 2
 
 export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: number | null }
 
+/** One attempt, written down already, with what is set aside for it. */
+export type Attempt = { request: ModelRequest; reservation: Reservation }
+
+export type CallHooks = {
+  /** Told of every failure, an abort too, before anything else is done. `charge`: what is counted for it; null when it cost nothing. */
+  failed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
+  /** Writes the next attempt down; or a limit that forbids it. */
+  again(): Promise<Attempt | LimitReached>
+}
+
 /**
- * A model call with its retries: waits as the provider asked or ever longer, with jitter, and tells of every failure before it waits.
- * Rejects with the last ModelError. A wait longer than the policy's longest is not begun: that provider is not coming back for this run.
+ * A model call with its retries: waits as the provider asked or ever longer, with jitter. A limit that forbids another attempt is answered;
+ * rejects with the last ModelError. A wait longer than the policy's longest is not begun: that provider is not coming back for this run.
  */
 export async function callWithRetries(
   model: Model,
-  request: ModelRequest,
+  first: Attempt,
   policy: RetryPolicy,
-  onFailure: (failed: FailedAttempt) => Promise<void>,
-): Promise<ModelAnswer> {
+  hooks: CallHooks,
+): Promise<{ answer: ModelAnswer } | { limit: LimitReached }> {
+  let current = first
   for (let attempt = 1; ; attempt++) {
-    try {
-      return await model.call(request)
-    } catch (cause) {
-      const error =
-        cause instanceof ModelError
-          ? cause
-          : new ModelError('malformed', `unexpected: ${cause instanceof Error ? cause.message : 'unknown error'}`, { cause })
-      if (error.code === 'aborted') throw error
-      const wait = waitBefore(attempt, error, policy)
-      await onFailure({ error, attempt, retry_in_ms: wait })
-      if (wait === null) throw error
-      await pause(wait, request.signal)
-    }
+    const made = await callOnce(model, current.request)
+    if ('answer' in made) return made
+    const { error, seen_characters } = made
+    const wait = waitBefore(attempt, error, policy)
+    const charge = mayHaveCost(error, seen_characters) ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
+    await hooks.failed({ error, attempt, retry_in_ms: wait }, charge)
+    if (wait === null) throw error
+    await pause(wait, current.request.signal)
+    const next = await hooks.again()
+    if ('kind' in next) return { limit: next }
+    current = next
   }
+}
+
+type Failed = { error: ModelError; seen_characters: number }
+
+async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: ModelAnswer } | Failed> {
+  let seen_characters = 0
+  const on_delta: ModelRequest['on_delta'] = delta => {
+    seen_characters += delta.text.length
+    request.on_delta?.(delta)
+  }
+  if (request.signal?.aborted) return { error: new ModelError('aborted', 'stopped before the call', { sent: false }), seen_characters }
+  try {
+    return { answer: await model.call({ ...request, on_delta }) }
+  } catch (cause) {
+    if (cause instanceof ModelError) return { error: cause, seen_characters }
+    const message = `unexpected: ${cause instanceof Error ? cause.message : 'unknown error'}`
+    return { error: new ModelError('malformed', message, { cause }), seen_characters }
+  }
+}
+
+/** A provider that refused, or that was never reached, asks no money for it. What it had begun to answer, or may have, it does. */
+function mayHaveCost({ code, sent }: ModelError, seen_characters: number): boolean {
+  return sent && (seen_characters > 0 || ['timeout', 'malformed', 'aborted'].includes(code))
 }
 
 function waitBefore(attempt: number, error: ModelError, policy: RetryPolicy): number | null {

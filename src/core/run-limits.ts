@@ -21,7 +21,7 @@ export type Spent = {
 }
 
 export type LimitReached =
-  | { kind: 'budget'; limit: keyof RunBudget; message: string }
+  | { kind: 'budget'; limit: keyof RunBudget | 'budget_usd_per_month'; message: string }
   | { kind: 'ceiling'; reason: 'max_steps' | 'out_of_tokens' | 'timeout'; message: string }
 
 /** Asked before every model call. Null: go on. */
@@ -44,6 +44,16 @@ export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings
       `the turn worked ${Math.floor(spent.turn_active_ms / 1000)} s, the service allows ${ceilings.max_active_ms / 1000} s`,
     )
   return null
+}
+
+/** The next call of a model may cost more than is left. US dollars. */
+export function shortOf(spent: number, reserved: number, allowed: number): LimitReached {
+  const [used, call] = [spent, reserved].map(usd => Number(usd.toFixed(6)))
+  return {
+    kind: 'budget',
+    limit: 'max_cost_usd',
+    message: `The run has cost ${used} USD, its next call of the model may cost up to ${call} USD, and its budget allows max_cost_usd ${allowed}. Resume it with a larger budget to go on.`,
+  }
 }
 
 /** Milliseconds until the nearest limit of time. A step that is longer is interrupted then. */

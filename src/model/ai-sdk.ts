@@ -11,7 +11,7 @@ import { answerReader, type ReadAnswer } from './answer.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
 import { toModelError } from './failure.ts'
 import type { Model, ModelAnswer, ModelRequest, ModelUsage } from './port.ts'
-import { costUsd } from './prices.ts'
+import { costUsd, mostUsd } from './prices.ts'
 
 type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
@@ -45,6 +45,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
     id: model.id,
     scripted: false,
     context_tokens: model.context_tokens,
+    price: tokens => mostUsd(model.id, tokens, Date.now()),
     async call(request) {
       using guard = guardCall(request)
       try {
@@ -76,6 +77,7 @@ async function readAnswer(model: AiSdkModel, sdk_model: LanguageModel, request: 
   const reader = answerReader(callIds(request.messages))
   for await (const part of stream) {
     if (guard.failure()) break
+    request.on_progress?.()
     const delta = reader.add(part)
     if (delta) request.on_delta?.(delta)
   }

@@ -30,6 +30,13 @@ export function costUsd(id: string, tokens: CountedTokens, now: number): string 
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '')
 }
 
+/** What a call costs when none of its input is in a cache and all of it is put there; null when the price is unknown. */
+export function mostUsd(id: string, tokens: { input_tokens: number; output_tokens: number }, now: number): string | null {
+  const fresh = costUsd(id, { ...tokens, cached_tokens: 0, cache_write_tokens: 0 }, now)
+  const written = costUsd(id, { ...tokens, cached_tokens: 0, cache_write_tokens: tokens.input_tokens }, now)
+  return Number(fresh) > Number(written) ? fresh : written
+}
+
 /** "0.125" dollars are 125,000 microdollars; times tokens, for a price of a million tokens, that is picodollars. */
 function microdollars(dollars: string): bigint {
   const [whole = '0', fraction = ''] = dollars.split('.')

@@ -12,7 +12,7 @@ export const SCRIPTED_MODEL_ID = 'scripted/playbook'
  * It keeps nothing between calls; where it stands is read from the conversation, so a rebuilt run goes on at the right step.
  */
 export function createScriptedModel(): Model {
-  return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, call }
+  return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, price: () => '0', call }
 }
 
 async function call(request: ModelRequest): Promise<ModelAnswer> {

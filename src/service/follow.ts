@@ -71,6 +71,6 @@ export const eventsSoFar = (db: Db, organization_id: number): Promise<number> =>
 
 /** The frame of something that passes: `live` JSON is `{event, data}` as the worker sent it. */
 export function liveFrame(json: string): string | null {
-  const match = /^\{"event":"(tool|output|text)","data":([\s\S]*)\}$/.exec(json)
+  const match = /^\{"event":"(tool|output|text|notice)","data":([\s\S]*)\}$/.exec(json)
   return match?.[1] === undefined || match[2] === undefined ? null : frame(match[1], match[2])
 }

@@ -5,7 +5,7 @@ import { add_to_day, today } from './usage-days.ts'
 /** An entry before the database gives it a place. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string }
 export type NewRecord = {
-  kind: 'message' | 'model_started' | 'model_answered' | 'tool_started' | 'tool_finished' | 'compacted' | 'recovered'
+  kind: 'message' | 'model_started' | 'model_answered' | 'tool_started' | 'tool_finished' | 'compacted' | 'recovered' | 'model_failed'
   key: string | null
   body: string
 }
@@ -18,6 +18,9 @@ export type UsageDelta = {
   cached_tokens: number
   cost_usd: string | null
 }
+
+/** What is appended together. `reserved_usd`: what is set aside for the model call in flight from now on. */
+export type Addition = { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta; reserved_usd?: string }
 
 /** What the writer learns of the run with every append, so that it need not ask. */
 export type AppendAnswer = { status: RunStatus; total_logs: number; pending_messages: number; interrupt_requested: boolean }
@@ -34,7 +37,7 @@ export async function append(
   organization_id: number,
   run_id: number,
   epoch: number | null,
-  add: { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta },
+  add: Addition,
 ): Promise<AppendAnswer | undefined> {
   const entries = add.entries ?? []
   const records = add.records ?? []
@@ -45,7 +48,8 @@ export async function append(
         update runs set total_logs = total_logs + $4, journal_count = journal_count + $5, steps = steps + $6,
           input_tokens = input_tokens + $7, output_tokens = output_tokens + $8, cached_tokens = cached_tokens + $9,
           cost_usd = cost_usd + coalesce($10::numeric, 0), cost_known = cost_known and $10::numeric is not null,
-          updated_at = now(), last_progress_at = now()
+          reserved_usd = coalesce($18::numeric, reserved_usd),
+          updated_at = now(), last_progress_at = case when $4 + $5 + $6 > 0 then now() else last_progress_at end
         where organization_id = $1 and id = $2 and ($3::int is null or (epoch = $3 and lease_until is not null))
         returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
       ), entries as (
@@ -82,6 +86,7 @@ export async function append(
       records.map(r => r.key),
       records.map(r => r.body),
       usage.model,
+      add.reserved_usd ?? null,
     ],
   })
   return rows[0]

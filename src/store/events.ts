@@ -1,6 +1,12 @@
 import { type Db, only } from './database.ts'
 
-export type EventType = 'agent_run.created' | 'agent_run.status' | 'agent_run.updated' | 'agent_run.pull_request' | 'agent_run.deleted'
+export type EventType =
+  | 'agent_run.created'
+  | 'agent_run.status'
+  | 'agent_run.updated'
+  | 'agent_run.pull_request'
+  | 'agent_run.limits_near'
+  | 'agent_run.deleted'
 /** `run_id` null: the run is deleted, and its id in the body. */
 export type EventRow = { seq: number; run_id: number | null; type: EventType; body: string }
 

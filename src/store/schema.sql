@@ -107,7 +107,7 @@ create table journal (
   body text not null,
   created_at timestamp with time zone not null default now(),
   seq integer not null default 0,
-  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text]))),
+  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text]))),
   constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
 );
@@ -331,20 +331,29 @@ create table runs (
   recovery_cause text,
   losses integer not null default 0,
   sandbox text,
+  pause_requested_at timestamp with time zone,
+  pause_requested_by bigint,
+  turn_active_ms bigint not null default 0,
+  reserved_usd numeric not null default 0,
   constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
   constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),
   constraint runs_check3 CHECK (((recovery_cause IS NULL) = (recovering_since IS NULL))),
   constraint runs_check4 CHECK (((owner IS NULL) = (lease_until IS NULL))),
+  constraint runs_end_in_time CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text, 'cancelling'::text])) OR (deadline_at IS NOT NULL))),
+  constraint runs_have_a_reason CHECK (((status <> ALL (ARRAY['paused'::text, 'failed'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint runs_organization_id_parent_run_id_fkey FOREIGN KEY (organization_id, parent_run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (parent_run_id),
   constraint runs_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint runs_pause_requested_by_fkey FOREIGN KEY (pause_requested_by) REFERENCES users(id),
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_recovery_cause_check CHECK ((recovery_cause = ANY (ARRAY['lease_lost'::text, 'handed_over'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'starting'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint runs_stop_requested_by_fkey FOREIGN KEY (stop_requested_by) REFERENCES users(id),
-  constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+  constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint runs_wait_for_something CHECK (((status = 'waiting'::text) = (waiting_on IS NOT NULL)))
 ) with (fillfactor=70);
+CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);

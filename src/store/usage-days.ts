@@ -38,6 +38,24 @@ export async function usedThisMonth(db: Db, organization_id: number): Promise<Mo
   return only(rows)
 }
 
+/** What this month (UTC) has cost and what the runs at work have set aside for their model calls, where the organization has a bound for it. */
+export async function monthWithReserved(
+  db: Db,
+  organization_id: number,
+): Promise<{ cost_usd: string; reserved_usd: string; budget_usd_per_month: string | null }> {
+  const { rows } = await db.query<{ cost_usd: string; reserved_usd: string; budget_usd_per_month: string | null }>({
+    name: 'month_with_reserved',
+    text: `select o.budget_usd_per_month,
+        case when o.budget_usd_per_month is null then 0 else (select coalesce(sum(u.cost_usd), 0) from usage_days u
+          where u.organization_id = o.id and u.day >= date_trunc('month', now() at time zone 'utc')::date) end as cost_usd,
+        case when o.budget_usd_per_month is null then 0 else (select coalesce(sum(r.reserved_usd), 0) from runs r
+          where r.organization_id = o.id and r.owner is not null) end as reserved_usd
+      from organizations o where o.id = $1`,
+    values: [organization_id],
+  })
+  return only(rows)
+}
+
 export type UsageRow = {
   day: string | null
   repository_id: number | null

@@ -1,4 +1,5 @@
-import { type AppendAnswer, append, type NewEntry, type NewRecord, type UsageDelta } from '../store/append.ts'
+import type { NearLimit } from '../core/near-limits.ts'
+import { type Addition, type AppendAnswer, append, type NewEntry, type NewRecord } from '../store/append.ts'
 import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyLive, notifyRun } from '../store/notify.ts'
@@ -25,6 +26,7 @@ export class Claim {
   #live: { event: string; call_id?: string; kind?: string; text: string }[] = []
   #liveTimer: NodeJS.Timeout | null = null
   #toolTimer: NodeJS.Timeout | null = null
+  #progressed = false
 
   constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }) {
     this.db = db
@@ -34,10 +36,10 @@ export class Claim {
   }
 
   /** Appends to trace and journal; readers hear of it a moment later. */
-  async append(add: { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta }, db: Db = this.db): Promise<AppendAnswer> {
+  async append(add: Addition, db: Db = this.db): Promise<AppendAnswer> {
     const answer = await append(db, this.organization_id, this.run_id, this.epoch, add)
     if (!answer) throw new FencedError('the run belongs to another owner')
-    if ((add.entries?.length ?? 0) > 0 || add.usage) this.notify()
+    if ((add.entries ?? add.records ?? []).length > 0 || add.usage) this.notify()
     return answer
   }
 
@@ -74,6 +76,17 @@ export class Claim {
     }, DEBOUNCE_MS)
   }
 
+  /** The run got on, in a way that leaves no entry yet: the next beat says so. */
+  progressed() {
+    this.#progressed = true
+  }
+
+  takeProgress(): boolean {
+    const progressed = this.#progressed
+    this.#progressed = false
+    return progressed
+  }
+
   /** A tool that starts, told to whoever looks on unless it has ended in a moment: then its entry says it all. */
   toolStarted(call: { id: string; name: string; input: unknown }) {
     const started = { call_id: call.id, tool_name: call.name, tool_input: call.input, started_at: new Date().toISOString() }
@@ -84,6 +97,11 @@ export class Claim {
     )
   }
 
+  /** The agent was told that limits are near, and so is whoever looks on. */
+  limitsNear(limits: NearLimit[]) {
+    this.#send('notice', JSON.stringify({ limits }))
+  }
+
   toolEnded() {
     if (this.#toolTimer) clearTimeout(this.#toolTimer)
     this.#toolTimer = null
@@ -91,6 +109,7 @@ export class Claim {
 
   /** Text that passes: gathered for a moment, and when there is more than fits only its end is shown. */
   liveText(part: { event: 'output' | 'text'; call_id?: string; kind?: string; text: string }) {
+    this.progressed()
     const last = this.#live.at(-1)
     if (last && last.event === part.event && last.call_id === part.call_id && last.kind === part.kind)
       last.text = (last.text + part.text).slice(-LIVE_BYTES)

@@ -1,7 +1,8 @@
 import type { ToolResult, WholeOutput } from '../agent/tool.ts'
 import { isBinary } from '../core/output-text.ts'
-import type { AppendAnswer, NewEntry, NewRecord } from '../store/append.ts'
+import type { Addition, AppendAnswer, NewEntry } from '../store/append.ts'
 import { type NewArtifact, saveArtifact } from '../store/artifacts.ts'
+import type { Transactional } from '../store/database.ts'
 import { artifactPath } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 
@@ -16,13 +17,14 @@ export async function appendToolResult(
   claim: Claim,
   { whole }: ToolResult,
   entriesOf: (artifact_url: string | null) => NewEntry[],
-  records: NewRecord[],
+  add: Addition,
+  db: Transactional = claim.db,
 ): Promise<AppendAnswer> {
-  if (whole === null) return claim.append({ entries: entriesOf(null), records })
+  if (whole === null) return claim.append({ ...add, entries: entriesOf(null) }, db)
   const { organization_id, run_id, epoch } = claim
-  return claim.db.transaction(async tx => {
+  return db.transaction(async tx => {
     const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(whole), RUN_BYTES)
-    return claim.append({ entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)), records }, tx)
+    return claim.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
   })
 }
 

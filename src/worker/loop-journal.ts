@@ -1,7 +1,11 @@
 import { type Conversation, type JournalRecord, promptMessage, toolMessage } from '../agent/conversation.ts'
-import type { LoopJournal, Signals } from '../agent/loop.ts'
+import type { LoopJournal, Signals } from '../agent/journal.ts'
+import type { PlannedCall } from '../agent/meter.ts'
+import type { Reservation } from '../core/reservation.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { AppendAnswer, NewRecord, UsageDelta } from '../store/append.ts'
+import { joined, type Transactional } from '../store/database.ts'
+import { insertEvent } from '../store/events.ts'
 import { listJournal } from '../store/journal.ts'
 import { takeMessages } from '../store/messages.ts'
 import type { RunRow } from '../store/runs.ts'
@@ -17,23 +21,22 @@ const signals = (answer: AppendAnswer): Signals => ({
 })
 
 /** The loop's journal on PostgreSQL: one statement a write, each under the fence. */
-export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: ModelAnswer['usage']) => void): LoopJournal {
+export function createLoopJournal(claim: Claim, model: string): LoopJournal {
   return {
-    async deliver(ended = false) {
+    async deliver() {
       return claim.db.transaction(async tx => {
         const rows = await takeMessages(tx, claim.organization_id, claim.run_id, claim.epoch)
         const messages = rows.map(row =>
           promptMessage({ text: row.text, images: row.images === null ? [] : (JSON.parse(row.images) as string[]), from_person: true }),
         )
-        const delivered = messages.length > 0 ? [record('message', null, { messages })] : []
-        if (!ended || messages.length > 0) await claim.append({ records: [...delivered, record('model_started', null, {})] }, tx)
+        if (messages.length > 0) await claim.append({ records: [record('message', null, { messages })] }, tx)
         return messages
       })
     },
-    async modelStarted() {
-      return signals(await claim.append({ records: [record('model_started', null, {})] }))
+    async modelStarted(call) {
+      return told(claim, call, async db => signals(await claim.append(started(call), db)))
     },
-    async modelFailed({ error, attempt, retry_in_ms }) {
+    async modelFailed({ error, attempt, retry_in_ms }, charge) {
       const retryable = retry_in_ms !== null
       const details = {
         code: error.code,
@@ -44,10 +47,17 @@ export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: 
         http_status: error.http_status,
         retry_in_ms: retry_in_ms === null ? null : Math.round(retry_in_ms),
       }
-      await claim.append({ entries: retryable ? [errorEntry(details)] : [], records: [record('model_started', null, { attempt })] })
+      await claim.append({
+        entries: retryable ? [errorEntry(details)] : [],
+        records: [record('model_failed', null, { code: error.code, attempt, charge })],
+        reserved_usd: '0',
+        ...(charge && { usage: usageOf(charge) }),
+      })
+    },
+    async modelNotCalled() {
+      await claim.append({ records: [record('model_failed', null, { code: 'not_called', charge: null })], reserved_usd: '0' })
     },
     async modelAnswered(answer, ends_turn, next) {
-      onUsage(answer.usage)
       const { input_tokens, output_tokens, cached_tokens, cost_usd } = answer.usage
       const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
       const body = {
@@ -58,16 +68,22 @@ export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: 
         finish_reason: answer.finish_reason,
         ...(ends_turn && { ends_turn }),
       }
-      return signals(await claim.append({ records: [record('model_answered', null, body), ...intent(next)], usage }))
+      return signals(await claim.append({ records: [record('model_answered', null, body), ...intent(next)], usage, reserved_usd: '0' }))
+    },
+    async toolStarted(call) {
+      await claim.append({ records: intent(call) })
     },
     async toolFinished(call, result, message, answer, ends_turn, next) {
       claim.toolEnded()
       const thought = answer === null ? null : thoughtOf(answer)
-      const records = [
-        record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) }),
-        ...(next === 'model' ? [record('model_started', null, {})] : intent(next)),
-      ]
-      return signals(await appendToolResult(claim, result, artifact_url => toolEntries(call, result, thought, artifact_url), records))
+      const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
+      const entriesOf = (artifact_url: string | null) => toolEntries(call, result, thought, artifact_url)
+      if (next === null || !('kind' in next))
+        return signals(await appendToolResult(claim, result, entriesOf, { records: [finished, ...intent(next)] }))
+      const { records, ...set_aside } = started(next)
+      return told(claim, next, async db =>
+        signals(await appendToolResult(claim, result, entriesOf, { records: [finished, ...records], ...set_aside }, db)),
+      )
     },
     async trouble(code, message, told) {
       await claim.append({
@@ -76,9 +92,39 @@ export function createLoopJournal(claim: Claim, model: string, onUsage: (usage: 
       })
     },
     async compacted(keep_last) {
-      await claim.append({ records: [record('compacted', null, { keep_last }), record('model_started', null, {})] })
+      await claim.append({ records: [record('compacted', null, { keep_last })] })
     },
   }
+}
+
+/** What is written before a call of the model. */
+function started({ reservation, notice }: PlannedCall) {
+  const notices = notice === null ? [] : [record('message', null, { messages: [notice.message], limits: notice.limits })]
+  return { records: [...notices, record('model_started', null, { reservation })], reserved_usd: reservation.cost_usd ?? '0' }
+}
+
+/** A notice of limits is an event besides, in the same transaction (decisions §5). */
+async function told<T>(claim: Claim, { notice }: PlannedCall, write: (db: Transactional) => Promise<T>): Promise<T> {
+  if (notice === null) return write(claim.db)
+  const limits = notice.limits
+  const answer = await claim.db.transaction(async tx => {
+    const written = await write(joined(tx))
+    await insertEvent(tx, claim.organization_id, claim.run_id, 'agent_run.limits_near', { limits })
+    return written
+  })
+  claim.notify()
+  claim.limitsNear(limits)
+  return answer
+}
+
+const usageOf = ({ model, input_tokens, output_tokens, cost_usd }: Reservation): UsageDelta => ({
+  ...{ model, input_tokens, output_tokens, cost_usd },
+  ...{ steps: 0, cached_tokens: 0 },
+})
+
+/** Nobody knows what a call came to whose worker died: all that was set aside for it is counted, so that no call is without its cost. */
+export async function chargeLostCall(claim: Claim, charge: Reservation): Promise<void> {
+  await claim.append({ records: [record('model_failed', null, { code: 'lost', charge })], usage: usageOf(charge), reserved_usd: '0' })
 }
 
 const intent = (call: ToolCall | null): NewRecord[] => (call === null ? [] : [record('tool_started', call.id, { call })])

@@ -2,6 +2,8 @@ import { rebuildConversation } from '../agent/conversation.ts'
 import { type LoopOutcome, runLoop } from '../agent/loop.ts'
 import { retryPolicy } from '../agent/model-call.ts'
 import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
+import { createTokenEstimate } from '../agent/token-estimate.ts'
+import { toolSpecs } from '../agent/tool.ts'
 import { tools } from '../agent/tools/table.ts'
 import { isDatabaseAway } from '../core/database-away.ts'
 import type { ToolCall } from '../model/port.ts'
@@ -14,13 +16,11 @@ import type { Control, EndReason } from './control.ts'
 import { type End, endTurn } from './end-turn.ts'
 import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { readInstructions } from './instructions.ts'
-import { closeOpenCalls, createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
+import { chargeLostCall, closeOpenCalls, createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
 import { publish } from './publish.ts'
 import type { WorkerDeps } from './settings.ts'
 import { watchLimits } from './turn-limits.ts'
 import { openWorkspace } from './workspace.ts'
-
-const MAX_OUTPUT_TOKENS = 32_000
 
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
@@ -29,7 +29,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   const deps = { ...shared, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
   const claim = new Claim(deps.db, run)
   const beat = startHeartbeat(claim, deps.hub, control)
-  const opened: Opened = { ended: false }
+  const opened: Opened = { ready: false, ended: false }
   let end: End
   try {
     end = await workToEnd(deps, claim, run, control, beat, opened)
@@ -68,8 +68,8 @@ async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): 
   }
 }
 
-/** The run's sandbox once somebody asked for it; none is opened after the turn has ended. */
-type Opened = { sandbox?: Promise<Sandbox>; ended: boolean }
+/** The run's sandbox once somebody asked for it, and whether it is there; none is opened after the turn has ended. */
+type Opened = { sandbox?: Promise<Sandbox>; ready: boolean; ended: boolean }
 
 async function workToEnd(
   deps: WorkerDeps,
@@ -97,7 +97,12 @@ async function workToEnd(
       control.end(endOf(error, control))
       throw error
     })
-    opened.sandbox.catch(() => {})
+    opened.sandbox.then(
+      () => {
+        opened.ready = true
+      },
+      () => {},
+    )
     return opened.sandbox
   }
   const [told, records, started] = await Promise.all([
@@ -108,33 +113,41 @@ async function workToEnd(
   if (!started) return endOfControl(control)
   const conversation = rebuildConversation(records, run.turn)
   if (run.recovering_since !== null) await recordRecovery(claim, run, conversation)
+  const { open_reservation, noticed } = conversation
+  if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
   conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
 
-  const limits = watchLimits(run, deps.ceilings, beat.worked_ms, control)
-  const journal = createLoopJournal(claim, run.model, limits.count)
+  const instructions = planAgentInstructions({
+    repository: base?.repository.full_name ?? null,
+    branch: base?.branch ?? null,
+    base_ref: base?.ref ?? null,
+    ...told,
+  })
+  const estimate = createTokenEstimate(instructions, toolSpecs(tools))
+  const meter = watchLimits(deps, run, { model, estimate, noticed }, beat.worked_ms, control)
+  if (open_reservation !== null) {
+    meter.charged(open_reservation)
+    conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
+  }
   const outcome = await runLoop({
     model,
-    instructions: planAgentInstructions({
-      repository: base?.repository.full_name ?? null,
-      branch: base?.branch ?? null,
-      base_ref: base?.ref ?? null,
-      ...told,
-    }),
+    instructions,
     tools,
     conversation,
-    journal,
+    journal: createLoopJournal(claim, run.model),
+    meter,
     retry: retryPolicy,
     timeouts: deps.model_timeouts,
-    max_output_tokens: MAX_OUTPUT_TOKENS,
     sandbox: openOnce,
+    sandboxReady: () => opened.ready,
     on_model_call: () => void setImmediate(() => opened.ended || openOnce()),
     signal: control.signal,
     stepSignal: () => control.stepSignal(),
-    checkLimits: limits.check,
+    on_progress: () => claim.progressed(),
     on_delta: delta => claim.liveText({ event: 'text', ...delta }),
     on_tool: call => claim.toolStarted(call),
     on_output: liveOutput(claim),
-  }).finally(limits.stop)
+  }).finally(meter.stop)
   return endOfLoop(deps, claim, run, base, openOnce, control, outcome)
 }
 

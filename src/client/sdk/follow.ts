@@ -7,8 +7,8 @@ export type RunEvent =
   | { type: 'log'; seq: number; entry: LogEntry }
   /** The run whenever it has changed, and after each reconnection. */
   | { type: 'run'; run: AgentRun }
-  /** What passes and is not kept: a tool begins, a piece of its output, a piece of the model's text. Lost while a connection is. */
-  | { type: 'tool' | 'output' | 'text'; data: Record<string, unknown> }
+  /** What passes and is not kept: a tool begins, a piece of its output or of the model's text, a limit is near. Lost while a connection is. */
+  | { type: 'tool' | 'output' | 'text' | 'notice'; data: Record<string, unknown> }
 
 /** What happened to one of the organization's runs, with the run as it is by now; null when it is deleted. */
 export type OrganizationEvent = { seq: number; type: string; agent_run_id: number; run: AgentRun | null }
@@ -21,12 +21,17 @@ export type FollowOptions = {
   signal?: AbortSignal
 }
 
+const people: (AgentRun['waiting_on'] | undefined)[] = ['user_input', 'plan_approval', 'tool_approval']
+
+/** Whether a run waits for a person. One whose question was answered waits for a worker. */
+export const waitsForPerson = (run: AgentRun) => people.includes(run.waiting_on)
+
 /** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks goes on alone. */
 export function isAtRest(run: AgentRun): boolean {
-  return run.terminal || run.status.toLowerCase() === 'paused' || (run.waiting_on !== null && run.waiting_on !== 'ci')
+  return run.terminal || run.status.toLowerCase() === 'paused' || waitsForPerson(run)
 }
 
-const passing = ['tool', 'output', 'text']
+const passing = ['tool', 'output', 'text', 'notice']
 
 /** A run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
 export async function* followRun(core: Core, agent_run_id: number, options: FollowOptions = {}): AsyncGenerator<RunEvent> {

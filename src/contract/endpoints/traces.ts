@@ -51,6 +51,7 @@ export const traceEndpoints = {
       '- `log`: an entry of the trace; its `id:` is the `seq` of the entry.',
       '- `run`: the run as it is now, first when all entries so far were sent, then whenever it changed. No `id:`.',
       '- `tool`, `output`, `text`: what is happening now and passes: a tool that began, a piece of its output, a piece of what the model says. No `id:`, and never sent again.',
+      '- `notice`: limits that the run comes near to, as its agent was just told (`limits`: what is used of what is allowed). No `id:`, and never sent again.',
       '- `deleted`: the run was deleted. The stream ends, and is not found when it is asked for again.',
       '',
     ].join('\n'),
@@ -68,7 +69,7 @@ export const traceEndpoints = {
     path: '/v1/organizations/{org_id}/events',
     summary: 'Status changes of all runs, by server-sent events',
     description:
-      'Begins with what happens next; with `after_seq` or `Last-Event-ID` with what came after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the `run` as it is now; null when it is deleted (`agent_run.deleted`). Events of a deleted run go with it.',
+      'Begins with what happens next; with `after_seq` or `Last-Event-ID` with what came after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the `run` as it is now; null when it is deleted (`agent_run.deleted`). `agent_run.limits_near`: its agent was told to wrap up. Events of a deleted run go with it.',
     scope: 'runs:read',
     bucket: 'standard',
     params: org,

@@ -1,0 +1,51 @@
+import type { Ceilings, RunBudget, Spent } from './run-limits.ts'
+
+/** A limit of which most is used up. `last`: there is hardly anything left of it. */
+export type NearLimit = { limit: string; level: 'near' | 'last'; used: number; allowed: number }
+
+const NEAR = 0.8
+const LAST = 0.95
+
+/** Every limit that the run comes near to: its caller's, the service's for a turn, and `others` by name; null is none. */
+export function nearLimits(
+  spent: Spent,
+  budget: RunBudget,
+  ceilings: Ceilings,
+  others: [limit: string, used: number, allowed: number | null][],
+): NearLimit[] {
+  const seconds = (ms: number) => Math.floor(ms / 1_000)
+  const limits: [limit: string, used: number, allowed: number | null][] = [
+    ['budget max_cost_usd', spent.run_cost_usd, budget.max_cost_usd === null ? null : Number(budget.max_cost_usd)],
+    ['budget max_steps', spent.run_steps, budget.max_steps],
+    ['budget max_active_seconds', seconds(spent.run_active_ms), budget.max_active_seconds],
+    ['budget max_wall_seconds', seconds(spent.turn_wall_ms), budget.max_wall_seconds],
+    ['steps of the turn', spent.turn_steps, ceilings.max_steps],
+    ['tokens of the turn', spent.turn_tokens, ceilings.max_tokens],
+    ['seconds of work of the turn', seconds(spent.turn_active_ms), ceilings.max_active_ms / 1_000],
+    ...others,
+  ]
+  return limits.flatMap(([limit, used, allowed]) => {
+    const level = allowed === null || used === 0 ? null : levelOf(limit, used, allowed)
+    return level === null || allowed === null ? [] : [{ limit, level, used, allowed }]
+  })
+}
+
+function levelOf(limit: string, used: number, allowed: number): NearLimit['level'] | null {
+  const one_step_left = limit.includes('steps') && used === allowed - 1
+  if (one_step_left || used >= LAST * allowed) return 'last'
+  return used >= NEAR * allowed ? 'near' : null
+}
+
+/** Names a notice, so that it is given once: a limit that was raised is another one. */
+export const noticeKey = ({ limit, level, allowed }: NearLimit) => `${limit} ${allowed} ${level}`
+
+/** What the agent is told. */
+export function noticeText(limits: NearLimit[]): string {
+  const list = limits.map(({ limit, used, allowed }) => `- ${limit}: ${round(used)} of ${round(allowed)}`).join('\n')
+  const end = limits.some(({ level }) => level === 'last')
+    ? 'There is hardly anything left. Leave the workspace in a working state and give your final answer now: say what is done and what is not.'
+    : 'Wrap up: finish what matters most, leave the workspace in a working state, and give your final answer before the limit ends the turn.'
+  return `Notice of the service, not of a person: this run comes near its limits.\n${list}\n${end}`
+}
+
+const round = (value: number) => String(Number(value.toFixed(4)))
