@@ -33,6 +33,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     },
     turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    answer_seconds: config.AGENTRUN_ANSWER_MAX_SECONDS,
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
     model_timeouts: {
       first_byte_ms: config.AGENTRUN_MODEL_FIRST_BYTE_SECONDS * 1000,

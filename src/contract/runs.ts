@@ -38,9 +38,15 @@ export const RunPhase = z
   .meta({ id: 'RunPhase', description: 'What a run does while it is starting or running' })
 export type RunPhase = z.infer<typeof RunPhase>
 
-export const WaitingOn = z
-  .enum(['user_input', 'plan_approval', 'tool_approval', 'ci'])
-  .meta({ id: 'WaitingOn', description: 'Whom a waiting run waits for' })
+/** Whom or what a `waiting` run waits for, and what a run in another status does (decisions §2). */
+export const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
+export type WaitingReason = (typeof waitingReasons)[number]
+export const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
+export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
+  id: 'WaitingOn',
+  description:
+    'What a run waits for: a person or an outside event while it is `waiting` (`user_input`, `plan_approval`, `tool_approval`, `ci`), otherwise what goes on right now: `slot`: a free worker; `worker`: one that takes over, lets go or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: an answer; `model_retry`: the next try after one that failed; `tool`: a call that is running; `push`',
+})
 export type WaitingOn = z.infer<typeof WaitingOn>
 
 export const SourceType = z
@@ -122,10 +128,18 @@ export const AgentRun = z
     status_reason: StatusReason.nullable().describe('Why it failed or is paused'),
     terminal: z.boolean().describe('Whether it is over; only a resume makes it go on'),
     phase: RunPhase.nullable().describe('What it does while it is starting or running'),
-    waiting_on: WaitingOn.nullable().describe('Whom it waits for'),
+    waiting_on: WaitingOn.nullable().describe('What it waits for at this moment; null when it is paused or over'),
     queue_position: z.int().nullable().describe('1 is next; null unless queued'),
-    last_progress_at: time.describe('When it last did something; UTC, ISO 8601 with milliseconds'),
-    deadline_at: time.nullable().describe('When the turn is ended at the latest; UTC, ISO 8601 with milliseconds'),
+    last_progress_at: time.describe(
+      'When it last got on: an entry, a part of an answer of the model, output of a tool; UTC, ISO 8601 with milliseconds',
+    ),
+    deadline_at: time
+      .nullable()
+      .describe('When what it does now is ended at the latest; null only when it is paused or over; UTC, ISO 8601 with milliseconds'),
+    stop_requested_at: time.nullable().describe('When it was asked to stop; null unless this turn was; UTC, ISO 8601 with milliseconds'),
+    stop_requested_by: z.int().nullable().describe('The user who asked for that'),
+    pause_requested_at: time.nullable().describe('When it was asked to pause, until it goes on; UTC, ISO 8601 with milliseconds'),
+    pause_requested_by: z.int().nullable().describe('The user who asked for that'),
     started_at: time.nullable().describe('When a worker first took it; UTC, ISO 8601 with milliseconds'),
     updated_at: time.describe('When something of it last changed; UTC, ISO 8601 with milliseconds'),
     finished_at: time.nullable().describe('When it ended; null while a new turn runs; UTC, ISO 8601 with milliseconds'),

@@ -6,7 +6,7 @@ import {
   runningPhases,
   type StatusReason,
   startingPhases,
-  type WaitingOn,
+  type WaitingReason,
 } from '../contract/runs.ts'
 
 /** Who or what asks for a change: a person resuming a finished run may do what nothing else may. */
@@ -39,7 +39,12 @@ export function sourcesOf(to: RunStatus): RunStatus[] {
 }
 
 /** What a status says beside its name. A combination that this does not allow is never written. */
-export type StatusDetail = { status: RunStatus; status_reason: StatusReason | null; phase: RunPhase | null; waiting_on: WaitingOn | null }
+export type StatusDetail = {
+  status: RunStatus
+  status_reason: StatusReason | null
+  phase: RunPhase | null
+  waiting_on: WaitingReason | null
+}
 
 const includes = (list: readonly string[], value: string) => list.includes(value)
 

@@ -23,12 +23,12 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../service/organizations.ts'
+import { pauseRun } from '../service/pause-run.ts'
 import { editPullRequest, getPullRequest, listPullRequests } from '../service/pull-requests.ts'
 import { createRepository, deleteRepository, getRepository, listRepositories, updateRepository } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
-import { getRunRecovery } from '../service/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
 import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
@@ -99,6 +99,7 @@ export const handlers: Handlers = {
     return once(ctx, 'resumeAgentRun', input, within => resumeRun(within, input))
   },
   stopAgentRun: (ctx, { body }) => stopRun(ctx, body.agent_run_id),
+  pauseAgentRun: (ctx, { body }) => pauseRun(ctx, body.agent_run_id),
   banAgentRun: (ctx, { body }) => banRun(ctx, body.agent_run_id),
   unbanAgentRun: (ctx, { body }) => unbanRun(ctx, body.agent_run_id),
   removeAgentRunFromPr: (ctx, { body }) => removeRunFromPullRequest(ctx, body.agent_run_id),
@@ -109,7 +110,6 @@ export const handlers: Handlers = {
       await listRunLogs(ctx, params.agent_run_id, query, run => statusFor(ctx.actor.wire_profile, run)),
       'application/json; charset=utf-8',
     ),
-  getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
   getAgentRunDiff: async (ctx, { params, query }) => {
     const diff = await getRunDiff(ctx, params.agent_run_id, query)
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff

@@ -6,7 +6,8 @@ import { append } from '../store/append.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { insertMessage, type MessageMode } from '../store/messages.ts'
-import { notifyRun, notifyWork } from '../store/notify.ts'
+import { notifyOwner, notifyRun, notifyWork } from '../store/notify.ts'
+import { withdrawPause } from '../store/pauses.ts'
 import { holdRepository } from '../store/repositories.ts'
 import { requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
@@ -62,6 +63,9 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     if (run.status === 'paused')
       await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
     if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id)
+    // Who talks to a run that is about to pause wants it to go on.
+    if (run.pause_requested_at !== null) await withdrawPause(tx, ctx.organization_id, run.id)
+    if (mode === 'interrupt') await notifyOwner(tx, ctx.organization_id, run.id)
     await insertEvent(tx, ctx.organization_id, run.id, finished || run.status === 'paused' ? 'agent_run.status' : 'agent_run.updated', {
       message_seq: appended.total_logs,
     })

@@ -3,14 +3,15 @@ import { parseJsonExactly } from '../core/json-text.ts'
 import { plainDecimal } from '../core/plain-decimal.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { traceUrl } from '../core/trace-url.ts'
+import { waitingOn } from '../core/waiting-on.ts'
 import type { Db } from '../store/database.ts'
 import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts'
-import type { RunRow } from '../store/runs.ts'
+import type { ShownRun } from '../store/runs.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
 /** The run object of decisions §3 from its rows. */
-export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url: string): AgentRun {
+export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_url: string): AgentRun {
   return {
     id: row.id,
     organization_id: row.organization_id,
@@ -38,10 +39,14 @@ export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url
     status_reason: row.status_reason,
     terminal: isTerminal(row.status),
     phase: row.phase,
-    waiting_on: row.waiting_on,
+    waiting_on: waitingOn({ ...row, claimable: row.runnable_at !== null, pausing: row.pause_requested_at !== null }),
     queue_position: row.queue_position,
     last_progress_at: row.last_progress_at.toISOString(),
     deadline_at: iso(row.deadline_at),
+    stop_requested_at: iso(row.stop_requested_at),
+    stop_requested_by: row.stop_requested_by,
+    pause_requested_at: iso(row.pause_requested_at),
+    pause_requested_by: row.pause_requested_by,
     started_at: iso(row.started_at),
     updated_at: row.updated_at.toISOString(),
     finished_at: iso(row.finished_at),
@@ -80,7 +85,7 @@ export function runObject(row: RunRow, pull_requests: PullRequestRow[], base_url
 }
 
 /** Run objects of several rows, with one look-up for their pull requests. */
-export async function runObjects(db: Db, organization_id: number, rows: RunRow[], base_url: string): Promise<AgentRun[]> {
+export async function runObjects(db: Db, organization_id: number, rows: ShownRun[], base_url: string): Promise<AgentRun[]> {
   const all =
     rows.length === 0
       ? []

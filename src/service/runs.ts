@@ -6,7 +6,7 @@ import type { StatusFilter } from '../core/wire-profile.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
-import { getRun as getRunRow, listRuns as listRunRows, lockRun, type RunRow, updateRun as updateRunRow } from '../store/runs.ts'
+import { getRun as getRunRow, listRuns as listRunRows, lockRun, type ShownRun, updateRun as updateRunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
 import { requireModel } from './models.ts'
 import { runObjects } from './run-object.ts'
@@ -14,13 +14,13 @@ import { runObjects } from './run-object.ts'
 /** The same answer for a run that never was and for one of another organization (decisions §6). */
 export const runNotFound = () => new ServiceError('not_found', 'Agent run not found.')
 
-export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<RunRow> {
+export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
   const row = await getRunRow(db, organization_id, run_id)
   if (!row) throw runNotFound()
   return row
 }
 
-export async function requireLockedRun(db: Db, organization_id: number, run_id: number): Promise<RunRow> {
+export async function requireLockedRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
   const row = await lockRun(db, organization_id, run_id)
   if (!row) throw runNotFound()
   return row

@@ -2,7 +2,7 @@ import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal, sourcesOf } from '../core/run-status.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
-import { notifyRun } from '../store/notify.ts'
+import { notifyOwner, notifyRun } from '../store/notify.ts'
 import { moveRun, recordStop } from '../store/run-moves.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
@@ -29,6 +29,6 @@ export async function stopLockedRun(tx: Db, ctx: Context, run: RunRow): Promise<
   if (!leased) {
     await moveRun(tx, ctx.organization_id, run.id, null, { from: ['cancelling'], to: 'cancelled' })
     await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelled' })
-  }
+  } else await notifyOwner(tx, ctx.organization_id, run.id)
   await notifyRun(tx, ctx.organization_id, run.id)
 }

@@ -8,7 +8,7 @@ const claimed = `status = case status when 'waiting' then 'running' else 'starti
           when exists (select 1 from journal j where j.run_id = runs.id and j.turn = runs.turn) then 'recover' else 'checkout' end,
         waiting_on = null,
         owner = $1, epoch = epoch + 1, lease_until = now() + make_interval(secs => $2), runnable_at = null,
-        deadline_at = case when status = 'queued' and recovering_since is null then now() + make_interval(secs => $3) else deadline_at end,
+        deadline_at = case when recovering_since is null then now() + make_interval(secs => $3) else deadline_at end,
         started_at = coalesce(started_at, now()), updated_at = now(), last_progress_at = now()`
 
 /**

@@ -1,32 +1,39 @@
 import type { RunStatus } from '../contract/runs.ts'
+import { END_SECONDS } from '../core/lost-run.ts'
 import type { Db } from './database.ts'
 import { add_to_day, today } from './usage-days.ts'
 
 /** A beat that does not get through in this time is tried again: the lease goes on running out. */
 const BEAT_TIMEOUT_MS = 2_000
 
-export type HeartbeatAnswer = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean }
+export type HeartbeatAnswer = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
 
-/** Extends the lease, but not that of a run that must stop, and counts the time worked. Undefined: the run is not ours any more. */
+/**
+ * Extends the lease, but not that of a run that is to stop or to pause, and never much past the deadline; counts the time worked.
+ * `progressed`: the run got on since the last beat. Undefined: the run is not ours any more.
+ */
 export async function heartbeat(
   db: Db,
   claim: { organization_id: number; run_id: number; epoch: number },
   lease_seconds: number,
   worked_ms: number,
+  progressed: boolean,
 ): Promise<HeartbeatAnswer | undefined> {
   const { rows } = await db.query<HeartbeatAnswer>({
     name: 'heartbeat',
     query_timeout: BEAT_TIMEOUT_MS,
-    text: `with beat as (update runs set active_ms = active_ms + $5,
-          lease_until = case when status = 'cancelling' then lease_until else now() + make_interval(secs => $4) end
+    text: `with beat as (update runs set active_ms = active_ms + $5, turn_active_ms = turn_active_ms + $5,
+          last_progress_at = case when $6 then now() else last_progress_at end,
+          lease_until = case when status = 'cancelling' or pause_requested_at is not null then lease_until
+            else least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $7)) end
         where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null
-        returning id, organization_id, user_id, repository_id, model, status, interrupt_requested, deadline_at
+        returning id, organization_id, user_id, repository_id, model, status, interrupt_requested, deadline_at, pause_requested_at
       ), worked as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, active_ms)
         select organization_id, ${today}, id, model, user_id, repository_id, $5 from beat where $5 > 0 ${add_to_day}
       )
-      select status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed from beat`,
-    values: [claim.organization_id, claim.run_id, claim.epoch, lease_seconds, Math.round(worked_ms)],
+      select status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed, pause_requested_at is not null as pausing from beat`,
+    values: [claim.organization_id, claim.run_id, claim.epoch, lease_seconds, Math.round(worked_ms), progressed, END_SECONDS],
   })
   return rows[0]
 }
@@ -37,23 +44,29 @@ export type LostRun = {
   status: RunStatus
   turn: number
   epoch: number
+  losses: number
+  pausing: boolean
+  overdue: boolean
   /** Where the owner worked, and the sandbox that it left there. */
   workspace_host: string | null
   sandbox: string | null
 }
 
-const lost = 'id, organization_id, status, turn, epoch, workspace_host, sandbox'
+const lost = `id, organization_id, status, turn, epoch, losses, workspace_host, sandbox,
+  pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
+/** As src/core/lost-run.ts says. */
+const goes_on = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
 
 /**
- * Runs whose owner let the lease end go back to the queue, for another worker to go on with, unless they have lost `max_losses` in this
- * turn. The epoch is raised at once, so that nothing of that owner is taken any more.
+ * Runs whose owner let the lease end go back to the queue, for another worker to go on with: those that nobody asked to stop or to pause,
+ * that have time left and have lost fewer than `max_losses` in this turn. The epoch is raised at once, so that nothing of that owner is taken any more.
  */
 export async function requeueExpired(db: Db, max_losses: number, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
         losses = losses + 1, recovering_since = lease_until, recovery_cause = 'lease_lost', updated_at = now()
-      where id in (select id from runs where owner is not null and lease_until < now() and status in ('starting', 'running') and losses < $1
+      where id in (select id from runs where owner is not null and lease_until < now() and ${goes_on}
         order by lease_until for update skip locked limit $2)
       returning ${lost}`,
     values: [max_losses, limit],
@@ -61,12 +74,12 @@ export async function requeueExpired(db: Db, max_losses: number, limit: number):
   return rows
 }
 
-/** Runs whose owner let the lease end and that nobody goes on with: they were stopping, or have lost too many owners. They are the caller's now. */
+/** Runs whose owner let the lease end and that nobody goes on with. They are the caller's now. */
 export async function takeExpired(db: Db, max_losses: number, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from runs where owner is not null and lease_until < now() and (status = 'cancelling' or losses >= $1)
+      where id in (select id from runs where owner is not null and lease_until < now() and not (${goes_on})
         order by lease_until for update skip locked limit $2)
       returning ${lost}`,
     values: [max_losses, limit],

@@ -20,7 +20,8 @@ export async function insertMessage(
   await db.query({
     name: 'insert_message',
     text: `with m as (insert into messages (organization_id, run_id, seq, turn, mode, text, images, user_id) values ($1, $2, $3, $4, $5, $6, $7, $8))
-      update runs set pending_messages = pending_messages + case when $4 <= turn then 1 else 0 end, interrupt_requested = interrupt_requested or $5 = 'interrupt' where organization_id = $1 and id = $2`,
+      update runs set pending_messages = pending_messages + case when $4 <= turn then 1 else 0 end, interrupt_requested = interrupt_requested or $5 = 'interrupt',
+        runnable_at = case when status = 'waiting' and $4 <= turn then coalesce(runnable_at, now()) else runnable_at end where organization_id = $1 and id = $2`,
     values: [
       message.organization_id,
       message.run_id,

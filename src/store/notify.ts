@@ -18,6 +18,11 @@ export async function notifyRun(db: Db, organization_id: number, run_id: number)
   await db.query({ name: 'notify_run', text: `select pg_notify('${channels.run}', $1)`, values: [`${organization_id}:${run_id}`] })
 }
 
+/** Whoever works on the run asks at once what is wanted of it, instead of with its next beat. */
+export async function notifyOwner(db: Db, organization_id: number, run_id: number): Promise<void> {
+  await notifyLive(db, organization_id, run_id, '{"event":"control"}')
+}
+
 /** @param json at most 7,500 bytes: PostgreSQL refuses payloads of 8,000. */
 export async function notifyLive(db: Db, organization_id: number, run_id: number, json: string): Promise<void> {
   await db.query({

@@ -1,4 +1,4 @@
-import type { RunPhase, RunStatus, StatusReason, WaitingOn } from '../contract/runs.ts'
+import type { RunPhase, RunStatus, StatusReason, WaitingReason } from '../contract/runs.ts'
 import { isConsistent, mayMove } from '../core/run-status.ts'
 import type { Db } from './database.ts'
 import { add_to_day, today } from './usage-days.ts'
@@ -8,9 +8,13 @@ export type Move = {
   to: RunStatus
   status_reason?: StatusReason | null
   phase?: RunPhase | null
-  waiting_on?: WaitingOn | null
+  waiting_on?: WaitingReason | null
   result?: string | null
   error?: { code: string; message: string } | null
+  /** When it is ended at the latest, if that is not when it was before: in so many seconds. */
+  deadline_seconds?: number
+  /** Only a run that was asked to pause, and has not been resumed since. */
+  if_pausing?: true
 }
 
 /** How long a worker has to let go of a run that must stop, before the sweep takes it from it (decisions §2: 10 s in all). */
@@ -30,10 +34,12 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
         owner = case when $5 in ('starting', 'running', 'cancelling') then coalesce(owner, 'nobody') end,
         recovering_since = null, recovery_cause = null,
         runnable_at = case when $5 = 'waiting' and pending_messages > 0 then now() end,
-        deadline_at = case when $5 in ('completed', 'failed', 'cancelled', 'paused') then null else deadline_at end,
+        deadline_at = case when $5 = 'cancelling' then now() + make_interval(secs => $12) when $13::float8 is not null then now() + make_interval(secs => $13)
+          when $5 in ('completed', 'failed', 'cancelled', 'paused') then null else deadline_at end,
         finished_at = case when $5 in ('completed', 'failed', 'cancelled') then now() end,
+        reserved_usd = case when $5 in ('starting', 'running') then reserved_usd else 0 end,
         updated_at = now(), last_progress_at = now()
-      where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4)
+      where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4) and ($14 = false or pause_requested_at is not null)
         returning id, organization_id, user_id, repository_id, model, status
       ), ended as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, completed, failed, cancelled)
@@ -55,6 +61,8 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
       move.error?.code ?? null,
       move.error?.message ?? null,
       FENCE_SECONDS,
+      move.deadline_seconds ?? null,
+      move.if_pausing ?? false,
     ],
   })
   return rowCount === 1
@@ -93,6 +101,7 @@ export async function requeueRun(
         pending_messages = (select count(*) from messages m where m.run_id = runs.id and m.delivered_at is null and m.turn <= runs.turn + case when $4 then 1 else 0 end),
         stop_requested_at = null, stop_requested_by = null, interrupt_requested = false,
         losses = 0, recovering_since = null, recovery_cause = null,
+        pause_requested_at = null, pause_requested_by = null, reserved_usd = 0, turn_active_ms = case when $4 then 0 else turn_active_ms end,
         turn_started_at = now(),
         deadline_at = now() + make_interval(secs => $5), updated_at = now(), last_progress_at = now()
       where organization_id = $1 and id = $2 and status = any($3)`,
@@ -111,13 +120,13 @@ export async function wakeRun(db: Db, organization_id: number, id: number): Prom
   return rowCount === 1
 }
 
-/** Gives a run back to the queue in the middle of its turn, for whoever claims it next. False: it was not ours any more. */
+/** Gives a run back to the queue in the middle of its turn, for whoever claims it next. False: it was not ours any more, or is to stop or to pause. */
 export async function handOverRun(db: Db, organization_id: number, id: number, epoch: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'hand_over_run',
     text: `update runs set status = 'queued', phase = null, runnable_at = now(), lease_until = null, owner = null, epoch = epoch + 1,
         recovering_since = now(), recovery_cause = 'handed_over', updated_at = now()
-      where organization_id = $1 and id = $2 and epoch = $3 and status in ('starting', 'running')`,
+      where organization_id = $1 and id = $2 and epoch = $3 and status in ('starting', 'running') and pause_requested_at is null`,
     values: [organization_id, id, epoch],
   })
   return rowCount === 1

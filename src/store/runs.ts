@@ -1,4 +1,4 @@
-import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingOn } from '../contract/runs.ts'
+import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../contract/runs.ts'
 import type { StatusFilter } from '../core/wire-profile.ts'
 import { type Db, only } from './database.ts'
 import { today } from './usage-days.ts'
@@ -11,7 +11,7 @@ export type RunRow = {
   status: RunStatus
   status_reason: StatusReason | null
   phase: RunPhase | null
-  waiting_on: WaitingOn | null
+  waiting_on: WaitingReason | null
   epoch: number
   owner: string | null
   /** Since when, and why, another worker is to go on with it; null when none is. */
@@ -55,6 +55,7 @@ export type RunRow = {
   cost_usd: string
   cost_known: boolean
   active_ms: number
+  turn_active_ms: number
   budget_max_cost_usd: string | null
   budget_max_steps: number | null
   budget_max_active_seconds: number | null
@@ -66,12 +67,25 @@ export type RunRow = {
   finished_at: Date | null
   last_progress_at: Date
   deadline_at: Date | null
-  queue_position: number | null
+  runnable_at: Date | null
+  stop_requested_at: Date | null
+  stop_requested_by: number | null
+  pause_requested_at: Date | null
+  pause_requested_by: number | null
 }
+
+/** A run as it is shown: with its place in the queue, whether nobody has it although somebody should, and what its journal says last. */
+export type ShownRun = RunRow & { queue_position: number | null; ownerless: boolean; last_record: string | null }
 
 // Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
 const columns = `r.*, case when r.status = 'queued' then (select count(*) from (select 1 from runs q
-  where q.runnable_at is not null and q.status = 'queued' and (q.runnable_at, q.id) <= (r.runnable_at, r.id) limit 1000) ahead) end as queue_position`
+  where q.runnable_at is not null and q.status = 'queued' and (q.runnable_at, q.id) <= (r.runnable_at, r.id) limit 1000) ahead) end as queue_position,
+  case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
+  case when r.status = 'running' then (select j.kind from journal j
+    where j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count) end as last_record`
+
+/** As src/core/waiting-on.ts tells it: a question that was answered waits for a worker. */
+export const waits_on = `case when r.status = 'waiting' and r.runnable_at is not null then 'slot' else r.waiting_on end`
 
 export type NewRun = {
   organization_id: number
@@ -136,8 +150,8 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   return only(rows)
 }
 
-export async function getRun(db: Db, organization_id: number, id: number): Promise<RunRow | undefined> {
-  const { rows } = await db.query<RunRow>({
+export async function getRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
+  const { rows } = await db.query<ShownRun>({
     name: 'get_run',
     text: `select ${columns} from runs r where r.organization_id = $1 and r.id = $2`,
     values: [organization_id, id],
@@ -146,8 +160,8 @@ export async function getRun(db: Db, organization_id: number, id: number): Promi
 }
 
 /** The same, and nobody else moves the run until the transaction ends. */
-export async function lockRun(db: Db, organization_id: number, id: number): Promise<RunRow | undefined> {
-  const { rows } = await db.query<RunRow>({
+export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
+  const { rows } = await db.query<ShownRun>({
     name: 'lock_run',
     text: `select ${columns} from runs r where r.organization_id = $1 and r.id = $2 for update of r`,
     values: [organization_id, id],
@@ -177,7 +191,7 @@ export async function listRuns(
   filter: RunFilter,
   skip: number,
   limit: number,
-): Promise<{ rows: RunRow[]; total: number }> {
+): Promise<{ rows: ShownRun[]; total: number }> {
   const values: unknown[] = [organization_id]
   const conditions = ['r.organization_id = $1']
   const add = (sql: (parameter: string) => string, value: unknown) => {
@@ -189,7 +203,7 @@ export async function listRuns(
   add(p => `r.user_id = ${p}`, filter.user_id)
   add(p => `r.source_type = ${p}`, filter.source_type)
   add(p => `r.status = any(${p})`, filter.status?.statuses)
-  add(p => `coalesce(r.waiting_on, r.status_reason, '') <> all(${p})`, filter.status?.except)
+  add(p => `coalesce(${waits_on}, r.status_reason, '') <> all(${p})`, filter.status?.except)
   add(p => `r.repository_id = ${p}`, filter.repo_id)
   add(p => `r.repository_id = any(${p}::bigint[])`, filter.repository_ids)
   add(p => `${p} = any(r.tags)`, filter.tag)
@@ -199,7 +213,7 @@ export async function listRuns(
   add(p => `date_trunc('milliseconds', r.created_at) < ${p}`, filter.created_before)
   add(p => `r.parent_run_id = ${p}`, filter.parent_run_id)
   const where = conditions.join(' and ')
-  const page = await db.query<RunRow>({
+  const page = await db.query<ShownRun>({
     text: `select ${columns} from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}`,
     values: [...values, limit, skip],
   })

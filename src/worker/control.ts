@@ -4,7 +4,7 @@ export type EndReason =
   | { kind: 'stop' }
   | { kind: 'shutdown' }
   | { kind: 'lost' }
-  | { kind: 'paused'; reason: 'budget' | 'sandbox_lost'; message: string }
+  | { kind: 'paused'; reason: 'budget' | 'sandbox_lost' | 'user_request'; message: string }
   | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string }
 
 /** What reaches a run from outside while it works: the end of the whole run, or of the step it is at. The first reason for the end stays. */

@@ -8,7 +8,7 @@ import type { RunRow } from '../store/runs.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 import type { EndReason } from './control.ts'
-import { closeOpenCalls, readJournal } from './loop-journal.ts'
+import { chargeLostCall, closeOpenCalls, readJournal } from './loop-journal.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /** How a turn ended: as the loop says, or as something outside says. */
@@ -21,7 +21,9 @@ const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeo
 export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
   if (end.kind === 'shutdown') return handOver(deps, claim)
-  if (end.kind !== 'completed' && end.kind !== 'waiting') await closeTurn(claim, run.turn)
+  if (end.kind !== 'completed' && end.kind !== 'waiting') await closeTurn(claim, run)
+  // Who resumed it meanwhile wants it to go on.
+  if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
   if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end))) return
   await claim.move({ from: ['starting', 'running'], to: 'cancelling' })
   await claim.move({ from: ['cancelling'], to: 'cancelled' })
@@ -34,7 +36,10 @@ async function writeEnd(
   end: Exclude<End, { kind: 'stop' | 'lost' | 'shutdown' }>,
 ): Promise<boolean> {
   const from = ['starting', 'running'] as const
-  if (end.kind === 'waiting') return claim.move({ from: ['running'], to: 'waiting', waiting_on: 'user_input' })
+  if (end.kind === 'waiting') {
+    const deadline_seconds = deps.answer_seconds
+    return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'user_input', deadline_seconds })
+  }
   if (end.kind === 'paused')
     return claim.move({ from: [...from], to: 'paused', status_reason: end.reason, error: { code: end.reason, message: end.message } })
   if (end.kind === 'failed') {
@@ -53,10 +58,15 @@ async function writeEnd(
 }
 
 /** What the agent had begun and nobody has ended gets its entry before the turn does (decisions §5). */
-export async function closeTurn(claim: Claim, turn: number): Promise<void> {
-  const { open_calls } = rebuildConversation(await readJournal(claim), turn)
+export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): Promise<void> {
+  const { open_calls, open_reservation } = rebuildConversation(await readJournal(claim), turn)
+  if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
   await closeOpenCalls(claim, open_calls)
 }
+
+/** False: nobody asked for it, or not any more. */
+const pauseAsAsked = (claim: Claim) =>
+  claim.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', if_pausing: true })
 
 /** The service shuts down: the run goes back to the queue, and whoever claims it next goes on from the journal. */
 async function handOver(deps: WorkerDeps, claim: Claim): Promise<void> {
@@ -66,5 +76,5 @@ async function handOver(deps: WorkerDeps, claim: Claim): Promise<void> {
     await notifyRun(tx, claim.organization_id, claim.run_id)
     return true
   })
-  if (!handed) await claim.move({ from: ['cancelling'], to: 'cancelled' })
+  if (!handed && !(await pauseAsAsked(claim))) await claim.move({ from: ['cancelling'], to: 'cancelled' })
 }

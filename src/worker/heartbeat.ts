@@ -7,7 +7,7 @@ export const LEASE_SECONDS = 5
 const BEAT_MS = 1_000
 
 /**
- * Keeps the lease alive beside whatever the run does, and hears at once of a stop, an interruption and the deadline.
+ * Keeps the lease alive beside whatever the run does, and hears at once of a stop, a pause, an interruption and the deadline.
  * When no beat gets through for as long as the lease lasts, the run is not ours any more and ends itself.
  */
 export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { worked_ms(): number; stop(): Promise<void> } {
@@ -19,10 +19,11 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
   const beat = async () => {
     const now = performance.now()
     try {
-      const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, now - counted)
+      const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, now - counted, claim.takeProgress())
       if (!answer) return control.end({ kind: 'lost' })
       counted = last_success = now
       if (answer.status === 'cancelling') control.end({ kind: 'stop' })
+      else if (answer.pausing) control.end({ kind: 'paused', reason: 'user_request', message: 'Paused as asked.' })
       else if (answer.deadline_passed)
         control.end({
           kind: 'failed',

@@ -22,6 +22,8 @@ export type WorkerDeps = {
   /** From the start of a turn to its deadline, and how long a run may wait for that start. */
   turn_wall_seconds: number
   queue_seconds: number
+  /** How long a question waits for its answer. */
+  answer_seconds: number
   /** Leases that a turn may lose before it ends as lost. */
   max_losses: number
   version: string

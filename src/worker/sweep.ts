@@ -1,3 +1,5 @@
+import type { RunStatus } from '../contract/runs.ts'
+import { afterLoss } from '../core/lost-run.ts'
 import { removeWorkspace } from '../sandbox/workspaces.ts'
 import { deleteExpiredTokens } from '../store/accounts.ts'
 import { append } from '../store/append.ts'
@@ -58,11 +60,21 @@ async function endSandbox(deps: WorkerDeps, { workspace_host, sandbox }: LostRun
 
 /** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
 async function endLost(deps: WorkerDeps, run: LostRun): Promise<void> {
-  await endSandbox(deps, run)
   const claim = new Claim(deps.db, run)
-  await closeTurn(claim, run.turn)
+  // Neither a sandbox that does not go nor a broken journal may keep a run from its end.
+  for (const tidy of [() => endSandbox(deps, run), () => closeTurn(claim, run)])
+    await tidy().catch(error =>
+      deps.log('error', 'what a dead worker left could not be tidied up', { run_id: run.id, error: String(error) }),
+    )
   claim.close()
-  await end(deps, run, run.status === 'cancelling' ? { from: ['cancelling'], to: 'cancelled' } : lost(run))
+  await end(deps, run, endOf(run, deps.max_losses))
+}
+
+function endOf(run: LostRun, max_losses: number): Move {
+  const end = afterLoss(run, max_losses)
+  if (end === 'cancelled') return { from: ['cancelling'], to: 'cancelled' }
+  if (end === 'paused') return { from: [run.status], to: 'paused', status_reason: 'user_request', if_pausing: true }
+  return end === 'timeout' ? overdue(run) : lost(run)
 }
 
 const lost = (run: LostRun): Move => ({
@@ -78,11 +90,12 @@ const overdue = (run: LostRun): Move => ({
   from: [run.status],
   to: 'failed',
   status_reason: 'timeout',
-  error: {
-    code: 'deadline_exceeded',
-    message: run.status === 'queued' ? 'No worker took the run before its deadline.' : 'Nobody answered before the deadline.',
-  },
+  error: deadlines[run.status] ?? { code: 'deadline_exceeded', message: 'The run reached its deadline.' },
 })
+const deadlines: Partial<Record<RunStatus, { code: string; message: string }>> = {
+  queued: { code: 'queue_timeout', message: 'No worker took the run before its deadline.' },
+  waiting: { code: 'answer_timeout', message: 'Nobody answered before the deadline.' },
+}
 
 async function end(deps: WorkerDeps, run: LostRun, move: Move): Promise<void> {
   await deps.db.transaction(async tx => {

@@ -51,6 +51,7 @@ export function tokenCalls(ids: Ids): Call[] {
     resumeAgentRun: { agent_run_id: ids.run_id, prompt: 'x' },
     resumeAgentRunById: { prompt: 'x' },
     stopAgentRun: { agent_run_id: ids.run_id },
+    pauseAgentRun: { agent_run_id: ids.run_id },
     banAgentRun: { agent_run_id: ids.run_id },
     unbanAgentRun: { agent_run_id: ids.run_id },
     removeAgentRunFromPr: { agent_run_id: ids.run_id },

@@ -48,7 +48,7 @@ describe('200', () => {
           finished_at: null,
           total_logs: 2,
         },
-        ...{ prompt: 'first', waiting_on: null, phase: null },
+        ...{ prompt: 'first', waiting_on: 'slot', phase: null },
       })
       expect(answer.body.deadline_at).not.toBeNull()
       expect(await messages(id)).toEqual([{ seq: 2, turn: 2, mode: 'prompt', text: 'go on' }])
@@ -67,7 +67,7 @@ describe('200', () => {
     const id = await newRun('waiting')
     expect(await runnable(id)).toBe(false)
     const { body } = await resume({ agent_run_id: id, prompt: 'blue' })
-    expect(body).toMatchObject({ status: 'waiting', waiting_on: 'user_input', turn: 1 })
+    expect(body).toMatchObject({ status: 'waiting', waiting_on: 'slot', turn: 1 })
     expect(await messages(id)).toEqual([{ seq: 2, turn: 1, mode: 'answer', text: 'blue' }])
     expect(await runnable(id)).toBe(true)
   })

@@ -13,6 +13,12 @@ export type ModelRun = {
   archived: boolean
   banned: boolean
   pull_requests: number
+  /** Asked to pause, and not resumed since. */
+  held: boolean
+  /** Why it is paused. */
+  reason: 'budget' | 'user_request'
+  /** Its question was answered, and no worker has taken it since. */
+  answered: boolean
   entries: { message_type: MessageType; turn: number; mode?: string; text?: string }[]
 }
 export type Mode = 'steer' | 'enqueue' | 'interrupt'
@@ -30,10 +36,11 @@ export const workerMoves: Record<RunStatus, RunStatus[]> = {
   cancelled: [],
 }
 
-export const hasEnded = (run: ModelRun) => ['completed', 'failed', 'cancelled'].includes(run.status)
+export const hasEnded = (run: Pick<ModelRun, 'status'>) => ['completed', 'failed', 'cancelled'].includes(run.status)
 
 export const created = (title: string, text: string): ModelRun => ({
   ...{ status: 'queued', turn: 1, title, tags: [], archived: false, banned: false, pull_requests: 0 },
+  ...{ held: false, reason: 'budget', answered: false },
   entries: [{ message_type: 'USER_MESSAGE', turn: 1, mode: 'prompt', text }],
 })
 
@@ -45,30 +52,44 @@ export function stopped(run: ModelRun): ModelRun {
 }
 
 /** Null: 409. */
+export function paused(run: ModelRun): ModelRun | null {
+  if (run.status === 'cancelling' || hasEnded(run)) return null
+  if (run.status === 'starting' || run.status === 'running') return { ...run, held: true }
+  return run.status === 'paused' ? run : { ...run, status: 'paused', held: true, reason: 'user_request', answered: false }
+}
+
+/** Null: 409. */
 export function resumed(run: ModelRun, text: string, asked: Mode | undefined): ModelRun | null {
   if (run.banned || run.status === 'cancelling') return null
   const said = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
-  if (hasEnded(run)) return { ...run, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
-  if (run.status === 'paused') return { ...run, status: 'queued', entries: said('steer', run.turn) }
-  if (run.status === 'waiting') return { ...run, entries: said('answer', run.turn) }
-  return { ...run, entries: said(asked ?? 'steer', run.turn) }
+  if (hasEnded(run)) return { ...run, held: false, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
+  if (run.status === 'paused') return { ...run, held: false, status: 'queued', entries: said('steer', run.turn) }
+  if (run.status === 'waiting') return { ...run, answered: true, entries: said('answer', run.turn) }
+  return { ...run, held: false, entries: said(asked ?? 'steer', run.turn) }
 }
 
 export function moved(run: ModelRun, to: RunStatus): ModelRun {
   const final = { message_type: 'FINAL_ANSWER' as const, turn: run.turn }
-  return { ...run, status: to, entries: to === 'completed' ? [...run.entries, final] : run.entries }
+  return { ...run, status: to, answered: false, reason: 'budget', entries: to === 'completed' ? [...run.entries, final] : run.entries }
+}
+
+/** No journal is written here: a run at work is between two steps. */
+function waitsFor({ status, held, answered }: ModelRun): string | null {
+  if (hasEnded({ status }) || status === 'paused') return null
+  if (status === 'waiting') return answered ? 'slot' : 'user_input'
+  return status === 'queued' ? 'slot' : status === 'starting' && !held ? 'clone' : 'worker'
 }
 
 /** What the run object says of it. */
 export function shown(run: ModelRun): Record<string, unknown> {
-  const { status, turn, title, tags, archived, banned, entries } = run
+  const { status, turn, title, tags, archived, banned, entries, reason } = run
   return {
     ...{ status, turn, title, tags, archived, banned },
     terminal: hasEnded(run),
     result: status === 'completed' ? 'done' : '',
     total_logs: entries.length,
     phase: status === 'starting' ? 'clone' : status === 'running' ? 'agent' : null,
-    waiting_on: status === 'waiting' ? 'user_input' : null,
-    status_reason: status === 'failed' ? 'agent_error' : status === 'paused' ? 'budget' : null,
+    waiting_on: waitsFor(run),
+    status_reason: status === 'failed' ? 'agent_error' : status === 'paused' ? reason : null,
   }
 }

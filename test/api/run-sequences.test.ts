@@ -7,7 +7,7 @@ import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'
 import { putRun } from './put-run.ts'
-import { created, hasEnded, type Mode, type ModelRun, moved, resumed, shown, stopped, workerMoves } from './run-model.ts'
+import { created, hasEnded, type Mode, type ModelRun, moved, paused, resumed, shown, stopped, workerMoves } from './run-model.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
 /** Random sequences of what a client and a worker may do, each step held against a model of the run (decisions §2, §4). */
@@ -52,6 +52,7 @@ function expectRun(answer: Answer, id: number, run: ModelRun | null): void {
   expect(answer.body.github_pull_requests).toHaveLength(run.pull_requests)
   expect(answer.body.finished_at === null).toBe(!hasEnded(run))
   expect(answer.body.deadline_at === null).toBe(hasEnded(run) || run.status === 'paused')
+  expect(answer.body.pause_requested_at !== null).toBe(run.held)
   expect(answer.body.error === null).toBe(run.status !== 'failed')
 }
 
@@ -86,6 +87,16 @@ const steps = {
       run => run,
     ),
   stop: (which: number) => verb(which, post('stop'), stopped),
+  pause:
+    (which: number): Step =>
+    async (model, real) => {
+      const [id, run] = one(model, which)
+      const answer = await real.call('POST', 'run/pause', { agent_run_id: id })
+      const next = run && paused(run)
+      if (run !== null && next === null) return expectConflict(answer)
+      expectRun(answer, id, next)
+      model.runs.set(id, next)
+    },
   ban: (which: number) => verb(which, post('ban'), run => ({ ...stopped(run), banned: true })),
   unban: (which: number) => verb(which, post('unban'), run => ({ ...run, banned: false })),
   archive: (which: number) => verb(which, post('archive'), run => ({ ...run, archived: true })),
@@ -197,6 +208,7 @@ const anyStep = fc.oneof(
   named('create', 1, steps.create, word),
   named('get', 1, steps.get, which),
   named('stop', 2, steps.stop, which),
+  named('pause', 3, steps.pause, which),
   named('ban', 1, steps.ban, which),
   named('unban', 2, steps.unban, which),
   named('archive', 1, steps.archive, which),

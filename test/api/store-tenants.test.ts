@@ -9,12 +9,13 @@ import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/c
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
-import { lastOutcomeAt, lastRecord, listJournal } from '../../src/store/journal.ts'
+import { lastRecord, listJournal } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
+import { recordPause, requestPause, withdrawPause } from '../../src/store/pauses.ts'
 import { addMergeAttempt, dropMergeAttempt, markMerged, movePullRequest, recordHead } from '../../src/store/pull-request-moves.ts'
 import { detachPullRequests, findPullRequests, getPullRequest, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
@@ -51,10 +52,7 @@ beforeAll(async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   await append(app.db, app.org_id, id, null, {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
-    records: [
-      { kind: 'message', key: null, body: '{}' },
-      { kind: 'tool_finished', key: null, body: '{}' },
-    ],
+    records: [{ kind: 'message', key: null, body: '{}' }],
   })
   await putRun(app, id, 'running')
   const [row] = await rows<{ epoch: number }>(
@@ -152,7 +150,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   forgetDefaultRepository: (db, org) => forgetDefaultRepository(db, org, mine.repo),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
-  heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000),
+  heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
   insertEvent: (db, org) => insertEvent(db, org, mine.run, 'agent_run.updated', {}),
   insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
   insertRun: async (db, org) => {
@@ -163,7 +161,6 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
-  lastOutcomeAt: (db, org) => lastOutcomeAt(db, org, mine.run),
   lastRecord: (db, org) => lastRecord(db, org, mine.run),
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
@@ -178,6 +175,9 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
   recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
   recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', host: 'x', sandbox: null }),
+  recordPause: (db, org) => recordPause(db, org, mine.run, other.user_id),
+  requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
+  withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
   recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveArtifact: (db, org) =>
@@ -266,6 +266,7 @@ const whole_key: Record<string, string> = {
     lastEventSeq: 'by its id',
     insertMembership: 'a new row',
     usedThisMonth: 'by its id',
+    monthWithReserved: 'by its id',
     getWebhook: 'by its id',
     saveWebhook: 'by its id',
     deleteWebhook: 'by its id',
@@ -288,6 +289,7 @@ const whole_key: Record<string, string> = {
     listRepositories: 'by its id',
     notifyRun: 'a hint: both numbers are compared by who hears it',
     notifyLive: 'the same',
+    notifyOwner: 'the same',
   },
 }
 
@@ -327,7 +329,6 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getRun',
     'listEntries',
     'listEntriesAfter',
-    'lastOutcomeAt',
     'lastRecord',
     'listJournal',
     'listPullRequests',

@@ -192,7 +192,7 @@ describe('runs', () => {
 
     const resumed = runs.resume(id, 'The answer')
     const answered = await resumed
-    expect(answered.waiting_on).toBe('user_input')
+    expect(answered).toMatchObject({ status: 'waiting', waiting_on: 'slot' })
     const rested = resumed.wait()
     const followed = collect(resumed.follow({ until: 'rest', after_seq: answered.total_logs }))
     await putRun(app, id, 'running')

@@ -14,13 +14,13 @@ const styles: Record<string, Style> = {
 
 export const statusStyle = (status: string): Style => styles[status.toLowerCase()] ?? 'dim'
 
-/** The status with what is known of why: `failed (timeout)`, `starting: clone`, `queued, 2 before it`. */
+/** The status with what is known of why: `failed (timeout)`, `starting: clone`, `running: model`, `queued, 2 before it`. */
 export function statusText(run: AgentRun): string {
   const { status, status_reason, waiting_on, phase, queue_position } = run
-  const reason = status_reason ?? waiting_on
-  if (reason !== null) return `${status} (${reason})`
-  if (phase !== null) return `${status}: ${phase}`
-  return queue_position !== null && queue_position > 1 ? `${status}, ${queue_position - 1} before it` : status
+  if (status_reason !== null) return `${status} (${status_reason})`
+  if (phase !== null) return `${status}: ${waiting_on ?? phase}`
+  if (queue_position !== null) return queue_position > 1 ? `${status}, ${queue_position - 1} before it` : status
+  return waiting_on === null || waiting_on === 'worker' ? status : `${status} (${waiting_on})`
 }
 
 /** One line that names a run and says how it is. */

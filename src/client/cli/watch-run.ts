@@ -1,3 +1,4 @@
+import { waitsForPerson } from '../sdk/follow.ts'
 import type { AgentRun, LogEntry } from '../sdk/operations.ts'
 import type { RunHandle } from '../sdk/runs.ts'
 import type { Given, Options } from './command.ts'
@@ -89,6 +90,6 @@ export async function staying<T>(
 }
 
 function whatNext(run: AgentRun): string {
-  if (run.waiting_on !== null) return `run ${run.id} waits for you: agentrun resume ${run.id} "your answer"`
+  if (waitsForPerson(run)) return `run ${run.id} waits for you: agentrun resume ${run.id} "your answer"`
   return `run ${run.id} is paused: agentrun resume ${run.id} "go on", perhaps with a larger budget`
 }

@@ -1,4 +1,4 @@
-import { type FollowOptions, followRun, isAtRest, type RunEvent } from './follow.ts'
+import { type FollowOptions, followRun, type RunEvent } from './follow.ts'
 import type { AgentRun, Answer, Body, DryRun, LogEntry, Query } from './operations.ts'
 import { listed, type Paged, paged } from './paged.ts'
 import type { CallOptions, Core } from './request.ts'
@@ -25,6 +25,8 @@ export type Runs = {
   /** Sends a follow-up: a prompt, or a prompt with more. Its `wait` is for what the run makes of it. */
   resume(agent_run_id: number, input: string | FollowUp, options?: CallOptions): RunHandle
   stop(agent_run_id: number, options?: CallOptions): RunHandle
+  /** Holds a run; a resume goes on where it was. Its `wait` is for the moment when its worker has let go. */
+  pause(agent_run_id: number, options?: CallOptions): RunHandle
   update(agent_run_id: number, changes: Changes, options?: CallOptions): RunHandle
   archive(agent_run_id: number, options?: CallOptions): RunHandle
   unarchive(agent_run_id: number, options?: CallOptions): RunHandle
@@ -33,26 +35,22 @@ export type Runs = {
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
-  /** What became of every step, and how often another worker went on. */
-  recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
   diff(agent_run_id: number, options?: CallOptions): Promise<Answer<'getAgentRunDiff'>>
   /** The whole change as git writes it. */
   patch(agent_run_id: number, options?: CallOptions): Promise<string>
 }
 
 export function createRuns(core: Core): Runs {
-  /** `rests`: which resting states of the run are an outcome of what was asked. */
-  const handle = (asked: Promise<AgentRun>, rests: (run: AgentRun, asked: AgentRun) => boolean = isAtRest): RunHandle =>
+  const handle = (asked: Promise<AgentRun>): RunHandle =>
     Object.assign(asked, {
       async wait(options: WaitOptions = {}) {
         const run = await asked
-        return waitForRun(core, run.id, run.total_logs, { until: now => rests(now, run), ...options })
+        return waitForRun(core, run.id, run.total_logs, options)
       },
       logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) => logPages(core, () => asked.then(run => run.id), query, options),
       async *follow(options: FollowOptions = {}) {
         const run = await asked
-        const until = options.until === 'rest' ? (now: AgentRun) => rests(now, run) : options.until
-        yield* followRun(core, run.id, { ...options, until })
+        yield* followRun(core, run.id, options)
       },
     })
   const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })
@@ -71,9 +69,10 @@ export function createRuns(core: Core): Runs {
     get: (agent_run_id, options) => handle(core.call('getAgentRun', { params: { agent_run_id }, ...options })),
     resume(agent_run_id, input, options) {
       const follow_up = typeof input === 'string' ? { prompt: input } : input
-      return handle(core.call('resumeAgentRun', { body: { agent_run_id, ...follow_up }, ...options }), restsAfterAnswer)
+      return handle(core.call('resumeAgentRun', { body: { agent_run_id, ...follow_up }, ...options }))
     },
     stop: (agent_run_id, options) => handle(core.call('stopAgentRun', reference(agent_run_id, options))),
+    pause: (agent_run_id, options) => handle(core.call('pauseAgentRun', reference(agent_run_id, options))),
     update: (agent_run_id, body, options) =>
       handle(core.call('updateAgentRun', { params: { agent_run_id }, body, repeatable: true, ...options })),
     archive: (agent_run_id, options) => handle(core.call('archiveAgentRun', reference(agent_run_id, options))),
@@ -82,8 +81,6 @@ export function createRuns(core: Core): Runs {
     logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
     follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
-    recovery: (agent_run_id, query, options) =>
-      core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
     diff: (agent_run_id, options) => core.call('getAgentRunDiff', { params: { agent_run_id }, ...options }),
     async patch(agent_run_id, options) {
       const response = await core.request('getAgentRunDiff', { params: { agent_run_id }, query: { format: 'patch' }, ...options })
@@ -91,10 +88,6 @@ export function createRuns(core: Core): Runs {
     },
   }
 }
-
-/** An answered question still reads `waiting` until a worker takes the answer; the next thing it does is an entry. */
-const restsAfterAnswer = (run: AgentRun, answered: AgentRun) =>
-  isAtRest(run) && !(run.waiting_on !== null && run.total_logs <= answered.total_logs)
 
 function logPages(core: Core, id: () => Promise<number>, query: Query<'getAgentRunLogs'> = {}, options: CallOptions = {}): LogPages {
   return paged({

@@ -1,6 +1,5 @@
 import { DryRun } from '../dry-run.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
-import { RecoveryQuery, RunRecovery } from '../recovery.ts'
 import { DiffQuery, RunDiff } from '../run-diff.ts'
 import {
   CreateRunInput,
@@ -134,6 +133,21 @@ export const runEndpoints = {
     body: StopRunInput,
     response: AgentRun,
   },
+  pauseAgentRun: {
+    ...v1,
+    tag: 'agents',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/pause',
+    summary: 'Hold an agent run',
+    description:
+      'A run that nobody works on is `paused` at once. One at work stays as it is until its worker has let go, within seconds: the step that it is at is interrupted, and `pause_requested_at` is set meanwhile. A resume goes on where it was, within the same turn. A paused run stays as it is, with 200; one that is being stopped or has ended is not paused (409).',
+    scope: 'runs:write',
+    bucket: 'standard',
+    params: org,
+    problems: ['not_found', 'invalid_transition'],
+    body: RunReference,
+    response: AgentRun,
+  },
   banAgentRun: {
     ...v1,
     tag: 'agents',
@@ -219,19 +233,5 @@ export const runEndpoints = {
     problems: ['not_available'],
     response: RunDiff,
     also_answers: ['text/x-patch'],
-  },
-  getAgentRunRecovery: {
-    ...v1,
-    tag: 'agents',
-    method: 'GET',
-    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/recovery',
-    summary: 'What became of every step of a run',
-    description:
-      'Whether workers died or shut down under the run, who went on and when, and for each model call and tool call whether its outcome is committed, it was issued again, or it was interrupted and its effect is unknown.',
-    scope: 'runs:read',
-    bucket: 'standard',
-    params: run,
-    query: RecoveryQuery,
-    response: RunRecovery,
   },
 } as const satisfies Record<string, Endpoint>

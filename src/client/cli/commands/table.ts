@@ -6,6 +6,7 @@ import { help } from './help.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
 import { open } from './open.ts'
+import { pause } from './pause.ts'
 import { repos } from './repos.ts'
 import { resume } from './resume.ts'
 import { roles } from './roles.ts'
@@ -22,6 +23,7 @@ export const commands: Command[] = [
   show,
   logs,
   resume,
+  pause,
   stop,
   repos,
   tokens,

@@ -1,0 +1,16 @@
+import { command, whole } from '../command.ts'
+import { runLine } from '../run-lines.ts'
+
+export const pause = command({
+  name: 'pause',
+  summary: 'hold a run; resume goes on where it was',
+  takes: 'ID',
+  words: [1, 1],
+  options: {},
+  async run({ words, json, print, client, signal }) {
+    const run = await client().runs.pause(whole('the id of a run', words[0] ?? ''), { signal })
+    if (json) print.json(run)
+    else print.line(runLine(run, print))
+    return 0
+  },
+})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { afterLoss } from './lost-run.ts'
+
+const run = { status: 'running', pausing: false, overdue: false, losses: 0 } as const
+
+test('another worker goes on with a run that lost its own, as often as is allowed', () => {
+  expect(afterLoss(run, 10)).toBe('queued')
+  expect(afterLoss({ ...run, losses: 9 }, 10)).toBe('queued')
+  expect(afterLoss({ ...run, losses: 10 }, 10)).toBe('lost')
+  expect(afterLoss(run, 0)).toBe('lost')
+})
+
+test('a stop is cancelled whatever else is true, then comes a pause, then the deadline', () => {
+  const all = { pausing: true, overdue: true, losses: 99 }
+  expect(afterLoss({ status: 'cancelling', ...all }, 10)).toBe('cancelled')
+  expect(afterLoss({ status: 'running', ...all }, 10)).toBe('paused')
+  expect(afterLoss({ status: 'running', ...all, pausing: false }, 10)).toBe('timeout')
+})
