@@ -1,7 +1,10 @@
 import { GitError } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
+import { inKept, type Kept } from './kept-repository.ts'
 import { readMirror } from './mirror-refs.ts'
+import { NO_FILES } from './object-checks.ts'
 import { asSha } from './ref-name.ts'
+import { type GitCall, git } from './run-git.ts'
 import { shownPath, shownText } from './shown-text.ts'
 
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type_changed'
@@ -27,9 +30,6 @@ export type Changes = {
   patch_truncated: boolean
 }
 
-/** The tree of no files: what a repository without a commit is compared with. */
-const NO_FILES = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
-
 type Limits = { max_patch_bytes: number }
 
 /**
@@ -44,23 +44,33 @@ export async function readChanges(
   limits: Limits,
 ): Promise<Changes> {
   const head = asSha(head_sha)
-  if (base_sha === null) return compare(host, repository_id, [NO_FILES, head], limits)
+  const read: Reader = call => readMirror(host, repository_id, UNREADABLE, call)
+  if (base_sha === null) return compare(read, [NO_FILES, head], limits)
   const base = asSha(base_sha)
   try {
-    return await compare(host, repository_id, [`${base}...${head}`], limits)
+    return await compare(read, [`${base}...${head}`], limits)
   } catch (error) {
     // Without a common ancestor git fails. Whatever else it was fails again.
     if (!(error instanceof GitError && error.code === 'failed')) throw error
-    return compare(host, repository_id, [base, head], limits)
+    return compare(read, [base, head], limits)
   }
 }
 
-async function compare(host: GitHost, repository_id: number, commits: string[], options: Limits): Promise<Changes> {
-  const range = [...commits, '--']
+/** What lies between two trees of what was kept of a run, whichever came first. GitError `corrupt`, `timeout`, `failed`. */
+export async function readKeptChanges(host: GitHost, kept: Kept, from_tree: string, to_tree: string, limits: Limits): Promise<Changes> {
+  const read: Reader = call => git(host, UNREADABLE, { ...inKept(host, kept), ...call })
+  return compare(read, [asSha(from_tree), asSha(to_tree)], limits)
+}
+
+type Reader = (call: GitCall) => Promise<Buffer>
+const UNREADABLE = 'the change cannot be read'
+
+async function compare(read: Reader, trees: string[], options: Limits): Promise<Changes> {
+  const range = [...trees, '--']
   const diff = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--ignore-submodules=none']
   const [listed, patch] = await Promise.all([
-    readMirror(host, repository_id, 'the change cannot be read', { args: [...diff, '--raw', '--numstat', '-z', ...range] }),
-    readMirror(host, repository_id, 'the change cannot be read', {
+    read({ args: [...diff, '--raw', '--numstat', '-z', ...range] }),
+    read({
       args: [...diff, '--patch', ...range],
       max_output_bytes: options.max_patch_bytes,
       on_overflow: 'cut',

@@ -5,7 +5,7 @@ import type { SystemUser } from '../system/users.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
 
 export type GitHostOptions = {
-  /** The service's data folder, absolute; `mirrors` and `git` are made below it. */
+  /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are made below it. */
   data_dir: string
   /** Whom git runs as; null: as ourselves. */
   user: SystemUser | null
@@ -32,6 +32,10 @@ export type GitHost = AsyncDisposable & {
   /** Home folder, working directory and configuration of git processes. */
   readonly home: string
   readonly mirrors: string
+  /** Bare repositories with what was kept of runs, by run id; made anew from the database where one is missing. */
+  readonly checkpoints: string
+  /** Those in use, and those that were: how many hold one, since when nobody has asked for it, and whose turn it is to change it. */
+  readonly kept: Map<number, { holders: number; used_at: number; turn: Promise<unknown> }>
   /** Fires when the host is disposed. */
   readonly closing: AbortSignal
   /** Fetches under way, by repository id: one at a time for each. */
@@ -46,9 +50,11 @@ export type GitHost = AsyncDisposable & {
 export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   const home = join(resolve(options.data_dir), 'git')
   const mirrors = join(resolve(options.data_dir), 'mirrors')
+  const checkpoints = join(resolve(options.data_dir), 'checkpoints')
   const gid = options.user ? (options.reader_gid ?? options.user.gid) : null
   await ownFolder(home, options.user, options.user?.gid ?? null)
   await ownFolder(mirrors, options.user, gid)
+  await ownFolder(checkpoints, options.user, gid)
   await writeOwn(join(home, 'config'), OWN_CONFIG, options.user)
   await writeOwn(join(home, 'peer-config'), PEER_CONFIG, options.user)
   const closing = new AbortController()
@@ -61,6 +67,8 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
     path: options.path ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     home,
     mirrors,
+    checkpoints,
+    kept: new Map(),
     closing: closing.signal,
     flights: new Map(),
     fingerprints: new Map(),

@@ -194,6 +194,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 function shown(host: GitHost, stderr: string, call: GitCall): string {
   return publicText(stderr, Object.values(call.env ?? {}), [
     [`${host.mirrors}/`, ''],
+    [`${host.checkpoints}/`, ''],
     [`${host.home}/`, ''],
   ])
 }

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { shellQuote as quote } from '../core/shell-quote.ts'
+import { EMPTY_FILE, relaxedChecks } from './object-checks.ts'
+import { isSha } from './ref-name.ts'
+
+/**
+ * Command lines for bash in a sandbox of their own, in which nothing of the agent runs: its workspace is shown there read-only, and git
+ * writes into a folder that the agent cannot see. So what a snapshot says is what git found.
+ */
+export type CheckpointPlace = {
+  /** The workspace, read-only. */
+  files: string
+  /** Folder of the sandbox's user where git keeps index and objects. */
+  shadow: string
+  /** Bare repositories whose objects are borrowed: the mirror, and what was kept of the run already. */
+  mirror: string | null
+  kept: string | null
+  /** The commit that the run builds on; null without a repository. */
+  base_sha: string | null
+  /** Bytes of one file, and of all objects that are taken at once. */
+  max_file_bytes: number
+  max_bytes: number
+}
+
+const SCRIPT = readFileSync(new URL('./inside/checkpoint.sh', import.meta.url), 'utf8')
+
+/** How the files came to be: our own fresh checkout of `sha`, what should be `tree`, or anything. */
+export type Prepared = { from: 'clone'; sha: string } | { from: 'tree'; tree: string } | { from: 'empty' }
+
+/** Defines everything in the shell that runs it, makes the shadow repository anew, and takes the first snapshot. */
+export function prepareCommand(place: CheckpointPlace, how: Prepared): string {
+  const known = how.from === 'clone' ? how.sha : how.from === 'tree' ? how.tree : ''
+  const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
+  return `${definitions(place)}\nquietly prepare ${how.from} ${known} && ${snapshotCommand(before)}`
+}
+
+/** In the same shell, after `prepareCommand`. `before`: what the snapshot before said. Read with `parseSnapshot`. */
+export function snapshotCommand(before: Pick<Snapshot, 'tree' | 'head'>): string {
+  return `quietly snapshot ${before.tree} ${before.head ?? 'none'}`
+}
+
+export type Snapshot = {
+  /** Names all files by their content: equal trees, equal files. */
+  tree: string
+  /** The commit that the workspace stands at, and its branch; null for none. */
+  head: string | null
+  branch: string | null
+  /** Files that are not in it: too large, or not to be read. */
+  left_out: string[]
+}
+
+/** Null when that is no answer of a snapshot. */
+export function parseSnapshot(output: Uint8Array): Snapshot | null {
+  const text = Buffer.from(output).toString('utf8')
+  const [mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
+  if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
+  return { tree, head: isSha(head) ? head : null, branch: branch === '' ? null : branch, left_out }
+}
+
+export type PackInput = {
+  /** Tree of the commit that the pack is made for, and its parents. */
+  tree: string
+  parents: string[]
+  /** Further trees and commits that it holds. */
+  also: string[]
+  /** Commits whose objects are there already. */
+  without: string[]
+}
+
+/** Writes a thin pack to standard output. Which commit it is for stands in standard error: `parseTip`. */
+export function packCommand(place: CheckpointPlace, { tree, parents, also, without }: PackInput): string {
+  return `${definitions(place)}\npack ${tree} '${parents.join(' ')}' '${also.join(' ')}' '${without.join(' ')}'`
+}
+
+export function parseTip(errors: Uint8Array): string | null {
+  return /^agentrun-tip ([0-9a-f]{40})$/m.exec(Buffer.from(errors).toString('latin1'))?.[1] ?? null
+}
+
+function definitions(place: CheckpointPlace): string {
+  const values = {
+    files: place.files,
+    shadow: place.shadow,
+    mirror: place.mirror ?? '',
+    kept: place.kept ?? '',
+    base: place.base_sha ?? '',
+    max_file_bytes: place.max_file_bytes,
+    max_bytes: place.max_bytes,
+    relaxed: relaxedChecks,
+    no_bytes: EMPTY_FILE,
+    written_at: 0,
+  }
+  return [...Object.entries(values).map(([name, value]) => `${name}=${quote(String(value))}`), SCRIPT].join('\n')
+}

@@ -1,0 +1,219 @@
+# Snapshots of a workspace, taken by a git that the agent cannot reach: its files are seen read-only at $files, all that git writes is in
+# $shadow. $mirror and $kept are bare repositories whose objects are borrowed ("" for none). Of the workspace's own git only HEAD is
+# believed, and what that names is copied object by object. Attributes of the workspace turn nothing into anything else: bytes are bytes.
+export GIT_DIR=$shadow GIT_WORK_TREE=$files GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1
+export GIT_TERMINAL_PROMPT=0 GIT_LITERAL_PATHSPECS=0 LC_ALL=C
+shopt -s nullglob dotglob
+cd -- "$files" || exit 1
+
+# "clone": the files are a fresh checkout of commit $2 by our own hand. "tree": they should be tree $2. "empty": nothing is known of them.
+prepare() {
+  mkdir -p "$shadow"/objects/{info,pack} "$shadow"/{refs,info} || return
+  rm -f -- "$shadow"/index*
+  printf 'ref: refs/heads/none\n' >"$shadow/HEAD"
+  printf '* -text -eol -crlf -ident -filter !working-tree-encoding\n' >"$shadow/info/attributes"
+  printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfileMode = true\n\tsymlinks = true\n\tignoreCase = false\n\tautocrlf = false
+\texcludesFile = /dev/null\n\tattributesFile = /dev/null\n\thooksPath = /dev/null\n\tfsmonitor = false\n\tuntrackedCache = false\n\tsplitIndex = false
+\tprotectHFS = true\n\tprotectNTFS = true\n\tfsync = none\n\tlooseCompression = 1\n\tbigFileThreshold = 16m\n\tlogAllRefUpdates = false
+[pack]\n\tthreads = 1\n\twindowMemory = 128m\n[gc]\n\tauto = 0\n[advice]\n\taddEmbeddedRepo = false\n' >"$shadow/config"
+  : >"$shadow/objects/info/alternates"
+  local from
+  for from in "$mirror" "$kept"; do
+    if [[ $from ]]; then printf '%s/objects\n' "$from" >>"$shadow/objects/info/alternates"; fi
+  done
+  if [[ $mirror && -f $mirror/shallow ]]; then cp -- "$mirror/shallow" "$shadow/shallow"; fi
+  case $1 in
+    clone)
+      cp -p -- "$files/.git/index" "$shadow/index" || return
+      # Checked out with other bytes than the objects have: then every file is looked at.
+      if converted; then rm -f -- "$shadow/index" && git read-tree "$2" || return; fi ;;
+    tree) git read-tree "$2" && git update-index -q --refresh >/dev/null 2>&1 ;;
+  esac
+  local entry
+  while IFS= read -r -d '' entry; do printf '%s\0' "${entry#*$'\t'}"; done < <(git ls-files -s -z | grep -z '^160000 ') >"$shadow/submodules"
+}
+
+converted() {
+  local -a found
+  mapfile -d '' -t found < <(git ls-files -z -- ':(top,glob)**/.gitattributes')
+  ((${#found[@]})) && grep -qsE 'eol=crlf|ident|working-tree-encoding' -- "${found[@]}"
+}
+
+# Sets `head` and `branch` to where the workspace stands; "none" and "" when that cannot be told.
+read_head() {
+  head=none branch=
+  local git=$files/.git line= ref sha name
+  [[ -d $git && ! -L $git && -f $git/HEAD ]] || return 0
+  IFS= read -r -n 4096 line <"$git/HEAD"
+  if [[ $line == 'ref: refs/heads/'* && $line != *..* ]]; then
+    ref=${line#ref: } branch=${line#ref: refs/heads/} line=
+    if [[ -f $git/$ref ]]; then
+      IFS= read -r -n 4096 line <"$git/$ref"
+    elif [[ -f $git/packed-refs ]]; then
+      while read -r sha name; do if [[ $name == "$ref" ]]; then line=$sha; fi; done < <(grep -F -- " $ref" "$git/packed-refs")
+    fi
+  fi
+  if [[ $line =~ ^[0-9a-f]{40}$ ]]; then head=$line; fi
+}
+
+# Copies the commits that lead to `head` out of the workspace's own repository, checked one by one; `head` is "none" when they are not sound.
+# $1: a commit that is known already, or "none".
+take_head() {
+  git cat-file -e "$head^{commit}" 2>/dev/null && return
+  local known=() commit
+  for commit in "$base" "$1"; do if [[ $commit && $commit != none ]]; then known+=("^$commit"); fi; done
+  printf '%s\n' "$head" "${known[@]}" |
+    GIT_ALTERNATE_OBJECT_DIRECTORIES=$files/.git/objects timeout -k 1 20 git pack-objects --revs --stdout --quiet --delta-base-offset 2>/dev/null |
+    git index-pack --stdin "--strict=$relaxed" "--max-input-size=$max_bytes" >/dev/null 2>&1
+  git rev-list --objects --quiet "$head" "${known[@]}" -- >/dev/null 2>&1 || head=none
+}
+
+# A repository within the workspace would be taken as a link and its files lost. With one of its files in the index git takes it as a folder.
+# $1: its path. Returns 1 when there is no file in it.
+open_nested() {
+  local path
+  while IFS= read -r -d '' path; do
+    if [[ $path == */ ]]; then
+      open_nested "$1/${path%/}" && return 0
+    else
+      git update-index --force-remove -- "$1" 2>/dev/null
+      git update-index --add --replace --cacheinfo "100644,$no_bytes,$1/$path" && return 0
+    fi
+  done < <(cd -- "$files/$1" && GIT_WORK_TREE=$files/$1 GIT_INDEX_FILE=$shadow/no-index git ls-files -z -o --exclude-standard 2>/dev/null)
+  return 1
+}
+
+# Takes the workspace as it is. $1, $2: tree and head of the snapshot before, or "none". Says tree, head, branch and what had to be left out.
+snapshot() {
+  local tree=$1 p i round opened part
+  local -a paths=() large=() left=()
+  if [[ -e $shadow/index.lock ]]; then rm -f -- "$shadow/index.lock"; fi
+  read_head
+  if [[ -s $shadow/submodules ]]; then open_submodules; fi
+  for round in 1 2 3 4 5 6 7 8; do
+    git ls-files -z -m -o --exclude-standard >"$shadow/changed" 2>"$shadow/complaints" || return
+    mapfile -d '' -t paths <"$shadow/changed"
+    opened=
+    for p in "${paths[@]}"; do if [[ $p == */ ]] && open_nested "${p%/}"; then opened=1; fi; done
+    if [[ ! $opened ]]; then break; fi
+  done
+  if [[ -s $shadow/complaints ]]; then
+    while IFS= read -r p; do if [[ $p =~ ^warning:\ could\ not\ open\ directory\ \'(.*)\': ]]; then left+=("${BASH_REMATCH[1]}"); fi; done <"$shadow/complaints"
+  fi
+  if ((${#paths[@]})) || [[ $tree == none ]]; then
+    for ((i = 0; i < ${#paths[@]}; i += 500)); do
+      part=("${paths[@]:i:500}")
+      while IFS= read -r -d '' p; do large+=("${p#./}"); done < <(find "${part[@]/#/./}" -maxdepth 0 -type f -size "+${max_file_bytes}c" -print0 2>/dev/null)
+    done
+    add_all || return
+    tree=$(git write-tree) || return
+    written_at=$EPOCHSECONDS
+  elif ((written_at && EPOCHSECONDS > written_at + 1)); then
+    # What was written in the same second as the index is read again each time; in an index of today it is not.
+    git update-index --force-write-index
+    written_at=0
+  fi
+  if [[ $head != "$2" && $head != none ]]; then
+    take_head "$2"
+    if [[ $head != none ]]; then tree=$(tracked_too "$tree") || return; fi
+  fi
+  printf 'agentrun-snapshot\0%s\0%s\0%s\0' "$tree" "$head" "$branch"
+  left+=("${large[@]}")
+  if ((${#left[@]})); then printf '%s\0' "${left[@]:0:100}"; fi
+}
+
+# Runs the words with nothing but their own standard output; what git complained of is said when they fail.
+quietly() {
+  local code=0
+  "$@" 2>"$shadow/errors" || code=$?
+  if ((code)); then head -c 2000 -- "$shadow/errors"; fi
+  return "$code"
+}
+
+# Submodules that have files by now.
+open_submodules() {
+  local p
+  local -a part all
+  mapfile -d '' -t all <"$shadow/submodules"
+  for p in "${all[@]}"; do
+    part=("$p"/*)
+    if ((${#part[@]} == 0)) || beyond_link "$p" || ! open_nested "$p"; then printf '%s\0' "$p"; fi
+  done >"$shadow/submodules"
+}
+
+# Brings the index up to the files, but for `large` ones; what cannot be read is added to `left`.
+add_all() {
+  local p code=0 attempt
+  local -a rest=()
+  for attempt in 1 2; do
+    code=0
+    if ((${#large[@]})); then
+      printf '%s\0' "${large[@]}" | git update-index -z --force-remove --stdin || return
+      printf '%s\0' . "${large[@]/#/:(exclude,literal,top)}" |
+        git add -A --ignore-errors --pathspec-from-file=- --pathspec-file-nul 2>"$shadow/complaints" || code=$?
+    else
+      git add -A --ignore-errors 2>"$shadow/complaints" || code=$?
+    fi
+    if ((code == 0)); then return 0; fi
+  done
+  if ((code > 1)); then
+    cat -- "$shadow/complaints" >&2
+    return "$code"
+  fi
+  # Not everything could be taken: what stays different is no file, may not be read, has a name that git refuses, or is being written to.
+  mapfile -d '' -t rest < <(git ls-files -z -m -o --exclude-standard 2>/dev/null)
+  for p in "${rest[@]}"; do
+    if [[ -L $p || ( -f $p && -r $p ) ]] && ! grep -qsiF -- "invalid path '$p'" "$shadow/complaints"; then continue; fi
+    git update-index --force-remove -- "$p" 2>/dev/null
+    if [[ -f $p ]]; then left+=("$p"); fi
+  done
+}
+
+# What the workspace has committed is kept even where it is ignored, and submodules are links. $1: the tree without it. Says the tree with it.
+tracked_too() {
+  local meta path part
+  git diff-tree -r -z --diff-filter=A "$1" "$head" >"$shadow/tracked" || return
+  if [[ ! -s $shadow/tracked ]]; then
+    printf '%s\n' "$1"
+    return
+  fi
+  while IFS= read -r -d '' meta && IFS= read -r -d '' path; do
+    if beyond_link "$path"; then continue; fi
+    if [[ $meta == ':000000 160000 '* && -d $path ]]; then
+      part=("$path"/*)
+      if ((${#part[@]} == 0)); then
+        read -r _ _ _ meta _ <<<"$meta"
+        git update-index --add --cacheinfo "160000,$meta,$path"
+        printf '%s\0' "$path" >>"$shadow/submodules"
+      fi
+    elif [[ -f $path || -L $path ]]; then
+      printf '%s\0' "$path"
+    fi
+  done <"$shadow/tracked" >"$shadow/tracked-files"
+  git update-index -z --add --stdin <"$shadow/tracked-files" >/dev/null 2>&1
+  git write-tree
+}
+
+# Whether a folder on the way to $1 is a link.
+beyond_link() {
+  local on=$1
+  while [[ $on == */* ]]; do
+    on=${on%/*}
+    if [[ -L $on ]]; then return 0; fi
+  done
+  return 1
+}
+
+# The objects of one commit with tree $1 and parents $2 (blanks between), and of trees and commits $3, that lie beyond commits $4, to
+# standard output; the commit is named on standard error.
+pack() {
+  local tip
+  local -a parents=() add=() without=()
+  for p in $2; do parents+=(-p "$p"); done
+  for p in $3; do add+=("$p"); done
+  for p in $4; do without+=("^$p"); done
+  tip=$(GIT_AUTHOR_NAME=checkpoint GIT_AUTHOR_EMAIL= GIT_AUTHOR_DATE='@1 +0000' GIT_COMMITTER_NAME=checkpoint GIT_COMMITTER_EMAIL= \
+    GIT_COMMITTER_DATE='@1 +0000' git commit-tree "${parents[@]}" -m checkpoint "$1") || return
+  printf 'agentrun-tip %s\n' "$tip" >&2
+  printf '%s\n' "$tip" "${add[@]}" "${without[@]}" | git pack-objects --revs --thin --stdout --quiet --delta-base-offset
+}

@@ -1,0 +1,126 @@
+import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GitError, gitErrorFrom } from './git-error.ts'
+import { type GitHost, mirrorPath, ownFolder, removeTree, writeOwn } from './git-host.ts'
+import { relaxedChecks } from './object-checks.ts'
+import { isSha } from './ref-name.ts'
+import { type GitCall, git, runGit } from './run-git.ts'
+
+/** Whose objects: of a run, on top of those of its repository's mirror (null: it has none). */
+export type Kept = { run_id: number; repository_id: number | null }
+
+const PACKS = 'agentrun-packs'
+const IMPORT_MS = 5 * 60_000
+
+/** Path of the bare repository with what was kept of a run. It holds objects and no refs, and may be missing. */
+export function keptPath(host: GitHost, run_id: number): string {
+  return join(host.checkpoints, `${run_id}.git`)
+}
+
+/** One piece of work at a time on what was kept of a run; it is there, if perhaps empty, and stays for as long as the work takes. */
+export async function withKept<T>(host: GitHost, run_id: number, work: () => Promise<T>): Promise<T> {
+  const use = host.kept.get(run_id) ?? { holders: 0, used_at: Date.now(), turn: Promise.resolve() }
+  host.kept.set(run_id, use)
+  use.holders++
+  const done = use.turn
+    .catch(() => {})
+    .then(() => makeKept(host, run_id))
+    .then(work)
+  use.turn = done.catch(() => {})
+  try {
+    return await done
+  } finally {
+    use.holders--
+    use.used_at = Date.now()
+  }
+}
+
+/** Keeps it from being swept away until the answer is called: a sandbox sees it. */
+export async function holdKept(host: GitHost, run_id: number): Promise<() => void> {
+  await withKept(host, run_id, async () => {
+    const use = host.kept.get(run_id)
+    if (use) use.holders++
+  })
+  return () => {
+    const use = host.kept.get(run_id)
+    if (use) {
+      use.holders--
+      use.used_at = Date.now()
+    }
+  }
+}
+
+/** Removes what nobody has asked for since `idle_ms`, and what an earlier process left. It can be made anew at any time. */
+export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
+  for (const name of await readdir(host.checkpoints)) {
+    const run_id = Number(/^(\d+)\.git$/.exec(name)?.[1])
+    const use = host.kept.get(run_id)
+    if (use && (use.holders > 0 || Date.now() - use.used_at < idle_ms)) continue
+    host.kept.delete(run_id)
+    await removeTree(join(host.checkpoints, name))
+  }
+}
+
+/** By hand, without a process: it is on the way of every run. */
+async function makeKept(host: GitHost, run_id: number): Promise<void> {
+  const git_dir = keptPath(host, run_id)
+  if ((await readFile(join(git_dir, 'HEAD')).catch(() => null)) !== null) return
+  for (const name of ['', 'info', 'refs', 'objects', 'objects/info', 'objects/pack'])
+    await ownFolder(join(git_dir, name), host.user, host.gid)
+  const files = {
+    config: '[core]\n\trepositoryformatversion = 0\n\tbare = true\n',
+    'info/attributes': '* !text !eol !crlf !ident !filter !diff !working-tree-encoding\n',
+    HEAD: 'ref: refs/heads/none\n',
+  }
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(git_dir, name)
+    await writeFile(path, text)
+    await chmod(path, 0o640)
+    if (host.user) await chown(path, host.user.uid, host.gid ?? host.user.gid)
+  }
+}
+
+/** How many of the run's packs are in there, counted from the first. */
+export async function keptPacks(host: GitHost, run_id: number): Promise<number> {
+  return Number(await readFile(join(keptPath(host, run_id), PACKS), 'utf8').catch(() => '0'))
+}
+
+export async function markKept(host: GitHost, run_id: number, packs: number): Promise<void> {
+  await writeOwn(join(keptPath(host, run_id), PACKS), String(packs), host.user)
+}
+
+export async function removeKept(host: GitHost, run_id: number): Promise<void> {
+  await removeTree(keptPath(host, run_id))
+}
+
+/**
+ * Takes a pack in: each object is named anew by its content and checked, what a delta needs is looked for here and in the mirror, and then
+ * every one of `objects` must be there. GitError `corrupt`, `too_large`, `timeout`, `failed`; then nothing is relied on that came with it.
+ */
+export async function importPack(host: GitHost, kept: Kept, pack: Uint8Array, objects: string[], max_bytes: number): Promise<void> {
+  const args = ['index-pack', '--stdin', '--fix-thin', `--strict=${relaxedChecks}`, `--max-input-size=${max_bytes}`]
+  const indexed = await runGit(host, { ...inKept(host, kept), args, stdin: pack, timeout_ms: IMPORT_MS })
+  if (/exceeds maximum allowed size/.test(indexed.stderr)) throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
+  if (indexed.exit_code !== 0) throw gitErrorFrom(indexed.stderr, 'the pack cannot be used')
+  const missing = await missingObjects(host, kept, objects)
+  if (missing.length > 0) throw new GitError('corrupt', `the pack lacks ${missing.length} of the objects it is for`)
+}
+
+/** Those of `objects` that are neither kept nor in the mirror. */
+export async function missingObjects(host: GitHost, kept: Kept, objects: string[]): Promise<string[]> {
+  if (objects.length === 0) return []
+  const answer = await git(host, 'objects cannot be looked for', {
+    ...inKept(host, kept),
+    args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
+    stdin: objects.map(sha => `${isSha(sha) ? sha : '0'.repeat(40)}\n`).join(''),
+  })
+  const lines = answer.toString('latin1').split('\n')
+  return objects.filter((_, i) => !/ (tree|commit|blob)$/.test(lines[i] ?? ''))
+}
+
+/** Where a git process finds the objects: of the run and of the mirror. */
+export function inKept(host: GitHost, { run_id, repository_id }: Kept): Omit<GitCall, 'args'> {
+  const GIT_ALTERNATE_OBJECT_DIRECTORIES = repository_id === null ? '' : join(mirrorPath(host, repository_id), 'objects')
+  // Made anew from the database if it breaks, so the disk need not be waited for.
+  return { git_dir: keptPath(host, run_id), env: { GIT_ALTERNATE_OBJECT_DIRECTORIES }, config: { 'core.fsync': 'none' } }
+}

@@ -1,0 +1,79 @@
+import {
+  type CheckpointPlace,
+  type PackInput,
+  type Prepared,
+  packCommand,
+  parseSnapshot,
+  parseTip,
+  prepareCommand,
+  type Snapshot,
+  snapshotCommand,
+} from '../git/checkpoint-commands.ts'
+import { type GitHost, mirrorPath } from '../git/git-host.ts'
+import { type Kept, keptPath } from '../git/kept-repository.ts'
+import { type ExecResult, type SandboxDriver, SandboxError } from '../sandbox/port.ts'
+
+const OUTPUT_BYTES = 1024 ** 2
+const PACK_MS = 120_000
+const limits = { max_processes: 64, max_file_bytes: 2 * 1024 ** 3, max_tmp_bytes: 64 * 1024 ** 2, max_process_bytes: 16 * 1024 ** 3 }
+
+export type SnapshotSpec = {
+  kept: Kept
+  /** The run's workspace, and an empty folder of the sandbox's user beside it. */
+  workspace: string
+  shadow: string
+  base_sha: string | null
+  max_file_bytes: number
+  max_bytes: number
+}
+
+/** A sandbox beside the run's own that sees the same files and is out of the agent's reach. Every method rejects with SandboxError when git fails in it. */
+export type SnapshotSandbox = AsyncDisposable & {
+  readonly identity: string | null
+  /** Makes it ready, and takes the first snapshot. */
+  prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
+  take(before: Snapshot, timeout_ms: number): Promise<Snapshot>
+  /** A thin pack, piece by piece, and the commit that it is for. An error of `sink` is thrown. */
+  pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
+}
+
+/** Starts it; prepare it before anything else. Rejects with SandboxError. */
+export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, spec: SnapshotSpec): Promise<SnapshotSandbox> {
+  const { repository_id, run_id } = spec.kept
+  const mirror = repository_id === null ? null : { host: mirrorPath(git, repository_id), inside: '/mirror' }
+  const place: CheckpointPlace = {
+    ...{ files: '/files', shadow: '/workspace', mirror: mirror?.inside ?? null, kept: '/kept', base_sha: spec.base_sha },
+    ...{ max_file_bytes: spec.max_file_bytes, max_bytes: spec.max_bytes },
+  }
+  const sandbox = await driver.start({
+    workspace: spec.shadow,
+    read_only: [
+      { host: spec.workspace, inside: place.files },
+      { host: keptPath(git, run_id), inside: '/kept' },
+      ...(mirror ? [mirror] : []),
+    ],
+    limits,
+  })
+  const ask = async (command: string, timeout_ms: number): Promise<Snapshot> => {
+    const result = await sandbox.exec({ command, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
+    const snapshot = result.exit_code === 0 && !result.truncated ? parseSnapshot(result.output) : null
+    if (snapshot === null) throw failure('The files could not be looked at', result)
+    return snapshot
+  }
+  return {
+    identity: sandbox.identity,
+    prepare: (how, timeout_ms) => ask(prepareCommand(place, how), timeout_ms),
+    take: (before, timeout_ms) => ask(snapshotCommand(before), timeout_ms),
+    async pack(input, sink) {
+      const result = await sandbox.stream({ command: packCommand(place, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
+      const tip = result.exit_code === 0 ? parseTip(result.output) : null
+      if (tip === null) throw failure('The files could not be packed', result)
+      return tip
+    },
+    [Symbol.asyncDispose]: () => sandbox.stop(),
+  }
+}
+
+function failure(what: string, { status, output }: ExecResult): SandboxError {
+  return new SandboxError(`${what}: ${Buffer.from(output).toString('utf8').trim().slice(-500) || status}`)
+}

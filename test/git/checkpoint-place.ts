@@ -1,0 +1,129 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { readKeptChanges } from '../../src/git/changes.ts'
+import type { Snapshot } from '../../src/git/checkpoint-commands.ts'
+import { type GitHost, mirrorPath, openGitHost } from '../../src/git/git-host.ts'
+import { importPack, type Kept, keptPath, withKept } from '../../src/git/kept-repository.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import type { GitRepository } from '../../src/git/repository-url.ts'
+import { restoreCommand } from '../../src/git/restore-command.ts'
+import { cloneCommand, type WorkspaceRepository } from '../../src/git/workspace-commands.ts'
+import { makeOwnFolder } from '../../src/system/own-folder.ts'
+import { ensureServiceUsers } from '../../src/system/users.ts'
+import { type SnapshotSandbox, startSnapshotSandbox } from '../../src/worker/snapshot-sandbox.ts'
+import { makeDriver, startSandbox, type TestSandbox } from '../sandbox/start-sandbox.ts'
+import { localRepository, makeRepository, runText } from './repositories.ts'
+
+export type CheckpointTest = AsyncDisposable & {
+  host: GitHost
+  kept: Kept
+  base_sha: string | null
+  /** The run's own sandbox, as the agent has it. */
+  agent: TestSandbox
+  shots: SnapshotSandbox
+  first: Snapshot
+  /** The snapshot after a command of the agent. */
+  after(command: string): Promise<Snapshot>
+  /** Packs what `snapshot` has beyond the packs before, and has the host take it in. */
+  keep(snapshot: Snapshot): Promise<{ tip: string; bytes: number }>
+  changed(from: Snapshot, to: Snapshot): Promise<string[]>
+  /** A fresh workspace with the files of a snapshot, and what it looks like to the next owner. */
+  restore(snapshot: Snapshot, work: (agent: TestSandbox, again: Snapshot) => Promise<void>): Promise<void>
+}
+
+const users = ensureServiceUsers()
+const caps = { max_file_bytes: 1024 ** 2, max_bytes: 32 * 1024 ** 2 }
+
+/** A run's workspace with its snapshots: cloned from a repository of `files`, or empty for null. Its next owner is another one of these. */
+export async function startCheckpointTest(files: Record<string, string> | null): Promise<CheckpointTest> {
+  await using stack = new AsyncDisposableStack()
+  const { driver, folder, makeWorkspace } = stack.use(makeDriver())
+  chmodSync(folder, 0o755)
+  makeOwnFolder(join(folder, 'data'), 0o711, users.service)
+  const host = stack.use(
+    await openGitHost({
+      data_dir: join(folder, 'data'),
+      user: users.service,
+      ...(users.sandbox && { reader_gid: users.sandbox.gid }),
+      allow_private: true,
+    }),
+  )
+  let repository: GitRepository | null = null
+  let base_sha: string | null = null
+  if (files !== null) {
+    const path = await makeRepository(join(folder, 'repository'), files)
+    repository = localRepository(path)
+    base_sha = await runText(path, 'git', ['rev-parse', 'HEAD'])
+    await refreshMirror(host, repository)
+  }
+  const kept: Kept = { run_id: 7, repository_id: repository?.id ?? null }
+  const inside: WorkspaceRepository | null = repository && {
+    ...{ mirror_inside: '/mirror', base_sha, branch: 'agent/run-7-task', origin_url: repository.url },
+    ...{ author_name: 'Agent', author_email: 'agent@example.org' },
+  }
+  const mirror = repository === null ? [] : [{ host: mirrorPath(host, repository.id), inside: '/mirror' }]
+  let made = 0
+  const open = async () => {
+    const name = String(++made)
+    const [workspace, shadow] = [makeWorkspace(name), makeWorkspace(`${name}.shadow`)]
+    await withKept(host, kept.run_id, async () => {})
+    const read_only = [...mirror, { host: keptPath(host, kept.run_id), inside: '/kept' }]
+    const agent = await startSandbox(driver, workspace, { read_only })
+    const shots = await startSnapshotSandbox(driver, host, { kept, workspace, shadow, base_sha, ...caps })
+    return { agent, shots }
+  }
+  const must = async (agent: TestSandbox, command: string) => {
+    const result = await agent.shell(command)
+    if (result.exit_code !== 0) throw new Error(`${command} failed: ${result.text}`)
+  }
+
+  const { agent, shots } = await open()
+  stack.use(agent)
+  stack.use(shots)
+  if (inside) {
+    const cloned = await agent.separate(cloneCommand(inside))
+    if (cloned.exit_code !== 0) throw new Error(`clone failed: ${cloned.text}`)
+  }
+  const first = await shots.prepare(base_sha === null ? { from: 'empty' } : { from: 'clone', sha: base_sha }, 20_000)
+  let before = first
+  const tips: string[] = []
+  const running = stack.move()
+  return {
+    host,
+    kept,
+    base_sha,
+    agent,
+    shots,
+    first,
+    async after(command) {
+      await must(agent, command)
+      before = await shots.take(before, 20_000)
+      return before
+    },
+    async keep({ tree, head }) {
+      const chunks: Uint8Array[] = []
+      const without = [...(base_sha ? [base_sha] : []), ...tips.slice(-1)]
+      const parents = [...(tips.length > 0 ? tips.slice(-1) : without), ...(head ? [head] : [])]
+      const tip = await shots.pack({ tree, parents, also: [], without }, chunk => {
+        chunks.push(chunk)
+      })
+      const pack = Buffer.concat(chunks)
+      await withKept(host, kept.run_id, () => importPack(host, kept, pack, [tip, tree, ...(head ? [head] : [])], caps.max_bytes))
+      tips.push(tip)
+      return { tip, bytes: pack.length }
+    },
+    async changed(from, to) {
+      const { files } = await readKeptChanges(host, kept, from.tree, to.tree, { max_patch_bytes: 10_000 })
+      return files.map(file => `${file.status} ${file.path}`)
+    },
+    async restore(snapshot, work) {
+      const next = await open()
+      await using _agent = next.agent
+      await using _shots = next.shots
+      const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', ...snapshot }, inside))
+      if (result.exit_code !== 0) throw new Error(`restore failed: ${result.text}`)
+      await work(next.agent, await next.shots.prepare({ from: 'tree', tree: snapshot.tree }, 20_000))
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
