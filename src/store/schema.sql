@@ -70,6 +70,39 @@ create table check_suite_settings (
   constraint check_suite_settings_pkey PRIMARY KEY (organization_id, repository_id)
 );
 
+create table checkpoint_packs (
+  organization_id bigint not null,
+  run_id bigint not null,
+  n integer not null,
+  tip text not null,
+  base_sha text,
+  inherited boolean not null default false,
+  sha256 bytea not null,
+  content bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint checkpoint_packs_n_check CHECK ((n > 0)),
+  constraint checkpoint_packs_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint checkpoint_packs_pkey PRIMARY KEY (organization_id, run_id, n)
+);
+
+create table checkpoints (
+  organization_id bigint not null,
+  run_id bigint not null,
+  seq integer not null,
+  through_seq integer not null,
+  packs integer not null,
+  base_sha text,
+  tree text not null,
+  head text,
+  branch text,
+  left_out text,
+  created_at timestamp with time zone not null default now(),
+  constraint checkpoints_check CHECK ((through_seq >= seq)),
+  constraint checkpoints_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint checkpoints_pkey PRIMARY KEY (organization_id, run_id, seq),
+  constraint checkpoints_seq_check CHECK ((seq >= 0))
+);
+
 create table events (
   organization_id bigint not null,
   seq bigint not null,
@@ -159,6 +192,7 @@ create table messages (
   user_id bigint,
   created_at timestamp with time zone not null default now(),
   delivered_at timestamp with time zone,
+  delivered_n integer,
   constraint messages_mode_check CHECK ((mode = ANY (ARRAY['prompt'::text, 'steer'::text, 'enqueue'::text, 'interrupt'::text, 'answer'::text]))),
   constraint messages_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint messages_pkey PRIMARY KEY (id),
@@ -354,6 +388,7 @@ create table runs (
   constraint runs_wait_for_something CHECK (((status = 'waiting'::text) = (waiting_on IS NOT NULL)))
 ) with (fillfactor=70);
 CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
+CREATE INDEX runs_kept ON public.runs USING btree (workspace_host) WHERE ((workspace IS NOT NULL) AND (finished_at IS NOT NULL));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);

@@ -6,6 +6,8 @@ import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/check-suite-settings.ts'
+import { copyCheckpoint, getPack, listPacks } from '../../src/store/checkpoint-packs.ts'
+import { checkpointAt, extendCheckpoint, newestKeptSeq, reopenCheckpoints, saveCheckpoints } from '../../src/store/checkpoints.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
@@ -71,6 +73,7 @@ beforeAll(async () => {
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
+  await saveCheckpoints(app.db, { organization_id: app.org_id, run_id: id, epoch: mine.epoch }, 'a', [checkpoint], pack, 100)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -94,6 +97,8 @@ const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'paren
   ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
 }
 const no_settings = { check_retry_count: 1, ignored_checks: null, check_retry_counts: null, custom_prompts: null, high_priority_apps: null }
+const checkpoint = { seq: 1, through_seq: 2_000, tree: 't', head: null, branch: null, left_out: null }
+const pack = { tip: 't', base_sha: null, content: Buffer.from('p') }
 const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
@@ -148,6 +153,18 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   removeRepository: (db, org) => removeRepository(db, org, mine.repo),
   updateRepository: (db, org) => updateRepository(db, org, mine.repo, { name: 'theirs', archived: true, base_branch: 'x' }),
   forgetDefaultRepository: (db, org) => forgetDefaultRepository(db, org, mine.repo),
+  checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
+  copyCheckpoint: async (db, org) => {
+    expect(await copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, other.run_id)).toBe(false)
+    return copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, mine.ended)
+  },
+  extendCheckpoint: (db, org) => extendCheckpoint(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 1, 3_000),
+  getPack: (db, org) => getPack(db, org, mine.run, 1),
+  listPacks: (db, org) => listPacks(db, org, mine.run),
+  newestKeptSeq: (db, org) => newestKeptSeq(db, org, mine.run, []),
+  reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
+  saveCheckpoints: (db, org) =>
+    saveCheckpoints(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
@@ -334,12 +351,14 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listPullRequests',
     'listRunsOfPullRequests',
     'lockRun',
+    ...['checkpointAt', 'newestKeptSeq', 'listPacks', 'getPack'],
   ]
   for (const name of readers) {
     const answer = await reaches[name]?.(app.db, app.org_id)
     expect({ name, found: Array.isArray(answer) ? answer.length > 0 : answer !== undefined }).toEqual({ name, found: true })
   }
   const writers = [
+    ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
     'insertMessage',
     'takeMessages',
     'append',
