@@ -28,10 +28,11 @@ export function cloneCommand(input: WorkspaceRepository): string {
 
 /**
  * Stages everything that .gitignore does not exclude and commits it, whatever state the agent left the repository in: a merge is concluded, stale locks are removed,
+ * `at` is the time of the commit, so that the same files with the same words make the same commit whoever makes it;
  * a broken or deleted `.git` is made anew on top of `base_sha`, files of repositories within the workspace are taken as files. No hooks, no signature.
  * Exit code 0: committed; NOTHING_TO_COMMIT; anything else: git's complaint is in the output. Read the output with `parseCommit`.
  */
-export function commitCommand(input: WorkspaceRepository & { message: string }): string {
+export function commitCommand(input: WorkspaceRepository & { message: string; at: Date }): string {
   const base = input.base_sha ? quote(input.base_sha) : ''
   return [
     ...PROLOGUE,
@@ -52,7 +53,7 @@ export function commitCommand(input: WorkspaceRepository & { message: string }):
     'if [ "$added" -gt 1 ]; then exit "$added"; fi',
     'result=unchanged; code=3',
     'if [ -e .git/MERGE_HEAD ] || ! g diff --cached --quiet --ignore-submodules=none; then',
-    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} g commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
+    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} ${dates(input.at)} g commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
     '  result=committed; code=0',
     'fi',
     `printf '\\nagentrun-head %s %s\\n' "$(g rev-parse --verify --quiet 'HEAD^{commit}' || echo none)" "$result"`,
@@ -158,6 +159,11 @@ const TAKE_NESTED = [
   '}',
   `give_nested() { local i; for i in "\${!nested[@]}"; do mv -- ".git/agentrun-nested/$i" "\${nested[$i]}.git"; done; }`,
 ]
+
+function dates(at: Date): string {
+  const date = quote(`${Math.floor(at.getTime() / 1000)} +0000`)
+  return `GIT_AUTHOR_DATE=${date} GIT_COMMITTER_DATE=${date}`
+}
 
 function author(input: WorkspaceRepository): string {
   const name = quote(input.author_name)

@@ -29,6 +29,7 @@ import { createRepository, deleteRepository, getRepository, listRepositories, up
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
+import { getRunRecovery } from '../service/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
 import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
@@ -110,6 +111,7 @@ export const handlers: Handlers = {
       await listRunLogs(ctx, params.agent_run_id, query, run => statusFor(ctx.actor.wire_profile, run)),
       'application/json; charset=utf-8',
     ),
+  getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
   getAgentRunDiff: async (ctx, { params, query }) => {
     const diff = await getRunDiff(ctx, params.agent_run_id, query)
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff

@@ -1,12 +1,22 @@
 import type { Db } from './database.ts'
 
-export type JournalRow = { n: number; turn: number; epoch: number; kind: string; key: string | null; body: string }
+export type JournalRow = {
+  n: number
+  turn: number
+  epoch: number
+  /** Length of the trace once this was written. */
+  seq: number
+  kind: string
+  key: string | null
+  body: string
+  created_at: Date
+}
 
 /** The whole journal of a run in order: enough to rebuild the conversation and to know what was begun and not ended. */
 export async function listJournal(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
   const { rows } = await db.query<JournalRow>({
     name: 'list_journal',
-    text: 'select n, turn, epoch, kind, key, body from journal where organization_id = $1 and run_id = $2 order by n',
+    text: 'select n, turn, epoch, seq, kind, key, body, created_at from journal where organization_id = $1 and run_id = $2 order by n',
     values: [organization_id, run_id],
   })
   return rows
@@ -25,4 +35,14 @@ export async function lastRecord(
     values: [organization_id, run_id],
   })
   return rows[0]
+}
+
+/** When the last outcome of a model call or a tool was written down; undefined before the first. The same for every owner that asks. */
+export async function lastOutcomeAt(db: Db, organization_id: number, run_id: number): Promise<Date | undefined> {
+  const { rows } = await db.query<{ created_at: Date }>({
+    name: 'last_outcome_at',
+    text: `select created_at from journal where organization_id = $1 and run_id = $2 and kind in ('model_answered', 'tool_finished') order by n desc limit 1`,
+    values: [organization_id, run_id],
+  })
+  return rows[0]?.created_at
 }

@@ -50,6 +50,8 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   const known = knownBase(run)
   if (known !== null) {
     if (run.branch === null) await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, known)
+    // Another worker may have begun: this machine's mirror may know nothing of it yet.
+    if (!(await hasCommit(deps, repository, known.base_sha))) await requireCommit(deps, claim, repository, known.base_sha, signal)
     const base = { repository, ref: known.base_ref, sha: known.base_sha, branch: known.branch, renewed: null }
     return renewBase(deps, run, base, signal)
   }
@@ -75,7 +77,13 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
  * The commit that the run's ref stands for. A remote that is away is asked three times in all, if the mirror does not know the ref without it;
  * every wait stands in the trace before it is waited.
  */
-async function lookUp(deps: WorkerDeps, claim: Claim, repository: RepositoryRow, run: RunRow, signal: AbortSignal) {
+async function lookUp(
+  deps: WorkerDeps,
+  claim: Claim,
+  repository: RepositoryRow,
+  run: Pick<RunRow, 'base_ref' | 'created_at'>,
+  signal: AbortSignal,
+) {
   const started = performance.now()
   for (let attempt = 1; ; attempt++) {
     const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
@@ -88,6 +96,19 @@ async function lookUp(deps: WorkerDeps, claim: Claim, repository: RepositoryRow,
     await claim.append({ entries: [errorEntry(details, 'git_clone')] })
     await delay(wait, undefined, { signal }).catch(() => {})
   }
+}
+
+async function hasCommit(deps: WorkerDeps, repository: RepositoryRow, sha: string): Promise<boolean> {
+  const found = await resolveRef(deps.git, repository.id, sha).catch(() => null)
+  return found !== null && !('empty' in found)
+}
+
+async function requireCommit(deps: WorkerDeps, claim: Claim, repository: RepositoryRow, sha: string, signal: AbortSignal): Promise<void> {
+  const { found, unreachable } = await lookUp(deps, claim, repository, { base_ref: sha, created_at: new Date() }, signal)
+  if (found !== null && !('empty' in found)) return
+  if (unreachable) throw new StartError('git_unavailable', unreachable.code, unreachable.message)
+  const message = `${repository.full_name} has commit ${sha} no more, which this run started from.`
+  throw new StartError('git_unavailable', 'base_commit_gone', message)
 }
 
 /** What an earlier turn settled. A run that let its branch go keeps its base and gets a branch of a new name. */

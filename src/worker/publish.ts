@@ -9,6 +9,7 @@ import { GitError } from '../git/git-error.ts'
 import { bundleCommand, commitCommand, parseCommit } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { getChange, saveChange } from '../store/changes.ts'
+import { lastOutcomeAt } from '../store/journal.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
@@ -48,7 +49,8 @@ export async function publish(
     scripted: deps.models.get(run.model)?.scripted ?? false,
     trailer: deps.author.trailer,
   })
-  const made = await commit(deps, base, sandbox, words.commit_message, signal)
+  const at = await lastOutcomeAt(deps.db, run.organization_id, run.id)
+  const made = await commit(deps, base, sandbox, { message: words.commit_message, at: at ?? run.turn_started_at }, signal)
   if ('kind' in made) return made
   const { head } = made
   if (head === null) return { kind: 'nothing' }
@@ -118,10 +120,10 @@ async function commit(
   deps: WorkerDeps,
   base: Base,
   sandbox: Sandbox,
-  message: string,
+  words: { message: string; at: Date },
   signal: AbortSignal,
 ): Promise<{ head: string | null } | Published> {
-  const command = commitCommand({ ...workspaceRepository(deps, base, base.sha), message })
+  const command = commitCommand({ ...workspaceRepository(deps, base, base.sha), ...words })
   const result = await sandbox.exec({ command, shell: 'separate', timeout_ms: COMMIT_MS, max_output_bytes: 16 * 1024, signal })
   const output = Buffer.from(result.output).toString('utf8')
   const made = result.status === 'exited' ? parseCommit(result.exit_code, output) : null

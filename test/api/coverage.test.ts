@@ -24,6 +24,7 @@ const homes: Record<EndpointName, string[]> = {
   archiveAgentRun: ['update-run'],
   unarchiveAgentRun: ['update-run'],
   getAgentRunDiff: ['run-diff'],
+  getAgentRunRecovery: ['run-recovery'],
   getAgentRunLogs: ['run-logs', 'run-logs-text'],
   getArtifact: ['artifacts'],
   streamAgentRunEvents: ['run-events', 'slow-reader'],

@@ -11,7 +11,7 @@ import { checkpointAt, extendCheckpoint, newestKeptSeq, reopenCheckpoints, saveC
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
-import { lastRecord, listJournal } from '../../src/store/journal.ts'
+import { lastOutcomeAt, lastRecord, listJournal } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
@@ -54,7 +54,10 @@ beforeAll(async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   await append(app.db, app.org_id, id, null, {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
-    records: [{ kind: 'message', key: null, body: '{}' }],
+    records: [
+      { kind: 'message', key: null, body: '{}' },
+      { kind: 'tool_finished', key: null, body: '{}' },
+    ],
   })
   await putRun(app, id, 'running')
   const [row] = await rows<{ epoch: number }>(
@@ -178,6 +181,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
+  lastOutcomeAt: (db, org) => lastOutcomeAt(db, org, mine.run),
   lastRecord: (db, org) => lastRecord(db, org, mine.run),
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
@@ -346,6 +350,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getRun',
     'listEntries',
     'listEntriesAfter',
+    'lastOutcomeAt',
     'lastRecord',
     'listJournal',
     'listPullRequests',

@@ -8,6 +8,9 @@ import type { GitRepository } from '../../src/git/repository-url.ts'
 import { bundleCommand, cloneCommand, commitCommand, parseCommit, type WorkspaceRepository } from '../../src/git/workspace-commands.ts'
 import { type Place, root, SANDBOX } from './repositories.ts'
 
+/** When its commits are made. */
+const AT = new Date('2026-11-20T10:30:00.000Z')
+
 export type Ran = { exit_code: number; stdout: Buffer; output: string }
 
 export type Workspace = {
@@ -44,7 +47,7 @@ export async function openWorkspace(place: Place, repo: GitRepository, base_sha:
     bash,
     clone: () => bash(cloneCommand(input)),
     async commit(message = 'Change it') {
-      const ran = await bash(commitCommand({ ...input, message }))
+      const ran = await bash(commitCommand({ ...input, message, at: AT }))
       const parsed = parseCommit(ran.exit_code, ran.output)
       if (!parsed) throw new Error(`commit failed with ${ran.exit_code}: ${ran.output}`)
       return parsed

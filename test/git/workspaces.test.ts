@@ -147,7 +147,7 @@ describe('a commit', () => {
     await using set = await ready()
     await set.workspace.bash('mkdir ignored; echo x > ignored/x; touch README.md')
     expect(await set.workspace.commit()).toEqual({ head_sha: set.base, committed: false })
-    expect((await set.workspace.bash(commitCommand({ ...set.workspace.input, message: 'x' }))).exit_code).toBe(3)
+    expect((await set.workspace.bash(commitCommand({ ...set.workspace.input, message: 'x', at: new Date(0) }))).exit_code).toBe(3)
     expect(await set.workspace.deliver(set.base)).toEqual({ ref: 'refs/agentrun/7/1', sha: set.base })
   })
 
@@ -239,6 +239,19 @@ describe('a commit', () => {
     expect(patch).toContain('+++ "b/new\\nline"')
     expect(patch).toContain('+++ b/ünï')
   })
+})
+
+test('the same files with the same words at the same time are the same commit, whoever makes it and wherever', async () => {
+  await using set = await ready()
+  const made = async (workspace: Workspace) => {
+    await workspace.bash('echo new > new.txt')
+    return (await workspace.commit('Add it')).head_sha
+  }
+  const elsewhere = await openWorkspace(set.place, set.repo, set.base)
+  await elsewhere.clone()
+  const [here, there] = [await made(set.workspace), await made(elsewhere)]
+  expect(here).toMatch(/^[0-9a-f]{40}$/)
+  expect(there).toBe(here)
 })
 
 test('a bundle of a merge with what the mirror has already stays small', async () => {

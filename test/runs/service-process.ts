@@ -11,9 +11,12 @@ export type ServiceProcess = {
   ended: Promise<{ code: number | null; signal: string | null; output: string }>
 }
 
-/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. */
-export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main], {
+/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. */
+export async function startServiceProcess(
+  env: Record<string, string>,
+  role: 'all' | 'serve' | 'work' | 'migrate' = 'all',
+): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main, role], {
     env: { PATH: process.env.PATH ?? '', AGENTRUN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -24,6 +27,7 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
       output += text
       const url = /ready: +(\S+)/.exec(output)?.[1]
       if (url && output.includes('Start a run')) ready.resolve(url)
+      if (output.includes('Agent Run worker is ready')) ready.resolve('')
     })
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output }))
   const base_url = await Promise.race([ready.promise, ended.then(() => '')])

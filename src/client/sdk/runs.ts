@@ -35,6 +35,8 @@ export type Runs = {
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
+  /** What became of every step, and how often another worker went on. */
+  recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
   diff(agent_run_id: number, options?: CallOptions): Promise<Answer<'getAgentRunDiff'>>
   /** The whole change as git writes it. */
   patch(agent_run_id: number, options?: CallOptions): Promise<string>
@@ -81,6 +83,8 @@ export function createRuns(core: Core): Runs {
     logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
     follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
+    recovery: (agent_run_id, query, options) =>
+      core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
     diff: (agent_run_id, options) => core.call('getAgentRunDiff', { params: { agent_run_id }, ...options }),
     async patch(agent_run_id, options) {
       const response = await core.request('getAgentRunDiff', { params: { agent_run_id }, query: { format: 'patch' }, ...options })

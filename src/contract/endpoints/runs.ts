@@ -1,5 +1,6 @@
 import { DryRun } from '../dry-run.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
+import { RecoveryQuery, RunRecovery } from '../recovery.ts'
 import { DiffQuery, RunDiff } from '../run-diff.ts'
 import {
   CreateRunInput,
@@ -233,5 +234,19 @@ export const runEndpoints = {
     problems: ['not_available'],
     response: RunDiff,
     also_answers: ['text/x-patch'],
+  },
+  getAgentRunRecovery: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/recovery',
+    summary: 'What became of every step of a run',
+    description:
+      'Whether workers died or shut down under the run, who went on and when, and for each model call and tool call whether its outcome is committed, it was issued again, or it was interrupted and its effect is unknown.',
+    scope: 'runs:read',
+    bucket: 'standard',
+    params: run,
+    query: RecoveryQuery,
+    response: RunRecovery,
   },
 } as const satisfies Record<string, Endpoint>

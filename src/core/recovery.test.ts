@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { countStates, type StepRecord, stepsOf } from './recovery.ts'
+
+type Given = [epoch: number, kind: StepRecord['kind'], more?: object]
+const records = (...given: Given[]) =>
+  given.map(([epoch, kind, more], i) => ({ turn: 1, epoch, seq: i, at: `t${i}`, kind, ...more })) as StepRecord[]
+const states = (at_work: boolean, ...given: Given[]) =>
+  stepsOf(records(...given), at_work).map(step => `${step.tool_name ?? 'model'} ${step.state}`)
+
+const call = (id: string) => ({ id, name: id })
+const answered = (...ids: string[]) => ({ calls: ids.map(call) })
+
+test('a step with an outcome of the owner that began it is committed', () => {
+  const given: Given[] = [
+    [1, 'model_started'],
+    [1, 'model_answered', answered('shell')],
+    [1, 'tool_started', { call_id: 'shell' }],
+    [1, 'tool_finished', { call_id: 'shell', status: 'error' }],
+    [1, 'model_started'],
+    [1, 'model_answered', answered()],
+  ]
+  expect(states(true, ...given)).toEqual(['model committed', 'shell committed', 'model committed'])
+  expect(stepsOf(records(...given), true)[1]).toEqual({
+    ...{ n: 2, turn: 1, kind: 'tool_call', state: 'committed', tool_name: 'shell', call_id: 'shell' },
+    ...{ seq: 3, epoch: 1, started_at: 't2', ended_at: 't3' },
+  })
+})
+
+test('a model call that another owner makes again was lost, one that the same owner makes again had failed', () => {
+  expect(states(true, [1, 'model_started'], [1, 'model_started'], [3, 'other'], [3, 'model_started'])).toEqual([
+    'model failed',
+    'model reissued',
+    'model open',
+  ])
+})
+
+test('a tool that was begun and whose outcome nobody knows is interrupted, one that was never begun is not_run', () => {
+  const given: Given[] = [
+    [1, 'model_started'],
+    [1, 'model_answered', answered('a', 'b', 'c')],
+    [1, 'tool_started', { call_id: 'a' }],
+    [1, 'tool_finished', { call_id: 'a', status: 'ok' }],
+    [1, 'tool_started', { call_id: 'b' }],
+    [3, 'other'],
+    [3, 'tool_finished', { call_id: 'b', status: 'interrupted' }],
+    [3, 'tool_finished', { call_id: 'c', status: 'interrupted' }],
+    [3, 'model_started'],
+  ]
+  expect(states(true, ...given)).toEqual(['model committed', 'a committed', 'b interrupted', 'c not_run', 'model open'])
+  expect(countStates(stepsOf(records(...given), true))).toEqual({
+    ...{ committed: 2, reissued: 0, interrupted: 1, not_run: 1, failed: 0, open: 1 },
+  })
+})
+
+test('nothing is open in a run that nobody works on', () => {
+  expect(states(false, [1, 'model_started'])).toEqual(['model failed'])
+})
+
+test('ids of calls that come again in a later answer are other steps', () => {
+  const round: Given[] = [
+    [1, 'model_started'],
+    [1, 'model_answered', answered('x')],
+    [1, 'tool_started', { call_id: 'x' }],
+    [1, 'tool_finished', { call_id: 'x', status: 'ok' }],
+  ]
+  expect(states(true, ...round, ...round)).toEqual(['model committed', 'x committed', 'model committed', 'x committed'])
+})
