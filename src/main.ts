@@ -68,8 +68,7 @@ async function main() {
         })
       : workerBanner({ blocked: service.blocked(), data_dir: data.root, concurrency: config.AGENTRUN_WORKER_CONCURRENCY }),
   )
-  const reason = await Promise.race([stopped, ...(postgres ? [postgres.died.then(line => new Error(line))] : [])])
-  if (reason instanceof Error) throw reason
+  await stopped
   process.stdout.write('stopping …\n')
 }
 

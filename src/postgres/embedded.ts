@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { makeOwnFolder } from '../system/own-folder.ts'
 import { isAlive } from '../system/processes.ts'
 import type { SystemUser } from '../system/users.ts'
-import { placeBinaries } from './binaries.ts'
+import { type PostgresBinaries, placeBinaries } from './binaries.ts'
 import { database_name, ensureCluster } from './cluster.ts'
 import { answers, ensureDatabase } from './connect.ts'
+import { keepRunning } from './keep-running.ts'
 import { clearDeadServer, findOrphan, stopServer } from './leftover.ts'
 import { type Server, startServer } from './server.ts'
 import { makeSocketFolder, removeTemporarySocketFolder, socketUrl } from './socket-folder.ts'
@@ -27,16 +28,15 @@ export type EmbeddedPostgresOptions = {
 export type EmbeddedPostgres = AsyncDisposable & {
   /** Connection string of the database `agentrun` over the unix socket, as its superuser. */
   url: string
-  pid: number
-  /** Resolves with a line that says why, when the server ends though nobody asked it to. */
-  died: Promise<string>
+  readonly pid: number
   /** Ends the server; safe to call twice. It cuts open connections, so end pools first. */
   stop(): Promise<void>
 }
 
 /**
  * Starts the PostgreSQL that npm brought, on a unix socket only, and makes cluster and database at the first start. A server
- * that a killed service left running is adopted. The caller holds the lock of the data folder. Rejects with a one-line message.
+ * that a killed service left running is adopted, and one that ends by itself is started again, without end. The caller holds the lock of
+ * the data folder. Rejects with a one-line message.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { user, log, durable = true } = options
@@ -49,7 +49,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   if (orphan) {
     if (await answers(socketUrl(orphan.socket_folder, database_name, database_name), cluster)) {
       log(`adopted the PostgreSQL that an earlier service left running (process ${orphan.pid})`)
-      return supervise({ pid: orphan.pid, ended: watch(orphan.pid) }, orphan.socket_folder)
+      const adopted = { pid: orphan.pid, ended: watch(orphan.pid) }
+      return supervised(adopted, orphan.socket_folder, () => start(placeBinaries(data_dir), orphan.socket_folder))
     }
     await stopServer(orphan.pid)
   }
@@ -59,9 +60,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await ensureCluster({ cluster, binaries, user, log_file, durable })
   const socket_folder = makeSocketFolder(options.run_dir ?? join(data_dir, 'run'), user)
   if (existsSync(join(cluster, 'postmaster.pid'))) log('PostgreSQL was not shut down: recovering')
-  await clearDeadServer(cluster, socket_folder)
-  const server = await startServer({ binaries, cluster, socket_folder, user, log_file, durable })
-  const postgres = supervise(server, socket_folder)
+  const postgres = supervised(await start(binaries, socket_folder), socket_folder, () => start(binaries, socket_folder))
   try {
     await ensureDatabase(postgres.url)
   } catch (error) {
@@ -69,28 +68,27 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     throw error
   }
   return postgres
-}
 
-function supervise({ pid, ended }: Server, socket_folder: string): EmbeddedPostgres {
-  let stopping: Promise<void> | undefined
-  const stop = async () => {
-    await stopServer(pid)
-    await ended
-    removeTemporarySocketFolder(socket_folder)
+  async function start(found: PostgresBinaries, folder: string): Promise<Server> {
+    await clearDeadServer(cluster, folder)
+    return startServer({ binaries: found, cluster, socket_folder: folder, user, log_file, durable })
   }
-  const postgres = {
-    url: socketUrl(socket_folder, database_name, database_name),
-    pid,
-    died: new Promise<string>(resolve => {
-      ended.then(reason => stopping ?? resolve(reason))
-    }),
-    stop: () => {
-      stopping ??= stop()
-      return stopping
-    },
-    [Symbol.asyncDispose]: () => postgres.stop(),
+
+  function supervised(server: Server, folder: string, again: () => Promise<Server>): EmbeddedPostgres {
+    const kept = keepRunning(server, again, log)
+    const stop = async () => {
+      await kept.stop()
+      removeTemporarySocketFolder(folder)
+    }
+    return {
+      url: socketUrl(folder, database_name, database_name),
+      get pid() {
+        return kept.pid
+      },
+      stop,
+      [Symbol.asyncDispose]: stop,
+    }
   }
-  return postgres
 }
 
 /** An adopted server is nobody's child here, so only looking tells that it ended. */

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
-import { isAlive, processIds, processPlace } from '../../src/system/processes.ts'
+import { isAlive, processIds, processPlace, waitUntil } from '../../src/system/processes.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -93,6 +93,8 @@ test('a server whose service was killed is adopted with its rows and ended by th
 test('after service and server were killed together every committed row is back', async () => {
   const owner = await startOwner(data_dir)
   await query(owner.url, 'create table crashed as select generate_series(1, 1000) as value')
+  // The service first: it would start the server again.
+  owner.signal('SIGSTOP')
   process.kill(owner.pid, 'SIGKILL')
   await owner.kill()
   await using postgres = await start()
@@ -114,16 +116,37 @@ test('a dead server whose parent never collects it does not stop the next start'
   await owner.kill()
 })
 
-test('the death of the server is told to its service, and a stop is no death', async () => {
-  const told: string[] = []
-  const killed = await start()
-  process.kill(killed.pid, 'SIGKILL')
-  expect(await killed.died).toContain('SIGKILL')
-  await killed.stop()
-  const stopped = await start()
-  stopped.died.then(reason => told.push(reason))
-  await stopped.stop()
-  expect(told).toEqual([])
+test('row 10: a server that is killed is started again with its rows, and one that is stopped is not', async () => {
+  const postgres = await start()
+  await query(postgres.url, 'create table killed as select 1 as value')
+  const { pid } = postgres
+  process.kill(pid, 'SIGKILL')
+  await waitUntil(() => postgres.pid !== pid, 20_000)
+  expect(await query(postgres.url, 'select value from killed')).toEqual([{ value: 1 }])
+  expect(lines).toEqual([expect.stringContaining('SIGKILL'), expect.stringContaining(`process ${postgres.pid}`)])
+  await postgres.stop()
+  expect(processesIn(cluster)).toEqual([])
+  expect(lines).toHaveLength(2)
+})
+
+test('row 16: a server that cannot be started is tried again until it can, and a stop ends that too', async () => {
+  const hidden = join(data_dir, 'hidden')
+  const breakIt = async (postgres: { pid: number }) => {
+    renameSync(join(cluster, 'global'), hidden)
+    process.kill(postgres.pid, 'SIGKILL')
+    await waitUntil(() => lines.some(line => line.includes('cannot be started')), 20_000)
+  }
+  const postgres = await start()
+  const { pid } = postgres
+  await breakIt(postgres)
+  renameSync(hidden, join(cluster, 'global'))
+  await waitUntil(() => postgres.pid !== pid, 20_000)
+  expect(await query(postgres.url, 'select 1 as value')).toEqual([{ value: 1 }])
+  lines.length = 0
+  await breakIt(postgres)
+  await postgres.stop()
+  renameSync(hidden, join(cluster, 'global'))
+  expect(processesIn(cluster)).toEqual([])
 })
 
 test('a pid file that names somebody else is not believed and that process is left alone', async () => {

@@ -5,4 +5,5 @@ import { ensureServiceUsers } from '../../src/system/users.ts'
 const [, , data_dir = ''] = process.argv
 const postgres = await startEmbeddedPostgres({ data_dir, user: ensureServiceUsers().service, log: () => {} })
 process.stdout.write(`${JSON.stringify({ url: postgres.url, pid: postgres.pid })}\n`)
-await postgres.died
+// The server is a child: its end is waited for for ever.
+await new Promise(() => {})

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { stopServer } from './leftover.ts'
+import type { Server } from './server.ts'
+
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 5_000
+
+export type KeptServer = {
+  /** Of the server that runs now, or ran last. */
+  readonly pid: number
+  /** Ends it for good; safe to call twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a server again that ends though nobody asked it to: killed for memory, or for want of disk. One that cannot be started is tried
+ * again, ever more slowly and without end, because what it wants may come back; `log` is told when it ends, why it cannot start, and when
+ * it runs.
+ */
+export function keepRunning(first: Server, startAgain: () => Promise<Server>, log: (line: string) => void): KeptServer {
+  const stopping = new AbortController()
+  let pid = first.pid
+  let running: Server | null = first
+  let stopped: Promise<void> | undefined
+
+  async function watch(): Promise<void> {
+    for (let server = first; ; ) {
+      const reason = await server.ended
+      running = null
+      if (stopping.signal.aborted) return
+      log(`${reason}; it is started again`)
+      const next = await untilStarted()
+      if (next === null) return
+      server = running = next
+      pid = next.pid
+      log(`PostgreSQL runs again (process ${pid})`)
+    }
+  }
+
+  /** Null: nobody wants it any more. */
+  async function untilStarted(): Promise<Server | null> {
+    let said = ''
+    for (let wait = FIRST_WAIT_MS; !stopping.signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      try {
+        const server = await startAgain()
+        if (!stopping.signal.aborted) return server
+        await stopServer(server.pid)
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        if (reason !== said) log(`PostgreSQL cannot be started, which is tried again: ${reason}`)
+        said = reason
+        await delay(wait, undefined, { signal: stopping.signal }).catch(() => {})
+      }
+    }
+    return null
+  }
+
+  const watching = watch()
+  async function stop(): Promise<void> {
+    stopping.abort()
+    // The pid of one that has ended may be somebody else's by now.
+    if (running) await stopServer(running.pid)
+    await watching
+  }
+  return {
+    get pid() {
+      return pid
+    },
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
