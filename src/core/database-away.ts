@@ -20,3 +20,6 @@ export function isDatabaseAway(error: unknown): boolean {
   if (code === 'ENOENT' && path !== undefined && syscall !== 'connect') return false
   return classes.test(code) || sockets.has(code) || words.test(message)
 }
+
+/** Whether the database has no space left for what was to be written; what it has can be read. */
+export const isDatabaseFull = (error: unknown): boolean => (error as { code?: string }).code === '53100'

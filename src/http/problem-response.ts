@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
-import { isDatabaseAway } from '../core/database-away.ts'
+import { isDatabaseAway, isDatabaseFull } from '../core/database-away.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
@@ -67,6 +67,10 @@ export function toServiceError(error: unknown): ServiceError {
     const known = byStatus[statusCode] ?? 'invalid_request'
     return new ServiceError(known, words[known] ?? message)
   }
+  if (isDatabaseFull(error))
+    return new ServiceError('unavailable', 'The disk of the database is full: nothing can be written until there is space again.', {
+      headers: { 'retry-after': '30' },
+    })
   if (isDatabaseAway(error))
     return new ServiceError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } })
   return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')

@@ -56,8 +56,12 @@ export function openLog(log_file: string): number {
   return openSync(log_file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o640)
 }
 
-/** The last line that PostgreSQL wrote, for one-line errors. */
-export function lastLogLine(log_file: string): string {
+/** What PostgreSQL wrote last that tells why it ended, for one-line errors: after the first `from` bytes of its log. */
+export function lastLogLine(log_file: string, from = 0): string {
   if (!existsSync(log_file)) return 'its log is gone'
-  return readFileSync(log_file, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+  const lines = readFileSync(log_file).subarray(from).toString().trimEnd().split('\n')
+  return lines.findLast(line => /(FATAL|PANIC): /.test(line) && !CALLERS.test(line)) ?? lines.at(-1) ?? ''
 }
+
+/** What it tells those who call at the wrong moment. */
+const CALLERS = /the database system is|terminating connection/

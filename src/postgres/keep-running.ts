@@ -47,8 +47,10 @@ export function keepRunning(first: Server, startAgain: () => Promise<Server>, lo
         await stopServer(server.pid)
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
-        if (reason !== said) log(`PostgreSQL cannot be started, which is tried again: ${reason}`)
-        said = reason
+        // With its time and process it would be another one at every try.
+        const kind = reason.replace(/\d+/g, '')
+        if (kind !== said) log(`PostgreSQL cannot be started, which is tried again: ${reason}`)
+        said = kind
         await delay(wait, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }

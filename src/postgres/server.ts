@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { childEnv } from '../system/child-env.ts'
 import type { SystemUser } from '../system/users.ts'
@@ -26,6 +26,7 @@ export type Server = { pid: number; ended: Promise<string> }
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { binaries, cluster, user, log_file } = options
   const log = openLog(log_file)
+  const { size: logged } = fstatSync(log)
   const child = spawn(binaries.postgres, ['-D', cluster, '-k', options.socket_folder, ...settings(options.durable)], {
     ...(user && { uid: user.uid, gid: user.gid }),
     cwd: '/',
@@ -36,7 +37,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   closeSync(log)
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(`PostgreSQL ended with ${code ?? signal}: ${lastLogLine(log_file)}`))
+    child.once('exit', (code, signal) => resolve(`PostgreSQL ended with ${code ?? signal}: ${lastLogLine(log_file, logged)}`))
   })
   let gone: string | null = null
   const noticed = ended.then(reason => {

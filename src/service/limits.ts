@@ -1,4 +1,5 @@
 import type { Bucket } from '../contract/endpoint.ts'
+import { isDatabaseFull } from '../core/database-away.ts'
 import { type Charge, chargesOf, type Rates, type Window } from '../core/rate-window.ts'
 import type { Db } from '../store/database.ts'
 import { chargeWindows } from '../store/rate-windows.ts'
@@ -49,8 +50,14 @@ export function createLimiter(db: Db, rates: Rates): Limiter {
     async charge(bucket, who, { known = false, db: within = db } = {}) {
       const charges = chargesOf(rates, bucket, who, known)
       if (charges.length === 0) return { allowed: true, windows: [] }
-      if (!charges.every(isLarge)) return chargeWindows(within, charges)
-      return chargeShares(charges) ?? (await chargeLarge(within, charges))
+      try {
+        if (!charges.every(isLarge)) return await chargeWindows(within, charges)
+        return chargeShares(charges) ?? (await chargeLarge(within, charges))
+      } catch (error) {
+        // Nothing can be written then, and reading is not refused for want of a place to count it in.
+        if (within === db && isDatabaseFull(error)) return { allowed: true, windows: [] }
+        throw error
+      }
     },
   }
 }
