@@ -129,7 +129,12 @@ export const AgentRun = z
     terminal: z.boolean().describe('Whether it is over; only a resume makes it go on'),
     phase: RunPhase.nullable().describe('What it does while it is starting or running'),
     waiting_on: WaitingOn.nullable().describe('What it waits for at this moment; null when it is paused or over'),
-    queue_position: z.int().nullable().describe('1 is next; null unless queued'),
+    queue_position: z
+      .int()
+      .nullable()
+      .describe(
+        'Its place among the runs of its organization that wait for a worker: 1 is next when it is the turn of the organization. From 1,000 on it stays 1,000; null unless queued',
+      ),
     last_progress_at: time.describe(
       'When it last got on: an entry, a part of an answer of the model, output of a tool; UTC, ISO 8601 with milliseconds',
     ),

@@ -77,9 +77,10 @@ export type RunRow = {
 /** A run as it is shown: with its place in the queue, whether nobody has it although somebody should, and what its journal says last. */
 export type ShownRun = RunRow & { queue_position: number | null; ownerless: boolean; last_record: string | null }
 
-// Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
-const columns = `r.*, case when r.status = 'queued' then (select count(*) from (select 1 from runs q
-  where q.runnable_at is not null and q.status = 'queued' and (q.runnable_at, q.id) <= (r.runnable_at, r.id) limit 1000) ahead) end as queue_position,
+// The place in the order in which the organization's own runs are claimed, answered ones that wait included; $1 is the organization, so
+// it is found once a statement. Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
+const columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
+  where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
   case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
   case when r.status = 'running' then (select j.kind from journal j
     where j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count) end as last_record`
@@ -214,7 +215,9 @@ export async function listRuns(
   add(p => `r.parent_run_id = ${p}`, filter.parent_run_id)
   const where = conditions.join(' and ')
   const page = await db.query<ShownRun>({
-    text: `select ${columns} from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}`,
+    // The page first: what is not shown is not looked at.
+    text: `select ${columns} from (select r.id from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) page
+      join runs r on r.organization_id = $1 and r.id = page.id order by r.id desc`,
     values: [...values, limit, skip],
   })
   const count = await db.query<{ total: number }>({ text: `select count(*) as total from runs r where ${where}`, values })

@@ -114,6 +114,7 @@ create table events (
   constraint events_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint events_pkey PRIMARY KEY (organization_id, seq)
 );
+CREATE INDEX events_of_deleted ON public.events USING btree (created_at) WHERE (run_id IS NULL);
 CREATE INDEX events_of_run ON public.events USING btree (organization_id, run_id);
 
 create table idempotency_keys (
@@ -388,13 +389,15 @@ create table runs (
   constraint runs_wait_for_something CHECK (((status = 'waiting'::text) = (waiting_on IS NOT NULL)))
 ) with (fillfactor=70);
 CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
+CREATE INDEX runs_finished ON public.runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX runs_kept ON public.runs USING btree (workspace_host) WHERE ((workspace IS NOT NULL) AND (finished_at IS NOT NULL));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
+CREATE INDEX runs_overdue ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
 CREATE INDEX runs_owned ON public.runs USING btree (organization_id, id) WHERE (owner IS NOT NULL);
-CREATE INDEX runs_runnable ON public.runs USING btree (runnable_at, id) WHERE (runnable_at IS NOT NULL);
+CREATE INDEX runs_queue ON public.runs USING btree (organization_id, recovering_since, runnable_at, id) WHERE (runnable_at IS NOT NULL);
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
 create table secrets (
