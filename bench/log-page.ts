@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { throughput } from './load.ts'
 import { makeRepository } from './make-repository.ts'
+import { processorMs } from './processor.ts'
+import { median } from './rate.ts'
 import { startService, TOKEN } from './start-service.ts'
 
 const ENTRIES = 100_000
@@ -74,16 +75,6 @@ async function measured(pid: number, work: () => Promise<number>): Promise<[numb
   const rate = await work()
   return [rate, (processorMs(pid) - before) / ((rate * (performance.now() - started)) / 1000)]
 }
-
-/** User and system time in the hundredths of a second that Linux counts in. */
-function processorMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 async function fillTrace(database_url: string, run_id: number): Promise<void> {
   const client = new pg.Client({ connectionString: database_url })

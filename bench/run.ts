@@ -1,9 +1,21 @@
+import { appendRate } from './append-rate.ts'
+import { claims } from './claims.ts'
 import { firstRequest } from './first-request.ts'
 import { logPage } from './log-page.ts'
+import { queue } from './queue.ts'
+import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
 
 /** `npm run bench` measures all, `npm run bench -- <name>` one. A figure is only printed: noise of a machine must not fail a build. */
-const benches: Record<string, () => Promise<string>> = { 'first-request': firstRequest, 'step-overhead': stepOverhead, 'log-page': logPage }
+const benches: Record<string, () => Promise<string>> = {
+  'first-request': firstRequest,
+  'step-overhead': stepOverhead,
+  'log-page': logPage,
+  claims,
+  queue,
+  'append-rate': appendRate,
+  'sse-readers': sseReaders,
+}
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.find(name => !(name in benches))

@@ -1,0 +1,99 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { append } from '../src/store/append.ts'
+import { Database } from '../src/store/database.ts'
+import { notifyRun } from '../src/store/notify.ts'
+import { entry } from '../src/trace/entry.ts'
+import { processorMs, residentMiB } from './processor.ts'
+import { quantile } from './rate.ts'
+import { startService, TOKEN } from './start-service.ts'
+
+const RUNS = 20
+const READERS = [20, 500, 2_000, 5_000]
+const SECONDS = 8
+/** Of each run, between its entries. */
+const EVERY_MS = 1_000
+const padding = 'x'.repeat(700)
+
+/**
+ * Readers of the traces of 20 runs at one process of the service, each run with an entry of about 1 KB a second: from the append to the
+ * reader, how much memory a reader takes, and how busy the process is.
+ */
+export async function sseReaders(): Promise<string> {
+  await using service = await startService({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  await using db = new Database(service.database_url, { max: 8, on_error: () => {} })
+  const organization_id = Number(/\d+$/.exec(service.url)?.[0])
+  const runs: number[] = []
+  for (let n = 0; n < RUNS; n++) runs.push(Number((await service.call('POST', '/agent/run', { prompt: 'A trace.', repoless: true })).id))
+
+  const lines = [`sse-readers: ${RUNS} runs, an entry of 1 KB each every ${EVERY_MS} ms; one process of the service`]
+  const base = residentMiB(service.pid)
+  let alone = Number.NaN
+  /** Of each run: its prompt. */
+  let entries = 1
+  for (const count of READERS) {
+    const delays: number[] = []
+    const opening = processorMs(service.pid)
+    const sockets: Socket[] = []
+    // In waves: all at once would have some wait for a connection to the database for more than the two seconds that a request may.
+    while (sockets.length < count) {
+      const wave = Array.from({ length: Math.min(200, count - sockets.length) }, (_, n) =>
+        openReader(`${service.url}/agent/run/${runs[n % RUNS]}/events?after_seq=${entries}`, ms => delays.push(ms)),
+      )
+      sockets.push(...(await Promise.all(wave)))
+    }
+    await settled(service.pid)
+    delays.length = 0
+    const opened = processorMs(service.pid) - opening
+    const busy = processorMs(service.pid)
+    const started = performance.now()
+    let written = 0
+    for (let n = 0; n < (SECONDS * 1_000 * RUNS) / EVERY_MS; n++) {
+      const run_id = runs[n % RUNS] ?? 0
+      await append(db, organization_id, run_id, null, { entries: [entry({ message_type: 'PLAN_EVALUATION', thought: stamp() })] })
+      await notifyRun(db, organization_id, run_id)
+      written += 1
+      await delay(Math.max(0, (n + 1) * (EVERY_MS / RUNS) - (performance.now() - started)))
+    }
+    entries += written / RUNS
+    await delay(1_000)
+    const cpu = (processorMs(service.pid) - busy) / (performance.now() - started)
+    const expected = (written * count) / RUNS
+    if (Number.isNaN(alone)) alone = quantile(delays, 0.5)
+    const [middle, late] = [quantile(delays, 0.5), quantile(delays, 0.99)]
+    const each = ((residentMiB(service.pid) - base) * 1024) / count
+    lines.push(
+      `  ${String(count).padStart(5)} readers  median ${middle.toFixed(1).padStart(7)} ms (${(middle / alone).toFixed(1)} × ${READERS[0]} readers)  p99 ${late.toFixed(1).padStart(7)} ms  ` +
+        `${Math.round(delays.length / SECONDS)} frames/s, ${delays.length - expected === 0 ? 'none lost' : `${expected - delays.length} NOT ARRIVED`}  processor ${cpu.toFixed(2)}  to open ${(opened / count).toFixed(1)} ms and ${each.toFixed(0)} KiB a reader`,
+    )
+    for (const socket of sockets) socket.destroy()
+    await delay(500)
+  }
+  lines.push('')
+  return lines.join('\n')
+}
+
+/** Until the process has had nothing to do for half a second. */
+async function settled(pid: number): Promise<void> {
+  for (let before = -1, now = processorMs(pid); now - before > 30; before = now, now = processorMs(pid)) await delay(500)
+}
+
+const stamp = () => `at ${performance.timeOrigin + performance.now()} ${padding}`
+
+/** A reader that looks for nothing but the time in each entry, because it shares the machine with what is measured. */
+function openReader(url: string, arrived: (ms: number) => void): Promise<Socket> {
+  const { hostname, port, host, pathname, search } = new URL(url)
+  let opened = false
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) })
+    socket.on('error', reject)
+    socket.on('connect', () => socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`))
+    socket.setEncoding('latin1').on('data', text => {
+      if (!opened && !String(text).startsWith('HTTP/1.1 200')) return reject(new Error(String(text)))
+      opened = true
+      resolve(socket)
+      for (const [, at] of String(text).matchAll(/"thought":"at ([\d.]+) /g))
+        arrived(performance.timeOrigin + performance.now() - Number(at))
+    })
+  })
+}

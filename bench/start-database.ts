@@ -1,0 +1,36 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
+import { Database } from '../src/store/database.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { ensureServiceUsers } from '../src/system/users.ts'
+
+export type BenchDatabase = AsyncDisposable & {
+  url: string
+  /** Connections of its own, `max` at most, as a process of the service has them. */
+  open(max: number): Database
+}
+
+/** The embedded PostgreSQL as a service has it, fsync on, migrated and empty, without a service. */
+export async function startDatabase(): Promise<BenchDatabase> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-database-')))
+  chmodSync(folder, 0o711)
+  const { service } = ensureServiceUsers()
+  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {} })
+  await migrate(postgres.url)
+  const opened: Database[] = []
+  return {
+    url: postgres.url,
+    open(max) {
+      const db = new Database(postgres.url, { max, on_error: () => {}, statement_ms: 60_000 })
+      opened.push(db)
+      return db
+    },
+    async [Symbol.asyncDispose]() {
+      for (const db of opened) await db[Symbol.asyncDispose]()
+      await postgres.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
