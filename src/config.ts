@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
+import { log_levels } from './core/log.ts'
 import { readKey } from './core/sealing.ts'
 
 const text = z.string().min(1)
@@ -30,6 +31,34 @@ const rate = text.regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, f
   return value === 'off' ? null : { requests, seconds }
 })
 
+/** `name=value,name=value`, percent-encoded, as OpenTelemetry writes them. */
+const pairs = text.transform((value, ctx) => {
+  try {
+    return Object.fromEntries(
+      value
+        .split(',')
+        .filter(item => item.trim() !== '')
+        .map(item => {
+          const [, name = '', content = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(item) ?? []
+          if (name === '') throw new Error('no name')
+          return [decodeURIComponent(name), decodeURIComponent(content)]
+        }),
+    )
+  } catch {
+    ctx.addIssue('must be name=value pairs with commas between them')
+    return z.NEVER
+  }
+})
+const otlpProtocol = z.enum(['http/protobuf'], { error: 'must be http/protobuf' })
+const sampler_names = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
 /** Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value instead. */
 const schema = z.object({
   AGENTRUN_HOST: text.default('127.0.0.1'),
@@ -53,7 +82,27 @@ const schema = z.object({
   AGENTRUN_ALLOWED_HOSTS: list.default([]),
   AGENTRUN_CORS_ORIGINS: list.default([]),
   AGENTRUN_TRUST_PROXY: yes.default(false),
-  AGENTRUN_METRICS_PORT: whole(1, 65_535).optional(),
+  AGENTRUN_METRICS_PORT: whole(0, 65_535).optional(),
+  AGENTRUN_METRICS_HOST: text.default('127.0.0.1'),
+  AGENTRUN_LOG_LEVEL: z.enum(log_levels).default('info'),
+  AGENTRUN_SHUTDOWN_GRACE_SECONDS: whole(0, 86_400).default(10),
+  AGENTRUN_DRAIN_SECONDS: whole(0, 3_600).default(0),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).optional(),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'must be otlp or none' }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: pairs.optional(),
+  OTEL_SERVICE_NAME: text.max(200).optional(),
+  OTEL_RESOURCE_ATTRIBUTES: pairs.optional(),
+  OTEL_BSP_SCHEDULE_DELAY: whole(1, 600_000).default(5_000),
+  OTEL_TRACES_SAMPLER: z.enum(sampler_names).optional(),
+  OTEL_TRACES_SAMPLER_ARG: text
+    .regex(/^(0?\.\d+|0|1(\.0+)?|0\.\d+)$/, 'must be a number from 0 to 1')
+    .transform(Number)
+    .optional(),
   AGENTRUN_SECRET_KEY: secretKey.optional(),
   AGENTRUN_RETENTION_DAYS: whole(1, 36_500).optional(),
   AGENTRUN_COMMIT_AUTHOR_NAME: text

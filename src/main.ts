@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { banner, workerBanner } from './banner.ts'
-import type { Log, Role } from './compose/parts.ts'
+import type { Role } from './compose/parts.ts'
 import { startService } from './compose/service.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { createLog } from './core/log.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
 import { migrate } from './store/migrate.ts'
 import { prepareDataFolder } from './system/data-folder.ts'
@@ -15,11 +16,6 @@ import { ensureServiceUsers } from './system/users.ts'
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
-/** One JSON object a line, to standard error: what people read at a start goes to standard output. */
-const log: Log = (level, message, fields = {}) => {
-  process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`)
-}
-
 const REPEAT_MS = 2_000
 const roles = ['all', 'serve', 'work', 'migrate'] as const
 
@@ -30,6 +26,8 @@ async function main() {
   const config = readConfig(process.env)
   if (role === 'work' && config.DATABASE_URL === undefined)
     throw new ConfigError('work needs DATABASE_URL: the database of the processes that serve')
+  // What people read at a start goes to standard output.
+  const log = createLog(config.AGENTRUN_LOG_LEVEL, line => process.stderr.write(line))
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
   await using stack = new AsyncDisposableStack()
@@ -70,6 +68,7 @@ async function main() {
   )
   await stopped
   process.stdout.write('stopping …\n')
+  await service.drain()
 }
 
 /** `all` when nothing is said. */

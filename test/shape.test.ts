@@ -10,6 +10,7 @@ import { Feeds } from '../src/live/feeds.ts'
 import { Hub } from '../src/live/hub.ts'
 import { Database } from '../src/store/database.ts'
 import { unaskedServices } from './no-service.ts'
+import { noTelemetry } from './no-telemetry.ts'
 import { clone, type Import, importsOf, sourceFiles } from './source-tree.ts'
 
 /**
@@ -32,9 +33,20 @@ const rooms: Record<string, Room> = {
   'src/service': { code: ['src/store', 'src/trace/entry.ts'], types: ['src/live/feed.ts'], node: ['node:crypto'] },
   'src/http': {
     code: ['src/service'],
-    types: ['src/live'],
+    types: ['src/live', 'src/telemetry/port.ts'],
     packages: ['fastify', '@fastify/static', 'zod'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path'],
+  },
+  // Counts and traces what it is told by those who see its port.
+  'src/telemetry': {
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-proto',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+      'prom-client',
+    ],
+    node: ['node:http', 'node:net'],
   },
   // The work: the agent sees two ports and no database; only the worker sees both sides.
   'src/model': {
@@ -44,7 +56,7 @@ const rooms: Record<string, Room> = {
   'src/agent': { code: ['src/model/port.ts', 'src/sandbox/port.ts', 'src/sandbox/files.ts'], node: ['node:fs'] },
   'src/worker': {
     code: ['src/agent', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
-    types: ['src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts'],
+    types: ['src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },
   // What touches the machine.
@@ -59,7 +71,7 @@ const rooms: Record<string, Room> = {
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
   'src/compose': {
-    code: ['src/git', 'src/http', 'src/live', 'src/model', 'src/sandbox', 'src/service', 'src/store', 'src/worker'],
+    code: ['src/git', 'src/http', 'src/live', 'src/model', 'src/sandbox', 'src/service', 'src/store', 'src/telemetry', 'src/worker'],
     types: ['src/config.ts', 'src/system'],
     node: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
   },
@@ -233,6 +245,7 @@ test('every endpoint of the table has exactly one handler and one route, and the
     allowed_hosts: null,
     cors_origins: [],
     log: () => {},
+    telemetry: noTelemetry(),
   })
   await app.ready()
   const wanted = (Object.values(endpoints) as Endpoint[]).flatMap(endpoint =>

@@ -54,7 +54,9 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
-  const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...env })
+  // Tests stop in the middle of things: what a worker does with its grace has tests of its own.
+  const at_once = { AGENTRUN_SHUTDOWN_GRACE_SECONDS: '0' }
+  const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...at_once, ...env })
   const logs: App['logs'] = []
   const service = stack.use(
     await startService({

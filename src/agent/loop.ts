@@ -23,6 +23,8 @@ export type LoopInput = {
   sandboxReady(): boolean
   /** Aborted when the run must stop altogether. */
   signal: AbortSignal
+  /** Whether to stop before the next step, with nothing begun that is not ended. */
+  leaving(): boolean
   /** A fresh signal for every step: aborted with `signal`, or when somebody interrupts the step. */
   stepSignal(): AbortSignal
   /** A model call has been begun; there is time for other things now. */
@@ -98,7 +100,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   }
 
   for (;;) {
-    if (input.signal.aborted) return stopped()
+    if (input.signal.aborted || input.leaving()) return stopped()
     const signal = input.stepSignal()
     let answer: ModelAnswer
     try {

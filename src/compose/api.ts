@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
+import { errorText } from '../core/log.ts'
 import { createSealer } from '../core/sealing.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { resolveBase } from '../git/base-resolver.ts'
@@ -29,6 +30,10 @@ export type RunningApi = AsyncDisposable & {
   started: Started
   missing_repository: string | null
   signInLink(): Promise<string>
+  /** Streams that are open. */
+  streams(): number
+  /** Says on `/readyz` that this process goes, and answers on. */
+  drain(): void
 }
 
 /** Answers HTTP until disposed of: then streams and requests end, those under way with their answer. */
@@ -63,16 +68,22 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
   }
-  const { app, endStreams } = await createApp({
+  let draining = false
+  const readiness = await watchReadiness(parts)
+  const { app, drain, endStreams, streams } = await createApp({
     services,
-    feeds: new Feeds(hub, error => log('error', 'a stream could not read on; it tries again', { error: String(error) })),
-    readiness: await watchReadiness(parts),
+    feeds: new Feeds(hub, error => log('error', 'a stream could not read on; it tries again', { error: errorText(error) })),
+    readiness: () =>
+      draining
+        ? Promise.reject(new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } }))
+        : readiness(),
     web: parts.web,
     failed_tokens: config.AGENTRUN_LIMIT_FAILED_TOKENS,
     trust_proxy: config.AGENTRUN_TRUST_PROXY,
     version: parts.version,
     allowed_hosts: allowedHosts(config),
     cors_origins: config.AGENTRUN_CORS_ORIGINS,
+    telemetry: parts.telemetry,
     log,
   })
   const address = await app.listen({ host: config.AGENTRUN_HOST, port: config.AGENTRUN_PORT })
@@ -81,10 +92,15 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     base_url: services.base_url,
     ...first,
     signInLink: () => newSignInLink(services, first.started.user_id),
+    streams,
+    drain() {
+      draining = true
+      drain()
+    },
     async [Symbol.asyncDispose]() {
       endStreams()
-      // Requests under way are answered; a connection that is merely open, or a client that does not read, is not waited for.
-      const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS)
+      // Requests under way are answered; a connection that is merely open is not waited for, a client that does not read for the grace.
+      const cut = setTimeout(() => app.server.closeAllConnections(), Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000))
       await app.close()
       clearTimeout(cut)
     },

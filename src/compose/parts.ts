@@ -1,15 +1,15 @@
 import type { Config } from '../config.ts'
+import type { Log } from '../core/log.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog } from '../model/port.ts'
 import type { Database } from '../store/database.ts'
 import type { DataFolder } from '../system/data-folder.ts'
 import type { ServiceUsers } from '../system/users.ts'
+import type { Telemetry } from '../telemetry/port.ts'
 
 /** What a process does: answer the API, work on runs, or both. Any number of each meet in one database. */
 export type Role = 'all' | 'serve' | 'work'
-
-export type Log = (level: 'info' | 'error', message: string, fields?: Record<string, unknown>) => void
 
 export type ServiceInput = {
   role: Role
@@ -30,5 +30,12 @@ export type ServiceInput = {
 }
 
 /** What both roles are made from, besides what they were given. */
-export type Parts = ServiceInput & { db: Database; git: GitHost; hub: Hub; models: ModelCatalog; author: CommitAuthor }
+export type Parts = ServiceInput & {
+  db: Database
+  git: GitHost
+  hub: Hub
+  models: ModelCatalog
+  author: CommitAuthor
+  telemetry: Telemetry
+}
 export type CommitAuthor = { name: string; email: string; trailer: string }

@@ -1,10 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { errorText } from '../core/log.ts'
 import { openGitHost } from '../git/git-host.ts'
 import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { Database } from '../store/database.ts'
+import type { Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
 import { modelsOf } from './models.ts'
 import type { Parts, ServiceInput } from './parts.ts'
+import { serveMetrics, startTelemetry } from './telemetry.ts'
 import { createWorker } from './worker.ts'
 
 export type RunningService = AsyncDisposable & {
@@ -12,18 +16,31 @@ export type RunningService = AsyncDisposable & {
   api: RunningApi | null
   /** Why this process starts no run; null when it does, or when that is not what it is for. */
   blocked(): string | null
+  /**
+   * Begins the end: no run is claimed any more and those at work go to the next worker as soon as they can, `/readyz` says 503, and the API
+   * answers on for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
+   */
+  drain(): Promise<void>
 }
+
+type State = 'starting' | 'ready' | 'stopping'
 
 /** Puts one process of the service together, as its role says, and starts it. Disposing it stops everything in order. */
 export async function startService(input: ServiceInput): Promise<RunningService> {
   const { config, data, users, log, role } = input
   await using stack = new AsyncDisposableStack()
+  // First in, last out: what happens at the end is counted and traced too.
+  const { telemetry, instruments } = stack.use(await startTelemetry(input))
   const db = stack.use(
     new Database(input.database_url, {
       max: 20,
-      on_error: error => log('error', 'an idle database connection broke', { error: error.message }),
+      on_error: error => log('error', 'an idle database connection broke', { error: errorText(error) }),
+      on_wait: telemetry.databaseWaited,
     }),
   )
+  let [state, worker, api]: [State, Worker | null, RunningApi | null] = ['starting', null, null]
+  const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
+  stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))
   const git = stack.use(
     await openGitHost({
       data_dir: data.root,
@@ -39,18 +56,31 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
     trailer: config.AGENTRUN_COMMIT_TRAILER,
   }
-  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author }
+  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author, telemetry }
   const listener = stack.use(new Listener(input.database_url, hub))
   await listener.start()
 
   let base_url = config.AGENTRUN_BASE_URL ?? `http://${config.AGENTRUN_HOST}:${config.AGENTRUN_PORT}`
-  const worker = role === 'serve' ? null : stack.use(createWorker(parts, () => base_url))
+  worker = role === 'serve' ? null : stack.use(createWorker(parts, () => base_url))
   // Before the API answers: it is asked whether any worker is there.
   await worker?.register()
-  const api = role === 'work' ? null : stack.use(await startApi(parts))
+  api = role === 'work' ? null : stack.use(await startApi(parts))
   if (api) base_url = api.base_url
   await worker?.start()
 
   const running = stack.move()
-  return { api, blocked: () => worker?.blocked ?? null, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  state = 'ready'
+  return {
+    api,
+    blocked: () => worker?.blocked ?? null,
+    async drain() {
+      if (state === 'stopping') return
+      state = 'stopping'
+      log('info', 'stopping')
+      worker?.leave()
+      api?.drain()
+      if (api) await delay(config.AGENTRUN_DRAIN_SECONDS * 1000)
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }

@@ -1,18 +1,22 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createBubblewrapDriver } from '../sandbox/bubblewrap.ts'
+import { observeDriver } from '../worker/observe-driver.ts'
 import { Worker } from '../worker/worker.ts'
 import type { Parts } from './parts.ts'
 
 /** The worker of this process, not started yet. `baseUrl` is asked when a link is written: the API of the same process has its address late. */
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
-  const { config, data, users, db, hub, git, models, author, log, version } = parts
-  const driver = createBubblewrapDriver({
-    user: users.sandbox,
-    path: parts.path,
-    node_path: parts.node_path,
-    runtime_dir: join(data.root, 'sandbox'),
-  })
+  const { config, data, users, db, hub, git, models, author, log, version, telemetry } = parts
+  const driver = observeDriver(
+    telemetry,
+    createBubblewrapDriver({
+      user: users.sandbox,
+      path: parts.path,
+      node_path: parts.node_path,
+      runtime_dir: join(data.root, 'sandbox'),
+    }),
+  )
   const deps = {
     db,
     hub,
@@ -41,8 +45,10 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
     },
     push_retry_ms: config.AGENTRUN_PUSH_RETRY_SECONDS * 1000,
+    shutdown_grace_ms: config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000,
     author,
     log,
+    telemetry,
   }
   return new Worker(deps, config.AGENTRUN_WORKER_CONCURRENCY)
 }

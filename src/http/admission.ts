@@ -44,7 +44,15 @@ export async function admit(
   const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
   const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
   const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)
-  const ctx: ActorContext = { ...services, actor, request_id: request.id, windows, idempotency_key, run_head }
+  const ctx: ActorContext = {
+    ...services,
+    actor,
+    request_id: request.id,
+    traceparent: request.traceparent,
+    windows,
+    idempotency_key,
+    run_head,
+  }
   if (!('org_id' in endpoint.params.shape)) {
     // No organization, so no role: what the token was given is all there is to look at.
     if (endpoint.scope !== null) requireScope(actor, 'ADMIN', endpoint.scope)

@@ -6,11 +6,13 @@ import { type EndpointName, endpoints } from '../contract/endpoints.ts'
 import { limits } from '../contract/limits.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import type { Readiness } from '../contract/service.ts'
+import { errorText, type Log } from '../core/log.ts'
 import type { Rate } from '../core/rate-window.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Feeds } from '../live/feeds.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { requireReach } from '../service/reach.ts'
+import type { Telemetry } from '../telemetry/port.ts'
 import { admit } from './admission.ts'
 import { answer } from './answer.ts'
 import { failedTokens } from './failed-tokens.ts'
@@ -22,6 +24,7 @@ import { parseInput } from './parse-input.ts'
 import { sendProblem, toServiceError } from './problem-response.ts'
 import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
 import { boundRequests } from './request-bounds.ts'
+import { watchRequests } from './request-log.ts'
 import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import { streamHandlers } from './stream-routes.ts'
@@ -38,7 +41,18 @@ export type AppOptions = EdgeOptions & {
   version: string
   /** Unknown tokens from one address. */
   failed_tokens: Rate
-  log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
+  telemetry: Telemetry
+  log: Log
+}
+
+export type HttpApp = {
+  app: FastifyInstance
+  /** From now on answers say that their connection ends, so that clients come back to another process. */
+  drain(): void
+  /** Ends all streams and refuses new requests. */
+  endStreams(): void
+  /** Streams that are open. */
+  streams(): number
 }
 
 const no_forms = 'Forms and files are not taken: send JSON, with images as data URIs in `images`.'
@@ -49,7 +63,7 @@ type AnyHandler = (ctx: unknown, input: unknown) => Promise<unknown>
 const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
 
 /** The HTTP edge: authenticate → membership → parse → verb → answer (decisions §6), for every row of the contract table. */
-export async function createApp(options: AppOptions, timeouts = patience): Promise<{ app: FastifyInstance; endStreams: () => void }> {
+export async function createApp(options: AppOptions, timeouts = patience): Promise<HttpApp> {
   const { services, log } = options
   const app = Fastify({
     bodyLimit: limits.body_bytes,
@@ -72,6 +86,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   const unwatch = watchStreams(services, open)
   app.addHook('onClose', async () => unwatch())
   const admitted = new WeakMap<FastifyRequest, ActorContext | Context>()
+  let draining = false
   let closing = false
   let document: string | undefined
 
@@ -84,13 +99,18 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
       log('error', 'request failed', {
         request_id: request.id,
         route: request.routeOptions.url,
-        error: error instanceof Error ? error.stack : String(error),
+        error: errorText(error),
       })
     return sendProblem(request, reply, known)
   })
+  watchRequests(app, options, request => {
+    const ctx = admitted.get(request)
+    return { organization_id: ctx && 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx?.actor.token_id ?? null }
+  })
   secureEdge(app, options)
   boundRequests(app)
-  app.addHook('onRequest', async () => {
+  app.addHook('onRequest', async (_request, reply) => {
+    if (draining) reply.header('connection', 'close')
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
   })
 
@@ -146,7 +166,11 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     closing = true
     for (const { end } of open) end()
   }
-  return { app, endStreams }
+  function drain() {
+    draining = true
+    app.server.closeIdleConnections()
+  }
+  return { app, drain, endStreams, streams: () => open.size }
 }
 
 const noSuchPath = () => new ServiceError('not_found', 'No such path.')

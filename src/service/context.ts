@@ -66,6 +66,8 @@ export type Actor = {
 export type ActorContext = Services & {
   actor: Actor
   request_id: string
+  /** In which trace the work that is asked for goes on; null when nobody traces. */
+  traceparent: string | null
   windows: Window[]
   idempotency_key: string | null
   /** Of the run whose logs are asked for: on its way since the token is being looked for. */

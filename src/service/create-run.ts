@@ -11,6 +11,7 @@ import { notifyRun, notifyWork } from '../store/notify.ts'
 import { getOrganization } from '../store/organizations.ts'
 import { holdRepository, listRepositories, type RepositoryRow } from '../store/repositories.ts'
 import { insertRun } from '../store/runs.ts'
+import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { defaultModel, requireModel } from './models.ts'
@@ -108,6 +109,7 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
     budget_max_wall_seconds: budget.max_wall_seconds ?? null,
     deadline_seconds: ctx.queue_seconds,
   })
+  if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
   const place = { organization_id: ctx.organization_id, run_id: id }
   const message = {
     text: input.prompt,

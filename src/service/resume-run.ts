@@ -11,6 +11,7 @@ import { withdrawPause } from '../store/pauses.ts'
 import { holdRepository } from '../store/repositories.ts'
 import { requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
+import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
@@ -62,6 +63,8 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     })
     if (run.status === 'paused')
       await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
+    if (ctx.traceparent !== null && (finished || run.status === 'paused'))
+      await recordTraceparent(tx, ctx.organization_id, run.id, ctx.traceparent)
     if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id)
     // Who talks to a run that is about to pause wants it to go on.
     if (run.pause_requested_at !== null) await withdrawPause(tx, ctx.organization_id, run.id)

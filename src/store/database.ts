@@ -37,13 +37,18 @@ export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
   readonly connection_string: string
   readonly #pulse: Pulse
+  readonly #on_wait: ((ms: number) => void) | undefined
   #closing = false
 
   /**
    * @param on_error told of idle connections that broke; the pool opens new ones by itself.
+   * @param on_wait told how long each use of the database waited for its connection
    * @param statement_ms the server gives a statement up after this long, and we do a second later, when no server answers at all.
    */
-  constructor(connection_string: string, options: { max: number; on_error: (error: Error) => void; statement_ms?: number }) {
+  constructor(
+    connection_string: string,
+    options: { max: number; on_error: (error: Error) => void; on_wait?: (ms: number) => void; statement_ms?: number },
+  ) {
     const { statement_ms = 5_000 } = options
     this.connection_string = connection_string
     this.pool = new pg.Pool({
@@ -58,6 +63,7 @@ export class Database implements AsyncDisposable {
       application_name: 'agentrun',
     })
     this.#pulse = new Pulse(connection_string)
+    this.#on_wait = options.on_wait
     this.pool.on('error', error => {
       if (!this.#closing) options.on_error(error)
     })
@@ -93,7 +99,9 @@ export class Database implements AsyncDisposable {
 
   /** A connection of the pool for as long as `work` needs it. One that broke, or whose state nobody knows, does not go back. */
   async #connected<T>(work: (db: Db & { broken: Error | null }) => Promise<T>): Promise<T> {
+    const began = performance.now()
     const client = await this.#connection().catch(error => Promise.reject(markUndone(error)))
+    this.#on_wait?.(performance.now() - began)
     const connection = {
       broken: null as Error | null,
       query: <R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> => {

@@ -67,6 +67,7 @@ export type RunRow = {
   finished_at: Date | null
   last_progress_at: Date
   deadline_at: Date | null
+  traceparent: string | null
   runnable_at: Date | null
   stop_requested_at: Date | null
   stop_requested_by: number | null

@@ -370,6 +370,7 @@ create table runs (
   pause_requested_by bigint,
   turn_active_ms bigint not null default 0,
   reserved_usd numeric not null default 0,
+  traceparent text,
   constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
   constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),
@@ -392,6 +393,7 @@ CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = A
 CREATE INDEX runs_finished ON public.runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX runs_kept ON public.runs USING btree (workspace_host) WHERE ((workspace IS NOT NULL) AND (finished_at IS NOT NULL));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
+CREATE INDEX runs_live ON public.runs USING btree (status) WHERE (status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);

@@ -4,6 +4,8 @@ import type { Transactional } from './database.ts'
 /** serialization_failure and deadlock_detected: the server took the transaction back for the sake of another one. */
 const BY_ANOTHER = new Set(['40001', '40P01'])
 const TRIES = 4
+/** More than a pool has connections. */
+const MOST_OUTDATED = 100
 const LONGEST_WAIT_MS = 50
 /** Between the tries of `patient`. */
 const PATIENT_WAIT_MS = 250
@@ -17,12 +19,19 @@ export function markUndone<E>(error: E): E {
   return error
 }
 
-/** Does `work` again, three times at most, when another transaction undid it: nothing of it is left then. */
+/**
+ * Does `work` again, three times at most, when another transaction undid it: nothing of it is left then. And once more for each connection
+ * that turns out to be outdated, which is closed by then.
+ */
 export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1, outdated = 0; ; attempt++) {
     try {
       return await work()
     } catch (error) {
+      if (isOutdated(error) && outdated++ < MOST_OUTDATED) {
+        attempt--
+        continue
+      }
       if (attempt === TRIES || !BY_ANOTHER.has((error as { code?: string }).code ?? '')) throw error
       await pause(Math.random() * LONGEST_WAIT_MS * attempt)
     }
@@ -56,7 +65,13 @@ function isSurelyUndone(error: unknown): boolean {
 /** Whether a connection is of no use after this error of a statement: everything but a plain ERROR that the server itself has told. */
 export function breaksConnection(error: unknown): boolean {
   const { severity } = error as { severity?: string }
-  return severity === undefined || severity === 'FATAL' || severity === 'PANIC'
+  return isOutdated(error) || severity === undefined || severity === 'FATAL' || severity === 'PANIC'
+}
+
+/** A newer version has migrated meanwhile: a statement that this connection has prepared answers other columns now, and fails there for ever. */
+function isOutdated(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  return code === '0A000' && message === 'cached plan must not change result type'
 }
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))

@@ -13,6 +13,7 @@ export class Control {
   #step = new AbortController()
   #reason: EndReason | null = null
   #lost = false
+  #leaving = false
 
   get signal(): AbortSignal {
     return this.#run.signal
@@ -24,6 +25,14 @@ export class Control {
   /** The run is not ours any more, whatever else ended it before. */
   get lost(): boolean {
     return this.#lost
+  }
+  /** Whether the run is to be given to another worker before its next step. */
+  get leaving(): boolean {
+    return this.#leaving
+  }
+
+  leave() {
+    this.#leaving = true
   }
 
   end(reason: EndReason) {

@@ -6,6 +6,7 @@ import { createTokenEstimate } from '../agent/token-estimate.ts'
 import { toolSpecs } from '../agent/tool.ts'
 import { tools } from '../agent/tools/table.ts'
 import { isDatabaseAway } from '../core/database-away.ts'
+import { errorText, logWith } from '../core/log.ts'
 import type { ToolCall } from '../model/port.ts'
 import { type Sandbox, SandboxError, SandboxLostError } from '../sandbox/port.ts'
 import type { RunRow } from '../store/runs.ts'
@@ -17,6 +18,7 @@ import { type End, endTurn } from './end-turn.ts'
 import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { readInstructions } from './instructions.ts'
 import { chargeLostCall, closeOpenCalls, createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
+import { type ObservedTurn, observeTurn } from './observe-turn.ts'
 import { publish } from './publish.ts'
 import type { WorkerDeps } from './settings.ts'
 import { watchLimits } from './turn-limits.ts'
@@ -24,21 +26,23 @@ import { openWorkspace } from './workspace.ts'
 
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
+  const { id: run_id, organization_id, epoch, owner } = run
+  const log = logWith(shared.log, { run_id, organization_id, epoch, owner })
   // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
   let patient_until = Number.POSITIVE_INFINITY
-  const deps = { ...shared, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
+  const deps = { ...shared, log, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
   const claim = new Claim(deps.db, run)
+  const turn = observeTurn(deps.telemetry, run)
+  log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const beat = startHeartbeat(claim, deps.hub, control)
   const opened: Opened = { ready: false, ended: false }
   let end: End
   try {
-    end = await workToEnd(deps, claim, run, control, beat, opened)
+    end = await workToEnd(deps, claim, run, control, beat, opened, turn)
   } catch (error) {
     end = endOf(error, control)
-    if (end.kind === 'lost' && isDatabaseAway(error))
-      deps.log('error', 'the database is away: the run is let go', { run_id: run.id, error: String(error) })
-    if (end.kind === 'failed' && end.code === 'internal')
-      deps.log('error', 'run failed inside', { run_id: run.id, error: error instanceof Error ? error.stack : String(error) })
+    if (end.kind === 'lost' && isDatabaseAway(error)) log('error', 'the database is away: the run is let go', { error: errorText(error) })
+    if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
   }
   opened.ended = true
   // The sandbox goes first: when the end can be read, no process of the run is left.
@@ -47,6 +51,8 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   await beat.stop()
   await writeEnd(deps, claim, run, end)
   claim.close()
+  turn.ended(end)
+  log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }
 
 /** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */
@@ -63,7 +69,7 @@ async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): 
       return await endTurn(deps, claim, run, attempt)
     } catch (error) {
       if (error instanceof FencedError || isDatabaseAway(error)) return
-      deps.log('error', 'the end of a turn could not be written', { run_id: run.id, end: attempt.kind, error: String(error) })
+      deps.log('error', 'the end of a turn could not be written', { end: attempt.kind, error: errorText(error) })
     }
   }
 }
@@ -78,6 +84,7 @@ async function workToEnd(
   control: Control,
   beat: { worked_ms(): number },
   opened: Opened,
+  turn: ObservedTurn,
 ): Promise<End> {
   const model = deps.models.get(run.model)
   if (!model)
@@ -130,11 +137,11 @@ async function workToEnd(
     conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
   }
   const outcome = await runLoop({
-    model,
+    model: turn.model(model),
     instructions,
     tools,
     conversation,
-    journal: createLoopJournal(claim, run.model),
+    journal: turn.journal(createLoopJournal(claim, run.model)),
     meter,
     retry: retryPolicy,
     timeouts: deps.model_timeouts,
@@ -142,6 +149,7 @@ async function workToEnd(
     sandboxReady: () => opened.ready,
     on_model_call: () => void setImmediate(() => opened.ended || openOnce()),
     signal: control.signal,
+    leaving: () => control.leaving,
     stepSignal: () => control.stepSignal(),
     on_progress: () => claim.progressed(),
     on_delta: delta => claim.liveText({ event: 'text', ...delta }),
@@ -184,7 +192,7 @@ async function endOfLoop(
 }
 
 function endOfControl(control: Control): EndReason {
-  return control.reason ?? { kind: 'stop' }
+  return control.reason ?? (control.leaving ? { kind: 'shutdown' } : { kind: 'stop' })
 }
 
 function endOf(error: unknown, control: Control): EndReason {

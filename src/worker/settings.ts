@@ -1,3 +1,4 @@
+import type { Log } from '../core/log.ts'
 import type { Ceilings } from '../core/run-limits.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
@@ -5,6 +6,7 @@ import type { ModelCatalog, ModelRequest } from '../model/port.ts'
 import type { SandboxDriver } from '../sandbox/port.ts'
 import type { Transactional } from '../store/database.ts'
 import type { ServiceUsers } from '../system/users.ts'
+import type { Telemetry } from '../telemetry/port.ts'
 
 /** What the worker works with. Made once, by main. */
 export type WorkerDeps = {
@@ -27,9 +29,12 @@ export type WorkerDeps = {
   /** Leases that a turn may lose before it ends as lost. */
   max_losses: number
   version: string
+  /** How long runs at work may take to the end of their step when this process stops. */
+  shutdown_grace_ms: number
   model_timeouts: ModelRequest['timeouts']
   /** How long a remote that is away at the push is waited for. */
   push_retry_ms: number
   author: { name: string; email: string; trailer: string }
-  log: (level: 'info' | 'error', message: string, fields: Record<string, unknown>) => void
+  log: Log
+  telemetry: Telemetry
 }

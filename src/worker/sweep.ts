@@ -31,6 +31,7 @@ const SILENT_WORKER_SECONDS = 3_600
 export async function sweepRuns(deps: WorkerDeps): Promise<void> {
   const orphans = await requeueOrphans(deps)
   const expired = await takeExpired(deps.db, deps.max_losses, BATCH)
+  if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
   const ended = await Promise.allSettled([
     ...orphans.map(run => endSandbox(deps, run)),
     ...expired.map(run => endLost(deps, run)),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { errorText } from '../core/log.ts'
 import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
@@ -20,7 +21,8 @@ export class Worker implements AsyncDisposable {
   readonly #owner = `${process.pid}-${randomUUID().slice(0, 8)}`
   readonly #active = new Map<Control, Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
-  #leave: () => void = () => {}
+  #unsubscribe: () => void = () => {}
+  #left_at = 0
   #claiming: Promise<void> | null = null
   #again = false
   #started = false
@@ -44,7 +46,7 @@ export class Worker implements AsyncDisposable {
 
   /** Takes runs from now on. After `register`. */
   async start(): Promise<void> {
-    this.#leave = this.#deps.hub.onWork(() => this.wake())
+    this.#unsubscribe = this.#deps.hub.onWork(() => this.wake())
     this.#every(SWEEP_MS, 'sweep', () => sweepRuns(this.#deps))
     this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
@@ -65,7 +67,7 @@ export class Worker implements AsyncDisposable {
       return
     }
     this.#claiming = this.#claimAll()
-      .catch(error => this.#deps.log('error', 'claiming failed; it is tried again', { error: String(error) }))
+      .catch(error => this.#deps.log('error', 'claiming failed; it is tried again', { error: errorText(error), owner: this.#owner }))
       .finally(() => {
         this.#claiming = null
         if (!this.#again) return
@@ -105,7 +107,7 @@ export class Worker implements AsyncDisposable {
     const news = blocked !== this.#blocked
     this.#blocked = blocked
     if (news) await this.#report().catch(() => {})
-    if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason })
+    if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason, owner: this.#owner })
     this.wake()
   }
 
@@ -115,7 +117,7 @@ export class Worker implements AsyncDisposable {
       if (running || this.#stopped) return
       running = true
       work()
-        .catch(error => this.#deps.log('error', `${what} failed; it is tried again`, { error: String(error) }))
+        .catch(error => this.#deps.log('error', `${what} failed; it is tried again`, { error: errorText(error), owner: this.#owner }))
         .finally(() => {
           running = false
         })
@@ -123,14 +125,30 @@ export class Worker implements AsyncDisposable {
     this.#timers.push(timer)
   }
 
-  /** Takes no more runs and gives those at work back to the queue. Resolves when no process of theirs is left. */
-  async [Symbol.asyncDispose]() {
+  /** Takes no more runs, and gives each of those at work back to the queue before its next step. */
+  leave() {
+    if (this.#stopped) return
     this.#stopped = true
-    this.#leave()
+    this.#left_at = performance.now()
+    this.#unsubscribe()
+    for (const control of this.#active.keys()) control.leave()
+  }
+
+  /** Takes no more runs and gives those at work back to the queue: at the end of their step within the grace, then at once. Resolves when no process of theirs is left. */
+  async [Symbol.asyncDispose]() {
+    this.leave()
     for (const timer of this.#timers) clearInterval(timer)
     await this.#claiming
-    for (const control of this.#active.keys()) control.end({ kind: 'shutdown' })
+    for (const control of this.#active.keys()) control.leave()
+    const left_ms = this.#deps.shutdown_grace_ms - (performance.now() - this.#left_at)
+    const grace = setTimeout(
+      () => {
+        for (const control of this.#active.keys()) control.end({ kind: 'shutdown' })
+      },
+      Math.max(0, left_ms),
+    )
     await Promise.all(this.#active.values())
+    clearTimeout(grace)
     await forgetWorker(this.#deps.db, this.#owner).catch(() => {})
   }
 }

@@ -6,6 +6,7 @@ import { createApp } from '../../src/http/app.ts'
 import { Feeds } from '../../src/live/feeds.ts'
 import { Hub } from '../../src/live/hub.ts'
 import { unaskedServices } from '../no-service.ts'
+import { noTelemetry } from '../no-telemetry.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { type RawAnswer, sendRaw } from './raw-request.ts'
@@ -156,7 +157,16 @@ test('F109 slow senders have 10 seconds for headers and 30 for a request, looked
     services: unaskedServices(app.db),
     feeds: new Feeds(new Hub(), () => {}),
     readiness: () => Promise.reject(new Error('not asked')),
-    ...{ web: '/nowhere', trust_proxy: false, version: '', failed_tokens: null, allowed_hosts: null, cors_origins: [], log: () => {} },
+    ...{
+      web: '/nowhere',
+      trust_proxy: false,
+      version: '',
+      failed_tokens: null,
+      allowed_hosts: null,
+      cors_origins: [],
+      log: () => {},
+      telemetry: noTelemetry(),
+    },
   })
   expect(built.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 })
   await built.close()

@@ -5,6 +5,7 @@ import { createApp } from '../../src/http/app.ts'
 import { Feeds } from '../../src/live/feeds.ts'
 import { Hub } from '../../src/live/hub.ts'
 import { unaskedServices } from '../no-service.ts'
+import { noTelemetry } from '../no-telemetry.ts'
 import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { sendRaw } from './raw-request.ts'
@@ -85,7 +86,16 @@ describe('F109 slow senders', () => {
         services: unaskedServices(app.db),
         feeds: new Feeds(new Hub(), () => {}),
         readiness: () => Promise.reject(new Error('not asked')),
-        ...{ web: '/nowhere', trust_proxy: false, version: '', failed_tokens: null, allowed_hosts: null, cors_origins: [], log: () => {} },
+        ...{
+          web: '/nowhere',
+          trust_proxy: false,
+          version: '',
+          failed_tokens: null,
+          allowed_hosts: null,
+          cors_origins: [],
+          log: () => {},
+          telemetry: noTelemetry(),
+        },
       },
       { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 },
     )

@@ -35,6 +35,7 @@ import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { deleteSecret, deleteSecretsOf, listSecrets, saveSecret } from '../../src/store/secrets.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
+import { recordTraceparent } from '../../src/store/traceparents.ts'
 import { sumUsage } from '../../src/store/usage-days.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
 import { entry } from '../../src/trace/entry.ts'
@@ -199,6 +200,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   recordPause: (db, org) => recordPause(db, org, mine.run, other.user_id),
   requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
   withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
+  recordTraceparent: (db, org) => recordTraceparent(db, org, mine.run, 'theirs'),
   recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveArtifact: (db, org) =>
@@ -261,6 +263,7 @@ const without: Record<string, string> = {
     findOrInsertPerson: 'an address',
     findUser: 'the operator',
     requireMigrated: 'the schema',
+    runFigures: 'the operator',
     voidSignInLinks: 'a user',
     recordSignIn: 'a user',
     getUser: 'the caller',

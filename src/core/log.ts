@@ -1,0 +1,45 @@
+export const log_levels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof log_levels)[number]
+
+/**
+ * What the service says of itself, for its operator. `fields` are ids, names of ours, codes and counts: never a token, a prompt, a header, a body or
+ * what a tool printed.
+ */
+export type Log = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
+
+/** One JSON object a line, from level `least` on. What cannot be written as JSON costs its fields, never the line. */
+export function createLog(least: LogLevel, write: (line: string) => void, now: () => Date = () => new Date()): Log {
+  const lowest = log_levels.indexOf(least)
+  return (level, message, fields = {}) => {
+    if (log_levels.indexOf(level) < lowest) return
+    const head = { time: now().toISOString(), level, message }
+    let line: string
+    try {
+      line = JSON.stringify({ ...head, ...fields })
+    } catch {
+      line = JSON.stringify({ ...head, fields: 'could not be written' })
+    }
+    write(`${line}\n`)
+  }
+}
+
+/** The same log with `fields` in every line. */
+export const logWith =
+  (log: Log, fields: Record<string, unknown>): Log =>
+  (level, message, more = {}) =>
+    log(level, message, { ...fields, ...more })
+
+/** Classes of errors of PostgreSQL whose words name statements, tables and states, never values. */
+const quotes_nothing = /^(08|25|40|42|53|54|55|57|58|XX)/
+
+/**
+ * An error with the place it comes from. The database quotes values in its messages, and a value may be a prompt or a secret: where it may have
+ * done so only the code is told.
+ */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { severity, code } = error as { severity?: string; code?: string }
+  if (severity === undefined || quotes_nothing.test(code ?? '')) return error.stack ?? error.message
+  const place = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? ''
+  return `error ${code ?? 'without a code'} of the database${place}`
+}

@@ -1,0 +1,59 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const slow = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600]
+const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
+export type Instruments = ReturnType<typeof createInstruments>
+
+/**
+ * Everything that one process counts, in a registry of its own. Values of labels come from closed sets of ours (operations, statuses, codes, tools,
+ * providers), so the number of series is bounded whatever people do.
+ */
+export function createInstruments() {
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = <T extends string>(name: string, help: string, labelNames: T[] = []) =>
+    new Counter({ name: `agentrun_${name}`, help, labelNames, registers })
+  const gauge = <T extends string>(name: string, help: string, labelNames: T[] = []) =>
+    new Gauge({ name: `agentrun_${name}`, help, labelNames, registers })
+  const histogram = <T extends string>(name: string, help: string, buckets: number[], labelNames: T[] = []) =>
+    new Histogram({ name: `agentrun_${name}`, help, buckets, labelNames, registers })
+  return {
+    registry,
+    requests: histogram('http_request_duration_seconds', 'Requests by operation and class of status; `cut`: the client left first', quick, [
+      'operation',
+      'status',
+    ]),
+    streams: gauge('http_streams', 'Readers of event streams'),
+    claims: counter('claims_total', 'Runs claimed by this worker'),
+    recoveries: counter('recoveries_total', 'Claimed runs that another worker had before, by why it let go', ['cause']),
+    turns: gauge('turns_active', 'Runs that this worker works on'),
+    turns_ended: counter('turns_ended_total', 'How turns ended on this worker', ['outcome', 'reason']),
+    turn_time: histogram('turn_duration_seconds', 'From claim to end on this worker', slow, ['outcome']),
+    leases_lost: counter('leases_lost_total', 'Runs that this worker found to be owned by another'),
+    leases_expired: counter('leases_expired_total', 'Ended leases of dead or stalled workers that this worker found'),
+    step_overhead: histogram('step_overhead_seconds', 'From the end of an answer to the next request to the model, tools excepted', quick),
+    model_calls: counter('model_calls_total', 'Calls of models by outcome', ['provider', 'outcome']),
+    model_time: histogram('model_call_duration_seconds', 'Calls of models', slow, ['provider']),
+    model_tokens: counter('model_tokens_total', 'Tokens; `cached` are a part of `input`', ['provider', 'type']),
+    model_retries: counter('model_retries_total', 'Failed calls that were made again', ['provider', 'code']),
+    tool_calls: counter('tool_calls_total', 'Tools that ended', ['tool', 'status']),
+    tool_time: histogram('tool_duration_seconds', 'Tools', slow, ['tool']),
+    sandbox_starts: counter('sandbox_starts_total', 'Sandboxes that were started, or could not be', ['outcome']),
+    sandbox_time: histogram('sandbox_start_duration_seconds', 'Starts of sandboxes', quick),
+    checkpoints: counter('checkpoints_total', 'Checkpoints by outcome: `stored`, or why not', ['outcome']),
+    checkpoint_bytes: histogram('checkpoint_bytes', 'Bytes stored for a checkpoint', sizes),
+    checkpoint_time: histogram('checkpoint_duration_seconds', 'From the end of a tool until its checkpoint was stored', quick),
+    database_wait: histogram('database_wait_seconds', 'Until a connection could be used', quick),
+    database_connections: gauge('database_connections', 'Connections of the pool', ['state']),
+    database_waiting: gauge('database_waiting', 'Statements that wait for a connection'),
+    database_up: gauge('database_up', 'Whether the database answered when it was asked for these figures'),
+    runs: gauge('runs', 'Runs on this database that have not ended, by status', ['status']),
+    queue_runs: gauge('queue_runs', 'Runs on this database that a worker may claim'),
+    queue_oldest: gauge('queue_oldest_seconds', 'How long the longest of them has waited'),
+    workers: gauge('workers', 'Processes on this database that work on runs', ['state']),
+    worker_slots: gauge('worker_slots', 'Runs that all of them may work on at a time, and do', ['state']),
+    build: gauge('build_info', 'Always 1', ['version', 'role']),
+  }
+}

@@ -1,0 +1,53 @@
+import type { RunStatus } from '../contract/runs.ts'
+import type { Instruments } from './instruments.ts'
+
+/** What is asked for when somebody wants to know. */
+export type Sources = {
+  /** Rejects when the database is away. */
+  runs: () => Promise<{ by_status: Partial<Record<RunStatus, number>>; claimable: number; oldest_seconds: number }>
+  connections: () => { total: number; idle: number; waiting: number }
+  streams: () => number
+}
+
+const live: RunStatus[] = ['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling']
+/** Figures of the database are not asked for more often, however many ask us. */
+const FRESH_MS = 5_000
+const PATIENCE_MS = 2_000
+
+/** Brings the gauges up to date. A database that is away, or slow, costs its own figures and nothing else. */
+export function measurer(instruments: Instruments, sources: Sources): () => Promise<void> {
+  let asked_at = Number.NEGATIVE_INFINITY
+  let asking: Promise<void> | null = null
+  const ask = async () => {
+    const figures = await sources.runs().catch(() => null)
+    instruments.database_up.set(figures === null ? 0 : 1)
+    instruments.runs.reset()
+    if (figures === null) {
+      // No figure is told rather than an old one.
+      instruments.queue_runs.remove()
+      instruments.queue_oldest.remove()
+      return
+    }
+    for (const status of live) instruments.runs.set({ status }, figures.by_status[status] ?? 0)
+    instruments.queue_runs.set(figures.claimable)
+    instruments.queue_oldest.set(figures.oldest_seconds)
+  }
+  return async () => {
+    const { total, idle, waiting } = sources.connections()
+    instruments.database_connections.set({ state: 'idle' }, idle)
+    instruments.database_connections.set({ state: 'used' }, total - idle)
+    instruments.database_waiting.set(waiting)
+    instruments.streams.set(sources.streams())
+    if (asking === null && performance.now() - asked_at >= FRESH_MS) {
+      asked_at = performance.now()
+      asking = ask().finally(() => {
+        asking = null
+      })
+    }
+    if (asking === null) return
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, PATIENCE_MS)
+    await Promise.race([asking, late])
+    clearTimeout(timer)
+  }
+}

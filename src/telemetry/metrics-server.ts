@@ -1,0 +1,59 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { collectDefaultMetrics } from 'prom-client'
+import type { Instruments } from './instruments.ts'
+
+export type MetricsServer = AsyncDisposable & { url: string }
+
+export type MetricsOptions = {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  instruments: Instruments
+  /** Brings the gauges up to date, before each answer. Rejects never. */
+  measure: () => Promise<void>
+  /** Null: ready; otherwise why not, in one line. */
+  unready: () => Promise<string | null>
+}
+
+/**
+ * Figures for Prometheus and the probes of this process, on a port of their own: they ask for no token, so they are for the operator's network alone.
+ * `/healthz` says that the process is alive, `/readyz` that it takes work.
+ */
+export async function startMetricsServer({ host, port, instruments, measure, unready }: MetricsOptions): Promise<MetricsServer> {
+  const { registry } = instruments
+  collectDefaultMetrics({ register: registry })
+  const pages: Record<string, () => Promise<{ status: number; type: string; body: string }>> = {
+    '/metrics': async () => {
+      await measure()
+      return { status: 200, type: registry.contentType, body: await registry.metrics() }
+    },
+    '/healthz': async () => ({ status: 200, type: 'application/json', body: '{"status":"ok"}' }),
+    '/readyz': async () => {
+      const reason = await unready()
+      return { status: reason === null ? 200 : 503, type: 'application/json', body: JSON.stringify({ status: reason ?? 'ready' }) }
+    },
+  }
+  const server = createServer((request, response) => {
+    const page = request.method === 'GET' || request.method === 'HEAD' ? pages[request.url?.split('?')[0] ?? ''] : undefined
+    const answer = (status: number, type: string, body: string) =>
+      response.writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '2' }) }).end(body)
+    if (!page) return void answer(404, 'text/plain', 'GET /metrics, /healthz or /readyz\n')
+    page().then(
+      ({ status, type, body }) => void answer(status, type, body),
+      () => void answer(500, 'text/plain', 'the figures could not be made\n'),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const { address, port: taken, family } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * What the service does, told while it does it, to whoever counts and traces it. Every function returns at once and never throws. Told are
+ * names of ours, codes, counts, ids and times: never a token, a prompt, the content of an answer or what a tool printed.
+ */
+export type Telemetry = {
+  /** `traceparent`: the header of the request, as it came. */
+  requestBegan(traceparent: string | undefined): RequestTelemetry
+  /** A run was claimed: its turn begins here, or goes on. */
+  turnBegan(turn: TurnFacts): TurnTelemetry
+  /** Leases of others that were found to have ended. */
+  leasesExpired(count: number): void
+  sandboxStarted(start: { ms: number; ok: boolean }): void
+  /** `code` says why nothing was stored; otherwise bytes that were, after `ms`. */
+  checkpointed(checkpoint: { ms: number; bytes: number } | { code: string }): void
+  /** Milliseconds until a connection to the database could be used. */
+  databaseWaited(ms: number): void
+}
+
+export type RequestTelemetry = {
+  /** In which trace, and below what, the work goes on that this request asks for; null when nobody traces. */
+  readonly traceparent: string | null
+  /** `status`: null when the client left before there was one. `operation`: of the contract, or what else was asked for. */
+  ended(request: {
+    operation: string
+    method: string
+    /** Template of the path; null for none of ours. */
+    route: string | null
+    path: string
+    status: number | null
+    request_id: string
+  }): void
+}
+
+export type TurnFacts = {
+  run_id: number
+  organization_id: number
+  turn: number
+  epoch: number
+  /** `provider/model`. */
+  model: string
+  agent_type: string
+  /** Why another worker had it before; null when none did. */
+  recovered: 'lease_lost' | 'handed_over' | null
+  /** Of the request that asked for the turn. */
+  traceparent: string | null
+}
+
+/** Times are of the wall clock, in milliseconds. */
+export type Timed = { began_at: number; ended_at: number }
+
+export type TurnTelemetry = {
+  modelCalled(call: Timed & ModelCall): void
+  /** A failed call will be made again. */
+  modelRetried(code: string): void
+  toolEnded(tool: Timed & { name: string; call_id: string; status: string }): void
+  /** What the service itself took of a step: from the end of a model's answer to the next request, tools excepted. */
+  stepTook(ms: number): void
+  /** `outcome`: how the turn ended here. `reason`: of a failure or a pause. */
+  ended(end: { outcome: string; reason: string | null }): void
+}
+
+export type ModelCall = {
+  /** `ok`, or the code of a ModelError. */
+  outcome: string
+  max_tokens: number
+  /** Milliseconds to the first piece of the answer; null when none came. */
+  first_piece_ms: number | null
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+  finish_reason: string | null
+  http_status: number | null
+}
