@@ -4,8 +4,9 @@ import { type Model, type ModelAnswer, ModelError, type ModelMessage, type Model
 import { type Conversation, compact, type TurnEnding } from './conversation.ts'
 import type { LoopJournal } from './journal.ts'
 import type { Meter, PlannedCall } from './meter.ts'
-import { type Attempt, callWithRetries, type RetryPolicy } from './model-call.ts'
+import { type Attempt, callWithRetries } from './model-call.ts'
 import { createRepetitionGuard } from './repetition.ts'
+import type { RetryPolicy } from './retry-policy.ts'
 import { type ToolContext, type ToolTable, toolSpecs } from './tool.ts'
 import { runToolCalls } from './tool-calls.ts'
 

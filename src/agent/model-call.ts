@@ -1,12 +1,7 @@
 import { chargeOfBroken, type Reservation } from '../core/reservation.ts'
 import type { LimitReached } from '../core/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
-
-export type RetryPolicy = { attempts: number; first_wait_ms: number; longest_wait_ms: number }
-export const retryPolicy: RetryPolicy = { attempts: 5, first_wait_ms: 1_000, longest_wait_ms: 60_000 }
-
-/** A provider that answers gibberish twice will do so again. */
-const MALFORMED_ATTEMPTS = 2
+import { type RetryPolicy, waitBefore } from './retry-policy.ts'
 
 export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: number | null }
 
@@ -22,7 +17,7 @@ export type CallHooks = {
 
 /**
  * A model call with its retries: waits as the provider asked or ever longer, with jitter. A limit that forbids another attempt is answered;
- * rejects with the last ModelError. A wait longer than the policy's longest is not begun: that provider is not coming back for this run.
+ * rejects with the last ModelError. A wait that the policy forbids is not begun: that provider is not coming back for this run.
  */
 export async function callWithRetries(
   model: Model,
@@ -31,15 +26,19 @@ export async function callWithRetries(
   hooks: CallHooks,
 ): Promise<{ answer: ModelAnswer } | { limit: LimitReached }> {
   let current = first
+  let waited_ms = 0
+  // One that says "later" is there: that is not held against it.
+  const failures = { limited: 0, other: 0 }
   for (let attempt = 1; ; attempt++) {
     const made = await callOnce(model, current.request)
     if ('answer' in made) return made
     const { error, seen_characters } = made
-    const wait = waitBefore(attempt, error, policy)
+    const wait = waitBefore(error, ++failures[error.code === 'rate_limited' ? 'limited' : 'other'], waited_ms, policy)
     const charge = mayHaveCost(error, seen_characters) ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
     await hooks.failed({ error, attempt, retry_in_ms: wait }, charge)
     if (wait === null) throw error
     await pause(wait, current.request.signal)
+    waited_ms += wait
     const next = await hooks.again()
     if ('kind' in next) return { limit: next }
     current = next
@@ -67,15 +66,6 @@ async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: 
 /** A provider that refused, or that was never reached, asks no money for it. What it had begun to answer, or may have, it does. */
 function mayHaveCost({ code, sent }: ModelError, seen_characters: number): boolean {
   return sent && (seen_characters > 0 || ['timeout', 'malformed', 'aborted'].includes(code))
-}
-
-function waitBefore(attempt: number, error: ModelError, policy: RetryPolicy): number | null {
-  const attempts = error.code === 'malformed' ? MALFORMED_ATTEMPTS : policy.attempts
-  if (!error.retryable || attempt >= attempts) return null
-  if (error.retry_after_ms !== null)
-    return error.retry_after_ms > policy.longest_wait_ms ? null : error.retry_after_ms + Math.random() * 250
-  const backoff = Math.min(policy.first_wait_ms * 2 ** (attempt - 1), policy.longest_wait_ms)
-  return backoff * (0.5 + Math.random() / 2)
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import { rebuildConversation } from '../agent/conversation.ts'
 import { type LoopOutcome, runLoop } from '../agent/loop.ts'
-import { retryPolicy } from '../agent/model-call.ts'
 import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
+import { retryPolicy } from '../agent/retry-policy.ts'
 import { createTokenEstimate } from '../agent/token-estimate.ts'
 import { toolSpecs } from '../agent/tool.ts'
 import { tools } from '../agent/tools/table.ts'
@@ -143,7 +143,7 @@ async function workToEnd(
     conversation,
     journal: turn.journal(createLoopJournal(claim, run.model)),
     meter,
-    retry: retryPolicy,
+    retry: { ...retryPolicy, left_ms: meter.left_ms },
     timeouts: deps.model_timeouts,
     sandbox: openOnce,
     sandboxReady: () => opened.ready,
@@ -169,7 +169,11 @@ async function endOfLoop(
   outcome: LoopOutcome,
 ): Promise<End> {
   if (outcome.kind === 'stopped') return endOfControl(control)
-  if (outcome.kind === 'failed') return outcome
+  if (outcome.kind === 'failed') {
+    if (outcome.reason === 'model_auth')
+      deps.log('error', 'a model provider refuses its key: no run of this model works until it is given another', { model: run.model })
+    return outcome
+  }
   if (outcome.kind === 'ask') return { kind: 'waiting' }
   if (outcome.kind === 'limit')
     return outcome.limit.kind === 'budget'

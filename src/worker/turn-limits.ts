@@ -23,7 +23,7 @@ export function watchLimits(
   { model, estimate, noticed }: { model: Model; estimate: TokenEstimate; noticed: Set<string> },
   worked_ms: () => number,
   control: Control,
-): Meter & { charged(charge: Reservation): void; stop(): void } {
+): Meter & { charged(charge: Reservation): void; left_ms(): number; stop(): void } {
   const budget: RunBudget = {
     max_cost_usd: run.budget_max_cost_usd,
     max_steps: run.budget_max_steps,
@@ -77,6 +77,7 @@ export function watchLimits(
     charged(charge) {
       cost += Number(charge.cost_usd ?? 0)
     },
+    left_ms: () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms()),
     stop: () => clearTimeout(timer),
   }
 }

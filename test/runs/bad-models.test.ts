@@ -10,9 +10,11 @@ async function play(script: FakeScript, env: Record<string, string> = {}) {
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
   expect(logs.map(entry => entry.seq)).toEqual(logs.map((_, i) => i + 1))
-  expect(app.logs.filter(line => line.level === 'error')).toEqual([])
+  const told = app.logs.filter(line => line.level === 'error')
+  if (run.status_reason !== 'model_auth') expect(told).toEqual([])
   return {
     run,
+    told,
     logs,
     errors: logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation),
     requests: app.model.requests,
@@ -29,11 +31,15 @@ test('a model that answers 429 with Retry-After is waited for, and the wait is i
   expect(errors).toMatchObject([{ code: 'rate_limited', retryable: true, phase: 'model', http_status: 429 }])
 })
 
-test('a revoked key ends the run as model_auth at once, and the key is nowhere in the trace', async () => {
-  const { run, logs, requests } = await play(() => ({ status: 401, body: { error: { message: 'invalid key key-of-the-model-server' } } }))
+test('row 25: a revoked key ends the run as model_auth at once, the operator is told, and the key is nowhere', async () => {
+  const { run, logs, requests, told } = await play(() => ({
+    status: 401,
+    body: { error: { message: 'invalid key key-of-the-model-server' } },
+  }))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'model_auth' })
   expect(requests).toHaveLength(1)
-  expect(JSON.stringify(logs)).not.toContain('key-of-the-model-server')
+  expect(told).toMatchObject([{ message: expect.stringContaining('refuses its key'), fields: { model: 'openai-compatible/fake' } }])
+  expect(JSON.stringify([logs, told])).not.toContain('key-of-the-model-server')
 })
 
 test('garbage instead of a stream is retried once and ends as model_unavailable', async () => {

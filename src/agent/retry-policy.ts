@@ -1,0 +1,48 @@
+import type { ModelError } from '../model/port.ts'
+
+export type RetryPolicy = {
+  /** Calls in all when a provider is away, and when its answers make no sense. */
+  attempts: number
+  malformed_attempts: number
+  first_wait_ms: number
+  longest_wait_ms: number
+  /** Waiting in all for a provider that is there and says "later" (429): that is not counted in attempts. */
+  limited_ms: number
+  /** Milliseconds until the deadline of the run: a wait that would outlast it is not begun. */
+  left_ms(): number
+}
+
+export const retryPolicy: RetryPolicy = {
+  attempts: 5,
+  malformed_attempts: 2,
+  first_wait_ms: 1_000,
+  longest_wait_ms: 60_000,
+  limited_ms: 15 * 60_000,
+  left_ms: () => Number.POSITIVE_INFINITY,
+}
+
+/** What is asked for is kept to; chance comes on top of it, so that many runs that were told the same do not come back as one. */
+const LONGEST_SPREAD_MS = 30_000
+
+/**
+ * How long to wait after failed call number `attempt`; null: not again.
+ * @param waited_ms what was waited for this provider since the last answer
+ */
+export function waitBefore(
+  error: ModelError,
+  attempt: number,
+  waited_ms: number,
+  policy: RetryPolicy,
+  random = Math.random,
+): number | null {
+  if (!error.retryable) return null
+  const limited = error.code === 'rate_limited'
+  const attempts = error.code === 'malformed' ? policy.malformed_attempts : policy.attempts
+  if (!limited && attempt >= attempts) return null
+  const backoff = Math.min(policy.first_wait_ms * 2 ** (attempt - 1), policy.longest_wait_ms)
+  const asked = error.retry_after_ms
+  const wait =
+    asked === null ? backoff * (0.5 + random() / 2) : asked + random() * Math.min(Math.max(asked, backoff) / 2, LONGEST_SPREAD_MS)
+  const patience = limited ? policy.limited_ms - waited_ms : Math.max(policy.longest_wait_ms, backoff)
+  return wait > Math.min(patience, policy.left_ms()) ? null : wait
+}
