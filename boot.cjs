@@ -13,6 +13,7 @@ const commands = {
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
   test: { node: ['node_modules/vitest/vitest.mjs', 'run'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
+  'test:long': { node: ['scripts/test-long.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
   admin: { node: ['src/admin.ts'], tools: [] },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
   cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },

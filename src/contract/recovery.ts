@@ -8,7 +8,7 @@ export const StepState = z.enum(['committed', 'reissued', 'interrupted', 'not_ru
     '`committed`: its outcome is written down, so it is never done again.',
     '`reissued`: a model call that was lost with its worker; it was made again, and both are counted.',
     '`interrupted`: a tool was begun and nobody knows whether it took effect; it is not run again, and the agent is told.',
-    '`not_run`: the agent asked for it, and it was never begun.',
+    '`not_run`: it was to be done, and it was never begun.',
     '`failed`: a model call that was refused, broken off or given up.',
     '`open`: it is under way.',
   ].join(' '),

@@ -34,6 +34,24 @@ test('a model call that another owner makes again was lost, one that the same ow
   ])
 })
 
+test('a failed call is failed, one that was not made after all is not_run, and the bill of a lost one does not hide that it is made again', () => {
+  const failed = { code: 'unavailable' }
+  expect(
+    states(
+      true,
+      ...([
+        [1, 'model_started'],
+        [1, 'model_failed', failed],
+        [1, 'model_started'],
+        [3, 'other'],
+        [3, 'model_failed', { code: 'lost' }],
+        [3, 'model_started'],
+        [3, 'model_failed', { code: 'not_called' }],
+      ] satisfies Given[]),
+    ),
+  ).toEqual(['model failed', 'model reissued', 'model not_run'])
+})
+
 test('a tool that was begun and whose outcome nobody knows is interrupted, one that was never begun is not_run', () => {
   const given: Given[] = [
     [1, 'model_started'],

@@ -3,6 +3,7 @@ import type { RecoveryStep, StepState } from '../contract/recovery.ts'
 /** A record of the journal as far as it tells what became of a step. `status`: how a tool ended. */
 export type StepRecord = { turn: number; epoch: number; seq: number; at: string } & (
   | { kind: 'model_started' }
+  | { kind: 'model_failed'; code: string }
   | { kind: 'model_answered'; calls: { id: string; name: string }[] }
   | { kind: 'tool_started'; call_id: string }
   | { kind: 'tool_finished'; call_id: string; status: string }
@@ -43,6 +44,11 @@ export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[]
       // What the same owner begins again had failed; what another owner begins again was lost.
       settle(model?.epoch === record.epoch ? 'failed' : 'reissued')
       model = begin(record, 'model_call')
+    } else if (record.kind === 'model_failed') {
+      // Written by another owner it is the bill of a call that was lost; what becomes of that call is told by the next one.
+      if (model?.epoch !== record.epoch) continue
+      Object.assign(model, { seq: record.seq, ended_at: record.at })
+      settle(record.code === 'not_called' ? 'not_run' : 'failed')
     } else if (record.kind === 'model_answered') {
       if (model) Object.assign(model, { seq: record.seq, ended_at: record.at })
       settle('committed')

@@ -34,6 +34,7 @@ function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow): RunReco
 function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {
   const place = { turn, epoch, seq, at: created_at.toISOString() }
   if (kind === 'model_started') return { ...place, kind }
+  if (kind === 'model_failed') return { ...place, kind, code: (JSON.parse(body) as { code: string }).code }
   if (kind === 'model_answered')
     return { ...place, kind, calls: (JSON.parse(body) as { tool_calls: { id: string; name: string }[] }).tool_calls }
   if (kind === 'tool_started') return { ...place, kind, call_id: key ?? '' }

@@ -18,6 +18,8 @@ export type Cluster = AsyncDisposable & {
   db: Database
   model: FakeServer
   repository: string
+  /** The API process that is there from the start. */
+  api: ClusterNode
   /** Starts one more; `data_dir` is that of one that was there before, or a new one. */
   start(role: 'serve' | 'work', data_dir?: string): Promise<ClusterNode>
   /** A request to the API process that was started last. `body` is parsed. */
@@ -77,8 +79,9 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
   }
   const getRun = async (id: number) => (await call('GET', `/run/${id}`)).body as AgentRun
   const db = stack.use(new Database(database.url, { max: 3, on_error: () => {} }))
-  await start('serve')
+  const api = await start('serve')
   return {
+    api,
     db,
     model,
     repository,

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { type Cluster, type ClusterNode, startCluster } from '../runs/cluster.ts'
+import { TOKEN } from '../start-app.ts'
+import { carefulAgent } from './careful-agent.ts'
+import { broken, type Told, unfinished } from './invariants.ts'
+import { killProcesses } from './killer.ts'
+import { type Random, seeded } from './random.ts'
+import { keepResult } from './result.ts'
+
+const long = process.env.TEST_LONG === '1'
+const seed = Number(process.env.TEST_SEED ?? 1)
+const size = long
+  ? { serve: 2, work: 3, runs: 200, steps: 8, for_ms: Number(process.env.TEST_LONG_MINUTES ?? 10) * 60_000, end_ms: 600_000 }
+  : { serve: 2, work: 3, runs: 24, steps: 4, for_ms: 45_000, end_ms: 240_000 }
+
+/** A client that makes runs and reads traces through whichever API process answers, and tries again with the same key where none does. */
+async function createRuns(nodes: ClusterNode[], told: Told, random: Random, going: () => boolean): Promise<void> {
+  for (let n = 0; n < size.runs; n++) {
+    const key = `chaos-${seed}-${n}`
+    const body = JSON.stringify({ prompt: `chaos ${n}: ${size.steps} steps`, metadata: { key } })
+    for (let done = false; !done; ) {
+      const answer = await ask(random.of(nodes).base_url, 'POST', '/run', body, key)
+      done = answer !== null
+      if (answer) told.created.set(key, (JSON.parse(answer) as { id: number }).id)
+      else await delay(100)
+    }
+    if (going()) await delay(random.between(0, (1.2 * size.for_ms) / size.runs))
+  }
+}
+
+async function readTraces(nodes: ClusterNode[], told: Told, random: Random, going: () => boolean): Promise<void> {
+  while (going()) {
+    await delay(300)
+    const ids = [...told.created.values()]
+    if (ids.length === 0) continue
+    const id = random.of(ids)
+    const page = await ask(random.of(nodes).base_url, 'GET', `/run/${id}/logs`)
+    if (page === null) continue
+    const { logs } = JSON.parse(page) as { logs: { seq: number }[] }
+    const before = told.traces.get(id) ?? []
+    const now = logs.map(entry => JSON.stringify(entry))
+    if (before.some((entry, i) => i < now.length && entry !== now[i])) told.changed.push(`I3: what was read of run ${id} has changed`)
+    if (now.length > before.length) told.traces.set(id, now)
+  }
+}
+
+/** The body of a 200; null for everything else: the process is gone, drains, or has no database. */
+async function ask(base_url: string, method: string, path: string, body?: string, key?: string): Promise<string | null> {
+  try {
+    const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
+      ...(body !== undefined && { body }),
+      signal: AbortSignal.timeout(10_000),
+    })
+    const text = await response.text()
+    return response.status === 200 ? text : null
+  } catch {
+    return null
+  }
+}
+
+async function allEnded(cluster: Cluster): Promise<void> {
+  for (const end = Date.now() + size.end_ms; Date.now() < end; await delay(200)) {
+    const [open] = await cluster.rows<{ n: number }>(
+      `select count(*) as n from runs where status not in ('completed', 'failed', 'cancelled', 'paused')`,
+    )
+    if (open?.n === 0) return
+  }
+}
+
+test(`processes are killed at random (TEST_SEED=${seed}): every run completes, every step once, one pull request each`, {
+  timeout: 1_800_000,
+}, async () => {
+  const random = seeded(seed)
+  const agent = carefulAgent(seeded(seed + 1), 0.05)
+  await using cluster = await startCluster(agent.script, {
+    ...{ AGENTRUN_WORKER_CONCURRENCY: '6', AGENTRUN_RUN_MAX_RECOVERIES: '10000' },
+    AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '3',
+  })
+  const nodes = [cluster.api]
+  while (nodes.length < size.serve) nodes.push(await cluster.start('serve'))
+  const serving = nodes.slice()
+  for (let n = 0; n < size.work; n++) nodes.push(await cluster.start('work'))
+  const told: Told = { created: new Map(), traces: new Map(), changed: [] }
+  let going = true
+  const clients = [createRuns(serving, told, seeded(seed + 2), () => going), readTraces(serving, told, seeded(seed + 3), () => going)]
+  const faults = await killProcesses(cluster, nodes, random, { for_ms: size.for_ms, pause_ms: [500, 3_000] }, async () => {
+    serving.splice(0, serving.length, ...nodes.filter(node => node.role === 'serve'))
+    expect(await broken(cluster, told), `TEST_SEED=${seed}`).toEqual([])
+  })
+  going = false
+  await Promise.all(clients)
+  await allEnded(cluster)
+  const dirs = nodes.map(node => node.data_dir)
+  expect({ seed, wrong: [...(await broken(cluster, told)), ...(await unfinished(cluster, size.steps, agent.calls, dirs))] }).toEqual({
+    seed,
+    wrong: [],
+  })
+  expect(told.created.size).toBe(size.runs)
+  const [resumed] = await cluster.rows<{ n: number; median_ms: number; p95_ms: number }>(
+    `select count(*) as n, percentile_cont(0.5) within group (order by ms) as median_ms, percentile_cont(0.95) within group (order by ms) as p95_ms
+      from (select extract(epoch from created_at - (body::json ->> 'since')::timestamptz) * 1000 as ms from journal
+        where kind = 'recovered' and body::json ->> 'cause' = 'lease_lost') r`,
+  )
+  expect(resumed?.n).toBeGreaterThan(0)
+  keepResult({ seed, long, runs: size.runs, steps: size.steps, faults, resumed })
+})

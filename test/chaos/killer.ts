@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Cluster, ClusterNode } from '../runs/cluster.ts'
+import type { Random } from './random.ts'
+
+/** What was done to which process, for who reads a failure. */
+export type Fault = { at_ms: number; role: string; fault: 'kill' | 'freeze' | 'terminate' | 'lose the machine' }
+
+/**
+ * Does something to a random process every now and then until `until`, and starts another in its place: kill -9, an end in order, a freeze for
+ * longer than a lease, or kill -9 together with the loss of all that the process had on its disk. `after` is called after every fault.
+ */
+export async function killProcesses(
+  cluster: Cluster,
+  nodes: ClusterNode[],
+  random: Random,
+  plan: { for_ms: number; pause_ms: [number, number] },
+  after: () => Promise<void>,
+): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const started = performance.now()
+  const thawing: Promise<void>[] = []
+  while (performance.now() - started < plan.for_ms) {
+    await delay(random.between(...plan.pause_ms))
+    const at = Math.floor(random.next() * nodes.length)
+    const node = nodes[at]
+    if (!node || node.child.exitCode !== null) continue
+    const fault = pick(random, node)
+    faults.push({ at_ms: Math.round(performance.now() - started), role: node.role, fault })
+    if (fault === 'freeze') {
+      node.child.kill('SIGSTOP')
+      thawing.push(delay(random.between(3_000, 9_000)).then(() => void node.child.kill('SIGCONT')))
+    } else {
+      node.child.kill(fault === 'terminate' ? 'SIGTERM' : 'SIGKILL')
+      await node.ended
+      if (fault === 'lose the machine') rmSync(node.data_dir, { recursive: true, force: true })
+      nodes[at] = await cluster.start(node.role, node.data_dir)
+    }
+    await after()
+  }
+  await Promise.all(thawing)
+  return faults
+}
+
+function pick(random: Random, { role }: ClusterNode): Fault['fault'] {
+  const roll = random.next()
+  if (roll < 0.6) return 'kill'
+  if (roll < 0.75) return 'terminate'
+  // A frozen API process holds its clients up and harms nothing else: the interesting freeze is a worker's.
+  if (roll < 0.88) return role === 'work' ? 'freeze' : 'kill'
+  return 'lose the machine'
+}
