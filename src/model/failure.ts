@@ -40,12 +40,15 @@ type Facts = {
   said: string
   /** One sentence when it is the stream that cannot be understood. */
   unreadable: string | null
+  /** The connection ended in the middle of an answer: the provider was stopped, or something on the way to it. */
+  cut: boolean
   /** The SDK refused before anything was sent. */
   ours: boolean
 }
 
 function codeOf(facts: Facts): ModelErrorCode {
   const { status, words, said } = facts
+  if (facts.cut) return 'unavailable'
   if (facts.unreadable) return 'malformed'
   if (facts.ours) return 'rejected'
   if (/context_length_exceeded|context_window_exceeded/.test(words)) return 'context_exceeded'
@@ -72,16 +75,18 @@ function factsOf(error: unknown): Facts {
   const status = [fields.statusCode, fields.status, fields.code, data.code].map(Number).find(code => code >= 300 && code < 600) ?? null
   const words = [fields.type, fields.code, data.type, data.code, data.status].filter(word => typeof word === 'string').join(' ')
   const provider = status !== null || words !== '' || /APICallError|StreamProviderError/.test(name) || !(error instanceof Error)
-  return { status, words, said, unreadable: unreadable(name, said, fields, status), ours: !provider }
+  const causes = [said, record(fields.cause).message]
+  const cut = status === null && causes.some(text => text === 'terminated' || text === 'Failed to process successful response')
+  const shown = cut ? 'The connection was cut in the middle of the answer.' : said
+  return { status, words, said: shown, unreadable: unreadable(name, said), cut, ours: !provider }
 }
 
 /** The SDK's own texts quote the stream at length, so they are not passed on. */
-function unreadable(name: string, said: string, fields: Record<string, unknown>, status: number | null): string | null {
+function unreadable(name: string, said: string): string | null {
   if (/JSONParseError/.test(name)) return 'An event of the model is not valid JSON.'
   if (/TypeValidationError/.test(name)) return 'An event of the model does not have the form of its protocol.'
   if (/InvalidResponseDataError|EmptyResponseBodyError|NoOutputGenerated/.test(name)) return said
-  const cut = [said, record(fields.cause).message].some(text => text === 'terminated' || text === 'Failed to process successful response')
-  return cut && status === null ? 'The connection was cut in the middle of the answer.' : null
+  return null
 }
 
 function tidy(text: string, secrets: string[]): string {

@@ -15,7 +15,6 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
   const bytes = Buffer.from(whole.join(''))
   const half = bytes.subarray(0, bytes.indexOf('ö') + 1)
   test.each([
-    ['cut by a closed connection', { raw: whole.slice(0, 5), after: 'cut' as const }],
     ['ended in the middle without an error', { raw: whole.slice(0, 5) }],
     [
       'ended before the finish reason',
@@ -40,6 +39,13 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({ code: 'malformed', retryable: true })
     expect(failure.message.length).toBeLessThan(300)
     expect(fake.server.requests).toHaveLength(1)
+  })
+
+  test('cut by a closed connection: the provider was away, as with an error of its server', async () => {
+    await using fake = await protocol.connect(() => ({ raw: whole.slice(0, 5), after: 'cut' }))
+    const failure = await failureOf(fake.model.call(request()))
+    expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({ code: 'unavailable', retryable: true })
+    expect(failure.message).toContain('cut in the middle')
   })
 
   test('characters split over chunks are put together', async () => {
