@@ -55,7 +55,7 @@ function nextMove(seen: Seen[], steps: number, random: Random): FakeReply {
   }
   if (unknown > 0) return { tool_calls: [shell(`grep -c -x "step ${unknown}" ${EFFECTS} # look ${seen.length}`)] }
   if (done >= steps) return { text: `Took ${steps} steps.` }
-  const wait = random.chance(0.3) ? `; sleep ${random.between(0.1, 1.5).toFixed(2)}` : ''
+  const wait = random.chance(0.5) ? `; sleep ${random.between(0.2, 2).toFixed(2)}` : ''
   return { tool_calls: [shell(`echo "step ${done + 1}" >> ${EFFECTS}${wait} # call ${seen.length}`)] }
 }
 

@@ -12,7 +12,7 @@ const long = process.env.TEST_LONG === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
 const size = long
   ? { serve: 2, work: 3, runs: 200, steps: 8, for_ms: Number(process.env.TEST_LONG_MINUTES ?? 10) * 60_000, end_ms: 600_000 }
-  : { serve: 2, work: 3, runs: 24, steps: 4, for_ms: 45_000, end_ms: 240_000 }
+  : { serve: 2, work: 3, runs: 30, steps: 8, for_ms: 45_000, end_ms: 240_000 }
 
 /** A client that makes runs and reads traces through whichever API process answers, and tries again with the same key where none does. */
 async function createRuns(nodes: ClusterNode[], told: Told, random: Random, going: () => boolean): Promise<void> {
