@@ -1,9 +1,12 @@
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../core/log.ts'
 import { openGitHost } from '../git/git-host.ts'
 import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { Database } from '../store/database.ts'
+import { repeat } from '../worker/repeat.ts'
+import { SWEEP_MS, sweepRuns } from '../worker/sweep.ts'
 import type { Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
 import { modelsOf } from './models.ts'
@@ -24,6 +27,12 @@ export type RunningService = AsyncDisposable & {
 }
 
 type State = 'starting' | 'ready' | 'stopping'
+
+/** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
+function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
+  const deps = { db, log, telemetry, host: hostname(), max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES, driver: null }
+  return repeat(SWEEP_MS, 'sweep', () => sweepRuns(deps), log)
+}
 
 /** Puts one process of the service together, as its role says, and starts it. Disposing it stops everything in order. */
 export async function startService(input: ServiceInput): Promise<RunningService> {
@@ -67,6 +76,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   api = role === 'work' ? null : stack.use(await startApi(parts))
   if (api) base_url = api.base_url
   await worker?.start()
+  if (worker === null) stack.defer(sweepAlone(parts))
 
   const running = stack.move()
   state = 'ready'

@@ -65,7 +65,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
       await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
     if (ctx.traceparent !== null && (finished || run.status === 'paused'))
       await recordTraceparent(tx, ctx.organization_id, run.id, ctx.traceparent)
-    if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id)
+    if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
     // Who talks to a run that is about to pause wants it to go on.
     if (run.pause_requested_at !== null) await withdrawPause(tx, ctx.organization_id, run.id)
     if (mode === 'interrupt') await notifyOwner(tx, ctx.organization_id, run.id)

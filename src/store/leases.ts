@@ -59,30 +59,30 @@ const goes_on = `status in ('starting', 'running') and pause_requested_at is nul
 
 /**
  * Runs whose owner let the lease end go back to the queue, for another worker to go on with: those that nobody asked to stop or to pause,
- * that have time left and have lost fewer than `max_losses` in this turn. The epoch is raised at once, so that nothing of that owner is taken any more.
+ * that have time left and have lost fewer than `max_losses` in this turn. `late_seconds`: since when the lease has ended. The epoch is raised at once, so that nothing of that owner is taken any more.
  */
-export async function requeueExpired(db: Db, max_losses: number, limit: number): Promise<LostRun[]> {
+export async function requeueExpired(db: Db, max_losses: number, late_seconds: number, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
         losses = losses + 1, recovering_since = lease_until, recovery_cause = 'lease_lost', updated_at = now()
-      where id in (select id from runs where owner is not null and lease_until < now() and ${goes_on}
-        order by lease_until for update skip locked limit $2)
+      where id in (select id from runs where owner is not null and lease_until < now() - make_interval(secs => $2) and ${goes_on}
+        order by lease_until for update skip locked limit $3)
       returning ${lost}`,
-    values: [max_losses, limit],
+    values: [max_losses, late_seconds, limit],
   })
   return rows
 }
 
 /** Runs whose owner let the lease end and that nobody goes on with. They are the caller's now. */
-export async function takeExpired(db: Db, max_losses: number, limit: number): Promise<LostRun[]> {
+export async function takeExpired(db: Db, max_losses: number, late_seconds: number, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from runs where owner is not null and lease_until < now() and not (${goes_on})
-        order by lease_until for update skip locked limit $2)
+      where id in (select id from runs where owner is not null and lease_until < now() - make_interval(secs => $2) and not (${goes_on})
+        order by lease_until for update skip locked limit $3)
       returning ${lost}`,
-    values: [max_losses, limit],
+    values: [max_losses, late_seconds, limit],
   })
   return rows
 }

@@ -13,12 +13,12 @@ export type Move = {
   error?: { code: string; message: string } | null
   /** When it is ended at the latest, if that is not when it was before: in so many seconds. */
   deadline_seconds?: number
-  /** Only a run that was asked to pause, and has not been resumed since. */
-  if_pausing?: true
+  /** Only a run that was asked to pause and not resumed since, or one whose deadline is over. */
+  only?: 'pausing' | 'overdue'
 }
 
 /** How long a worker has to let go of a run that must stop, before the sweep takes it from it (decisions §2: 10 s in all). */
-const FENCE_SECONDS = 6
+const FENCE_SECONDS = 5
 
 /**
  * Moves a run from one of `from` to `to`, the only way a worker's or a stop's status change is written.
@@ -39,7 +39,8 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
         finished_at = case when $5 in ('completed', 'failed', 'cancelled') then now() end,
         reserved_usd = case when $5 in ('starting', 'running') then reserved_usd else 0 end,
         updated_at = now(), last_progress_at = now()
-      where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4) and ($14 = false or pause_requested_at is not null)
+      where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4) and ($14::text is null
+          or ($14 = 'pausing' and pause_requested_at is not null) or ($14 = 'overdue' and deadline_at < now()))
         returning id, organization_id, user_id, repository_id, model, status
       ), ended as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, completed, failed, cancelled)
@@ -62,7 +63,7 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
       move.error?.message ?? null,
       FENCE_SECONDS,
       move.deadline_seconds ?? null,
-      move.if_pausing ?? false,
+      move.only ?? null,
     ],
   })
   return rowCount === 1
@@ -110,12 +111,12 @@ export async function requeueRun(
   return rowCount === 1
 }
 
-/** An answered question: the run waits on, but a worker may claim it now. */
-export async function wakeRun(db: Db, organization_id: number, id: number): Promise<boolean> {
+/** An answered question: the run waits on, but a worker may claim it now, within `deadline_seconds`. */
+export async function wakeRun(db: Db, organization_id: number, id: number, deadline_seconds: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'wake_run',
-    text: `update runs set runnable_at = coalesce(runnable_at, now()), updated_at = now() where organization_id = $1 and id = $2 and status = 'waiting'`,
-    values: [organization_id, id],
+    text: `update runs set runnable_at = coalesce(runnable_at, now()), deadline_at = now() + make_interval(secs => $3), updated_at = now() where organization_id = $1 and id = $2 and status = 'waiting'`,
+    values: [organization_id, id, deadline_seconds],
   })
   return rowCount === 1
 }

@@ -66,7 +66,7 @@ export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): P
 
 /** False: nobody asked for it, or not any more. */
 const pauseAsAsked = (claim: Claim) =>
-  claim.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', if_pausing: true })
+  claim.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', only: 'pausing' })
 
 /** The service shuts down: the run goes back to the queue, and whoever claims it next goes on from the journal. */
 async function handOver(deps: WorkerDeps, claim: Claim): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../contract/runs.ts'
 import { afterLoss } from '../core/lost-run.ts'
+import type { SandboxDriver } from '../sandbox/port.ts'
 import { removeWorkspace } from '../sandbox/workspaces.ts'
 import { deleteExpiredTokens } from '../store/accounts.ts'
 import { append } from '../store/append.ts'
@@ -17,7 +18,9 @@ import { Claim } from './claim.ts'
 import { closeTurn } from './end-turn.ts'
 import type { WorkerDeps } from './settings.ts'
 
+export const SWEEP_MS = 1_000
 const BATCH = 50
+const LEFT_TO_WORKERS_SECONDS = 2
 /** How long the files of a finished run are kept for a resume. */
 const WORKSPACE_HOURS = 24
 /** The longest that the configuration takes. */
@@ -25,12 +28,19 @@ const LONGEST_WINDOW_SECONDS = 999_999
 const SILENT_WORKER_SECONDS = 3_600
 
 /**
+ * What the sweep of runs needs. Any process may do it; one that works on none has no sandboxes to end (`driver` null), and leaves it for a
+ * moment to those that do.
+ */
+export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'log' | 'host' | 'telemetry'> & { driver: Pick<SandboxDriver, 'end'> | null }
+
+/**
  * Gives runs whose owner is gone to the next worker, and ends what nobody goes on with: runs that were stopping, that have lost too many
  * owners, or whose time is over while nobody works on them.
  */
-export async function sweepRuns(deps: WorkerDeps): Promise<void> {
-  const orphans = await requeueOrphans(deps)
-  const expired = await takeExpired(deps.db, deps.max_losses, BATCH)
+export async function sweepRuns(deps: SweepDeps): Promise<void> {
+  const late_seconds = deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0
+  const orphans = await requeueOrphans(deps, late_seconds)
+  const expired = await takeExpired(deps.db, deps.max_losses, late_seconds, BATCH)
   if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
   const ended = await Promise.allSettled([
     ...orphans.map(run => endSandbox(deps, run)),
@@ -41,9 +51,9 @@ export async function sweepRuns(deps: WorkerDeps): Promise<void> {
   if (failed) throw failed.reason
 }
 
-async function requeueOrphans(deps: WorkerDeps): Promise<LostRun[]> {
+async function requeueOrphans(deps: SweepDeps, late_seconds: number): Promise<LostRun[]> {
   return deps.db.transaction(async tx => {
-    const orphans = await requeueExpired(tx, deps.max_losses, BATCH)
+    const orphans = await requeueExpired(tx, deps.max_losses, late_seconds, BATCH)
     for (const { organization_id, id } of orphans) {
       await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
       await notifyRun(tx, organization_id, id)
@@ -55,12 +65,12 @@ async function requeueOrphans(deps: WorkerDeps): Promise<LostRun[]> {
 }
 
 /** A frozen owner cannot end its sandbox; on its machine we can. */
-async function endSandbox(deps: WorkerDeps, { workspace_host, sandbox }: LostRun): Promise<void> {
-  if (sandbox !== null && workspace_host === deps.host) await deps.driver.end(sandbox)
+async function endSandbox(deps: SweepDeps, { workspace_host, sandbox }: LostRun): Promise<void> {
+  if (sandbox !== null && workspace_host === deps.host) await deps.driver?.end(sandbox)
 }
 
 /** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
-async function endLost(deps: WorkerDeps, run: LostRun): Promise<void> {
+async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   const claim = new Claim(deps.db, run)
   // Neither a sandbox that does not go nor a broken journal may keep a run from its end.
   for (const tidy of [() => endSandbox(deps, run), () => closeTurn(claim, run)])
@@ -74,7 +84,7 @@ async function endLost(deps: WorkerDeps, run: LostRun): Promise<void> {
 function endOf(run: LostRun, max_losses: number): Move {
   const end = afterLoss(run, max_losses)
   if (end === 'cancelled') return { from: ['cancelling'], to: 'cancelled' }
-  if (end === 'paused') return { from: [run.status], to: 'paused', status_reason: 'user_request', if_pausing: true }
+  if (end === 'paused') return { from: [run.status], to: 'paused', status_reason: 'user_request', only: 'pausing' }
   return end === 'timeout' ? overdue(run) : lost(run)
 }
 
@@ -89,6 +99,7 @@ const lost = (run: LostRun): Move => ({
 })
 const overdue = (run: LostRun): Move => ({
   from: [run.status],
+  only: 'overdue',
   to: 'failed',
   status_reason: 'timeout',
   error: deadlines[run.status] ?? { code: 'deadline_exceeded', message: 'The run reached its deadline.' },
@@ -98,15 +109,21 @@ const deadlines: Partial<Record<RunStatus, { code: string; message: string }>> =
   waiting: { code: 'answer_timeout', message: 'Nobody answered before the deadline.' },
 }
 
-async function end(deps: WorkerDeps, run: LostRun, move: Move): Promise<void> {
-  await deps.db.transaction(async tx => {
+/** Nothing is written when the run has moved meanwhile: another process sweeps too, and people act. */
+async function end(deps: SweepDeps, run: LostRun, move: Move): Promise<void> {
+  const ended = deps.db.transaction(async tx => {
     if (move.error)
       await append(tx, run.organization_id, run.id, null, { entries: [errorEntry({ ...move.error, retryable: true, phase: run.status })] })
-    if (!(await moveRun(tx, run.organization_id, run.id, null, move))) throw new Error('the run moved meanwhile')
+    if (!(await moveRun(tx, run.organization_id, run.id, null, move))) throw new MovedMeanwhile()
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: move.to, status_reason: move.status_reason ?? null })
     await notifyRun(tx, run.organization_id, run.id)
   })
+  await ended.catch(error => {
+    if (!(error instanceof MovedMeanwhile)) throw error
+  })
 }
+
+class MovedMeanwhile extends Error {}
 
 /** Removes what is not needed any more: old workspaces of this machine, those of deleted runs, tokens of closed pages, kept answers, idle windows. */
 export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'host' | 'users'>): Promise<void> {

@@ -4,12 +4,12 @@ import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
 import { LEASE_SECONDS } from './heartbeat.ts'
+import { repeat } from './repeat.ts'
 import { workOnRun } from './run-work.ts'
 import type { WorkerDeps } from './settings.ts'
-import { sweepLeftovers, sweepRuns } from './sweep.ts'
+import { SWEEP_MS, sweepLeftovers, sweepRuns } from './sweep.ts'
 import { sweepMirrors } from './sweep-mirrors.ts'
 
-const SWEEP_MS = 1_000
 const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
 const SELF_TEST_MS = 30_000
@@ -20,7 +20,7 @@ export class Worker implements AsyncDisposable {
   readonly #concurrency: number
   readonly #owner = `${process.pid}-${randomUUID().slice(0, 8)}`
   readonly #active = new Map<Control, Promise<void>>()
-  readonly #timers: NodeJS.Timeout[] = []
+  readonly #repeated: (() => void)[] = []
   #unsubscribe: () => void = () => {}
   #left_at = 0
   #claiming: Promise<void> | null = null
@@ -112,17 +112,7 @@ export class Worker implements AsyncDisposable {
   }
 
   #every(ms: number, what: string, work: () => Promise<void>) {
-    let running = false
-    const timer = setInterval(() => {
-      if (running || this.#stopped) return
-      running = true
-      work()
-        .catch(error => this.#deps.log('error', `${what} failed; it is tried again`, { error: errorText(error), owner: this.#owner }))
-        .finally(() => {
-          running = false
-        })
-    }, ms)
-    this.#timers.push(timer)
+    this.#repeated.push(repeat(ms, what, work, this.#deps.log))
   }
 
   /** Takes no more runs, and gives each of those at work back to the queue before its next step. */
@@ -137,7 +127,7 @@ export class Worker implements AsyncDisposable {
   /** Takes no more runs and gives those at work back to the queue: at the end of their step within the grace, then at once. Resolves when no process of theirs is left. */
   async [Symbol.asyncDispose]() {
     this.leave()
-    for (const timer of this.#timers) clearInterval(timer)
+    for (const end of this.#repeated) end()
     await this.#claiming
     for (const control of this.#active.keys()) control.leave()
     const left_ms = this.#deps.shutdown_grace_ms - (performance.now() - this.#left_at)

@@ -221,7 +221,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   },
   updateRun: (db, org) =>
     updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
-  wakeRun: (db, org) => wakeRun(db, org, mine.run),
+  wakeRun: (db, org) => wakeRun(db, org, mine.run, 60),
 }
 
 /** These ask for an organization's own things only: with another organization they answer that one's. */
