@@ -8,7 +8,7 @@ import { createTestDatabase } from '../database.ts'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import type { FakeScript, FakeServer } from '../model/fake-server.ts'
 import { TOKEN } from '../start-app.ts'
-import { makeRepository } from './coding-app.ts'
+import { makeRepository, pricedProvider } from './coding-app.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
 export type ClusterNode = ServiceProcess & { data_dir: string; role: 'serve' | 'work' }
@@ -52,6 +52,7 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
     AGENTRUN_SECRET_KEY: '0'.repeat(64),
     OPENAI_COMPATIBLE_BASE_URL: model.base_url,
     AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+    ...pricedProvider(model),
     ...env,
   }
   const nodes: ClusterNode[] = []

@@ -22,6 +22,7 @@ export async function startCodingApp(
       OPENAI_COMPATIBLE_BASE_URL: model.base_url,
       OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model-server',
       AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+      ...pricedProvider(model),
       AGENTRUN_INIT_REPO_URL: repository,
       ...env,
     }),
@@ -29,6 +30,13 @@ export async function startCodingApp(
   const git = (...args: string[]) => gitIn(repository, ...args)
   return { ...app, model, repository, git, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
+
+/** A model whose price is known, in US dollars for a token: the same server in the place of its provider. */
+export const PRICED = { model: 'openai/gpt-5.4-mini', input: 0.75e-6, output: 4.5e-6 }
+export const pricedProvider = (model: FakeServer & { base_url: string }) => ({
+  OPENAI_API_KEY: 'key-of-the-provider',
+  OPENAI_BASE_URL: model.base_url,
+})
 
 /** A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. */
 export function makeRepository(
