@@ -39,6 +39,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     answer_seconds: config.AGENTRUN_ANSWER_MAX_SECONDS,
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
+    retention_days: config.AGENTRUN_RETENTION_DAYS ?? null,
     model_timeouts: {
       first_byte_ms: config.AGENTRUN_MODEL_FIRST_BYTE_SECONDS * 1000,
       idle_ms: config.AGENTRUN_MODEL_IDLE_SECONDS * 1000,

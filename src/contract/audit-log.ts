@@ -8,7 +8,7 @@ export const AuditEntry = z
     id: z.int().describe('The entry; later ones have larger numbers'),
     organization_id: z.int().describe('The organization'),
     created_at: z.iso.datetime().describe('When'),
-    user_id: z.int().nullable().describe('Who; null: the operator, by a local command'),
+    user_id: z.int().nullable().describe('Who; null: the operator, by a local command, or the service itself, by its configuration'),
     token_id: z.int().nullable().describe('With which token'),
     action: z.string().describe('What was done: a noun and a verb, for example `token.revoked`'),
     target_type: z.string().describe('To what kind of thing'),

@@ -28,6 +28,8 @@ export type WorkerDeps = {
   answer_seconds: number
   /** Leases that a turn may lose before it ends as lost. */
   max_losses: number
+  /** For how long runs that have ended are kept; null: for ever. */
+  retention_days: number | null
   version: string
   /** How long runs at work may take to the end of their step when this process stops. */
   shutdown_grace_ms: number

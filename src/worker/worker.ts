@@ -4,7 +4,11 @@ import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
 import { LEASE_SECONDS } from './heartbeat.ts'
+<<<<<<< Updated upstream
 import { repeat } from './repeat.ts'
+=======
+import { removeExpiredRuns } from './retention.ts'
+>>>>>>> Stashed changes
 import { workOnRun } from './run-work.ts'
 import type { WorkerDeps } from './settings.ts'
 import { SWEEP_MS, sweepLeftovers, sweepRuns } from './sweep.ts'
@@ -12,6 +16,7 @@ import { sweepMirrors } from './sweep-mirrors.ts'
 
 const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
+const RETENTION_MS = 60_000
 const SELF_TEST_MS = 30_000
 
 /** Claims runs and works on them, `concurrency` at a time; starts none while the sandbox does not pass its self-test. */
@@ -51,6 +56,7 @@ export class Worker implements AsyncDisposable {
     this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
     this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
+    this.#every(RETENTION_MS, 'retention', () => removeExpiredRuns(this.#deps), 'at once')
     this.#every(SELF_TEST_MS, 'self-test', async () => {
       if (this.#blocked !== null) await this.#selfTest()
     })
@@ -111,8 +117,28 @@ export class Worker implements AsyncDisposable {
     this.wake()
   }
 
+<<<<<<< Updated upstream
   #every(ms: number, what: string, work: () => Promise<void>) {
     this.#repeated.push(repeat(ms, what, work, this.#deps.log))
+=======
+  #every(ms: number, what: string, work: () => Promise<void>, first: 'later' | 'at once' = 'later') {
+    let running = false
+    const tick = () => {
+      if (running || this.#stopped) return
+      running = true
+      work()
+        .catch(error => {
+          if (this.#stopped) return
+          this.#deps.log('error', `${what} failed; it is tried again`, { error: errorText(error), owner: this.#owner })
+        })
+        .finally(() => {
+          running = false
+        })
+    }
+    if (first === 'at once') tick()
+    const timer = setInterval(tick, ms)
+    this.#timers.push(timer)
+>>>>>>> Stashed changes
   }
 
   /** Takes no more runs, and gives each of those at work back to the queue before its next step. */

@@ -30,6 +30,7 @@ import {
   setDefaultBranch,
   updateRepository,
 } from '../../src/store/repositories.ts'
+import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../src/store/retention.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
@@ -48,7 +49,7 @@ import { addArtifact, addTenant, type Tenant } from './second-organization.ts'
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
-let mine: { run: number; ended: number; artifact: number; repo: number; epoch: number; token: number; pr: number }
+let mine: { run: number; ended: number; expired: number; artifact: number; repo: number; epoch: number; token: number; pr: number }
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -68,11 +69,13 @@ beforeAll(async () => {
   )
   const ended = await createRun(app, { prompt: 'x' })
   await putRun(app, ended.id, 'completed')
+  const expired = await createRun(app, { prompt: 'x' })
+  await putRun(app, expired.id, 'completed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended.id])
   const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
   const { id: token_id } = await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })
   const artifact = await addArtifact(app.db, { organization_id: app.org_id, run_id: id }, 'ours')
-  mine = { artifact, run: id, ended: ended.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
+  mine = { artifact, run: id, ended: ended.id, expired: expired.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
@@ -131,6 +134,9 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   setRole: (db, org) => setRole(db, org, app.user_id, 'READER'),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
   deleteRun: (db, org) => deleteRun(db, org, mine.ended),
+  deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired])) > 0,
+  deleteFirstEntries: async (db, org) => (await deleteFirstEntries(db, org, mine.expired, 100)) > 0,
+  lockExpiredRuns: (db, org) => lockExpiredRuns(db, org, [mine.expired], 0),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
   forgetLeftoverWorkspace: (db, org) => forgetLeftoverWorkspace(db, org, mine.ended),
   findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: mine.run, repository_ids: null }, 0, 100),
@@ -242,6 +248,9 @@ const without: Record<string, string> = {
     listWorkers: 'all processes',
     deleteSilentWorkers: 'the sweep of all',
     listOverdue: 'the sweep of all',
+    holdRetention: 'the sweep of all',
+    listExpiredRuns: 'the sweep of all',
+    deleteOldDeletions: 'the sweep of all',
     listStaleWorkspaces: 'this host',
     listLeftoverWorkspaces: 'this host',
   },
@@ -359,6 +368,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listPullRequests',
     'listRunsOfPullRequests',
     'lockRun',
+    'lockExpiredRuns',
     ...['checkpointAt', 'newestKeptSeq', 'listPacks', 'getPack'],
   ]
   for (const name of readers) {
@@ -380,6 +390,8 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'setBanned',
     'forgetLeftoverWorkspace',
     'deleteRun',
+    'deleteFirstEntries',
+    'deleteEndedRuns',
     'detachPullRequests',
     'letBranchGo',
     'setDefaultBranch',
