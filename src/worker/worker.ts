@@ -4,11 +4,8 @@ import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
 import { LEASE_SECONDS } from './heartbeat.ts'
-<<<<<<< Updated upstream
 import { repeat } from './repeat.ts'
-=======
 import { removeExpiredRuns } from './retention.ts'
->>>>>>> Stashed changes
 import { workOnRun } from './run-work.ts'
 import type { WorkerDeps } from './settings.ts'
 import { SWEEP_MS, sweepLeftovers, sweepRuns } from './sweep.ts'
@@ -117,28 +114,8 @@ export class Worker implements AsyncDisposable {
     this.wake()
   }
 
-<<<<<<< Updated upstream
-  #every(ms: number, what: string, work: () => Promise<void>) {
-    this.#repeated.push(repeat(ms, what, work, this.#deps.log))
-=======
   #every(ms: number, what: string, work: () => Promise<void>, first: 'later' | 'at once' = 'later') {
-    let running = false
-    const tick = () => {
-      if (running || this.#stopped) return
-      running = true
-      work()
-        .catch(error => {
-          if (this.#stopped) return
-          this.#deps.log('error', `${what} failed; it is tried again`, { error: errorText(error), owner: this.#owner })
-        })
-        .finally(() => {
-          running = false
-        })
-    }
-    if (first === 'at once') tick()
-    const timer = setInterval(tick, ms)
-    this.#timers.push(timer)
->>>>>>> Stashed changes
+    this.#repeated.push(repeat(ms, what, work, this.#deps.log, first))
   }
 
   /** Takes no more runs, and gives each of those at work back to the queue before its next step. */
