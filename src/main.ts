@@ -6,7 +6,7 @@ import { startService } from './compose/service.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './core/log.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
-import { migrate } from './store/migrate.ts'
+import { migrateWhenThere } from './store/migrate.ts'
 import { prepareDataFolder } from './system/data-folder.ts'
 import { lockDataFolder } from './system/instance-lock.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
@@ -17,6 +17,7 @@ const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
 const REPEAT_MS = 2_000
+const DATABASE_WAIT_MS = 30_000
 const roles = ['all', 'serve', 'work', 'migrate'] as const
 
 async function main() {
@@ -38,7 +39,7 @@ async function main() {
     postgres = stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, user: users.service, log: line => log('info', line) }))
   }
   const database_url = config.DATABASE_URL ?? postgres?.url ?? ''
-  await migrate(database_url)
+  await migrateWhenThere(database_url, DATABASE_WAIT_MS, reason => log('info', 'waiting for the database', { reason }))
   if (role === 'migrate') return process.stdout.write('the database is up to date\n')
   const service = stack.use(
     await startService({

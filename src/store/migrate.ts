@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { isDatabaseAway } from '../core/database-away.ts'
+import { errorText } from '../core/log.ts'
 
 const own_folder = new URL('./migrations/', import.meta.url)
 // Any number: what matters is that every process that migrates this database asks for the same lock.
@@ -67,6 +69,23 @@ export async function migrate(connection_string: string, folder = own_folder): P
     }
   } finally {
     await client.end()
+  }
+}
+
+/**
+ * `migrate`, and while the database is away (it starts together with us, or starts again) waits for it, at most `wait_ms`; `onWait` is told
+ * why, once.
+ */
+export async function migrateWhenThere(connection_string: string, wait_ms: number, onWait: (reason: string) => void): Promise<void> {
+  const started = performance.now()
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrate(connection_string)
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() - started > wait_ms) throw error
+      if (tries === 1) onWait(errorText(error))
+      await sleep(PAUSE_MS)
+    }
   }
 }
 

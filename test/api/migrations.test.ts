@@ -4,8 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { migrate, requireMigrated } from '../../src/store/migrate.ts'
+import { migrate, migrateWhenThere, requireMigrated } from '../../src/store/migrate.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { DatabaseProxy } from './database-proxy.ts'
 
 /** An empty database, dropped at the end. `query` answers rows. */
 async function emptyDatabase() {
@@ -142,4 +143,19 @@ test('a database of the first schema is brought forward with its data', async ()
       'select r.id, l.seq, o.default_repository_id from runs r join log_entries l on l.run_id = r.id join organizations o on o.id = 1',
     ),
   ).toEqual([{ id: '1', seq: 1, default_repository_id: '1' }])
+})
+
+test('a database that is away is waited for, as long as the caller says, and its absence is told once', async () => {
+  await using database = await emptyDatabase()
+  await using proxy = new DatabaseProxy(database.url)
+  await proxy.up()
+  await proxy.down()
+  await expect(migrateWhenThere(proxy.url, 0, () => {})).rejects.toThrow('ECONNREFUSED')
+  const told: string[] = []
+  await migrateWhenThere(proxy.url, 30_000, reason => {
+    told.push(reason)
+    void proxy.up()
+  })
+  expect(told).toEqual([expect.stringContaining('ECONNREFUSED')])
+  expect((await database.query(applied)).length).toBeGreaterThan(5)
 })
