@@ -127,6 +127,10 @@ const schema = z.object({
   AGENTRUN_MODEL_FIRST_BYTE_SECONDS: whole(1, 3_600).default(120),
   AGENTRUN_MODEL_IDLE_SECONDS: whole(1, 3_600).default(60),
   AGENTRUN_MODEL_TOTAL_SECONDS: whole(1, 7_200).default(900),
+  AGENTRUN_DISK_RESERVE_BYTES: text
+    .regex(/^\d{1,14}$/, 'must be a number of bytes')
+    .transform(Number)
+    .default(536_870_912),
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
   AGENTRUN_MIRROR_MAX_BYTES: text
     .regex(/^\d{6,14}$/, 'must be a number of bytes')

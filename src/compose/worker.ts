@@ -45,6 +45,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       idle_ms: config.AGENTRUN_MODEL_IDLE_SECONDS * 1000,
       total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
     },
+    disk_reserve_bytes: config.AGENTRUN_DISK_RESERVE_BYTES,
     push_retry_ms: config.AGENTRUN_PUSH_RETRY_SECONDS * 1000,
     shutdown_grace_ms: config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000,
     author,

@@ -14,6 +14,7 @@ import { patient } from '../store/undone.ts'
 import { type Base, prepareBase, StartError } from './base.ts'
 import { Claim, FencedError } from './claim.ts'
 import type { Control, EndReason } from './control.ts'
+import { DISK_FULL, giveSpaceBack, isDiskFull, namedDiskFull } from './disk-full.ts'
 import { type End, endTurn } from './end-turn.ts'
 import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { readInstructions } from './instructions.ts'
@@ -38,9 +39,9 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   const opened: Opened = { ready: false, ended: false }
   let end: End
   try {
-    end = await workToEnd(deps, claim, run, control, beat, opened, turn)
+    end = namedDiskFull(await workToEnd(deps, claim, run, control, beat, opened, turn))
   } catch (error) {
-    end = endOf(error, control)
+    end = namedDiskFull(endOf(error, control))
     if (end.kind === 'lost' && isDatabaseAway(error)) log('error', 'the database is away: the run is let go', { error: errorText(error) })
     if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
   }
@@ -50,6 +51,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   patient_until = performance.now() + LEASE_SECONDS * 1_000
   await beat.stop()
   await writeEnd(deps, claim, run, end)
+  await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
   claim.close()
   turn.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
@@ -218,6 +220,7 @@ function endOf(error: unknown, control: Control): EndReason {
       message: `The sandbox failed: ${error.message}`,
       phase: 'sandbox',
     }
+  if (isDiskFull(error)) return { kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message: String(error), phase: 'workspace' }
   return {
     kind: 'failed',
     reason: 'agent_error',

@@ -34,6 +34,8 @@ export type WorkerDeps = {
   /** How long runs at work may take to the end of their step when this process stops. */
   shutdown_grace_ms: number
   model_timeouts: ModelRequest['timeouts']
+  /** Bytes that must be free where the workspaces are, or no run is started. */
+  disk_reserve_bytes: number
   /** How long a remote that is away at the push is waited for. */
   push_retry_ms: number
   author: { name: string; email: string; trailer: string }

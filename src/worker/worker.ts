@@ -3,6 +3,7 @@ import { errorText } from '../core/log.ts'
 import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
+import { DiskWatch } from './disk-watch.ts'
 import { LEASE_SECONDS } from './heartbeat.ts'
 import { repeat } from './repeat.ts'
 import { removeExpiredRuns } from './retention.ts'
@@ -15,6 +16,7 @@ const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
 const RETENTION_MS = 60_000
 const SELF_TEST_MS = 30_000
+const DISK_MS = 500
 
 /** Claims runs and works on them, `concurrency` at a time; starts none while the sandbox does not pass its self-test. */
 export class Worker implements AsyncDisposable {
@@ -23,22 +25,24 @@ export class Worker implements AsyncDisposable {
   readonly #owner = `${process.pid}-${randomUUID().slice(0, 8)}`
   readonly #active = new Map<Control, Promise<void>>()
   readonly #repeated: (() => void)[] = []
+  readonly #disk: DiskWatch
   #unsubscribe: () => void = () => {}
   #left_at = 0
   #claiming: Promise<void> | null = null
   #again = false
   #started = false
   #stopped = false
-  #blocked: string | null = 'the sandbox has not been tested yet'
+  #untested: string | null = 'the sandbox has not been tested yet'
 
   constructor(deps: WorkerDeps, concurrency: number) {
     this.#deps = deps
+    this.#disk = new DiskWatch(deps)
     this.#concurrency = concurrency
   }
 
   /** Why no run is started; null when runs are. */
   get blocked(): string | null {
-    return this.#blocked
+    return this.#untested ?? this.#disk.problem
   }
 
   /** Finds out whether runs can be started here, and says to all processes that this one is there. */
@@ -54,8 +58,9 @@ export class Worker implements AsyncDisposable {
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
     this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
     this.#every(RETENTION_MS, 'retention', () => removeExpiredRuns(this.#deps), 'at once')
+    this.#every(DISK_MS, 'look at the disk', () => this.#lookAtDisk())
     this.#every(SELF_TEST_MS, 'self-test', async () => {
-      if (this.#blocked !== null) await this.#selfTest()
+      if (this.#untested !== null) await this.#selfTest()
     })
     this.#started = true
     await sweepRuns(this.#deps)
@@ -64,7 +69,7 @@ export class Worker implements AsyncDisposable {
 
   /** There may be a run to claim. */
   wake() {
-    if (!this.#started || this.#stopped || this.#blocked !== null) return
+    if (!this.#started || this.#stopped || this.blocked !== null) return
     if (this.#claiming) {
       this.#again = true
       return
@@ -80,7 +85,8 @@ export class Worker implements AsyncDisposable {
   }
 
   async #claimAll() {
-    while (!this.#stopped && this.#active.size < this.#concurrency) {
+    await this.#lookAtDisk()
+    while (!this.#stopped && this.blocked === null && this.#active.size < this.#concurrency) {
       const run = await claimRun(this.#deps.db, {
         owner: this.#owner,
         seconds: LEASE_SECONDS,
@@ -88,7 +94,9 @@ export class Worker implements AsyncDisposable {
       })
       if (!run) return
       const control = new Control()
+      const release = this.#disk.hold(`${run.id}-${run.epoch}`, control)
       const done = workOnRun(this.#deps, run, control).finally(() => {
+        release()
         this.#active.delete(control)
         this.wake()
       })
@@ -101,16 +109,24 @@ export class Worker implements AsyncDisposable {
     const { db, host, version, driver } = this.#deps
     const [concurrency, active] = [this.#concurrency, this.#active.size]
     const report = { owner: this.#owner, host, pid: process.pid, version, sandbox: driver.name, concurrency, active }
-    await reportWorker(db, { ...report, blocked_reason: this.#blocked })
+    await reportWorker(db, { ...report, blocked_reason: this.blocked })
   }
 
   async #selfTest() {
     const result = await this.#deps.driver.selfTest()
-    const blocked = result.ok ? null : result.reason
-    const news = blocked !== this.#blocked
-    this.#blocked = blocked
+    const untested = result.ok ? null : result.reason
+    const news = untested !== this.#untested
+    this.#untested = untested
     if (news) await this.#report().catch(() => {})
     if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason, owner: this.#owner })
+    this.wake()
+  }
+
+  async #lookAtDisk() {
+    if (!(await this.#disk.look())) return
+    const { problem } = this.#disk
+    if (problem !== null) this.#deps.log('error', 'no run is started', { reason: problem, owner: this.#owner })
+    await this.#report().catch(() => {})
     this.wake()
   }
 

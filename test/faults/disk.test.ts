@@ -1,13 +1,86 @@
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { expectProblem } from '../api/expect-problem.ts'
-import { startApp } from '../start-app.ts'
+import { createTestDatabase } from '../database.ts'
+import { awaitEnd, createRun, followRun } from '../runs/await-run.ts'
+import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { startServiceProcess } from '../runs/service-process.ts'
+import { startApp, TOKEN } from '../start-app.ts'
 import { mountSmallDisk, whyNoSmallDisk } from './small-disk.ts'
 
 const missing = whyNoSmallDisk()
 if (missing !== null) process.stderr.write(`rows 15 to 17 are not tested: ${missing}\n`)
+
+test.skipIf(missing !== null)(
+  'row 15: with the disk of the workspaces full, the run that filled it is failed/disk_quota, those beside and after it go on; while others fill it nothing is started',
+  async () => {
+    const script = ({ body }: { body: Record<string, unknown> }) => {
+      const said = JSON.stringify(body.messages)
+      return said.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(said)?.[1] ?? 'true'))
+    }
+    await using app = await startCodingApp(script, { AGENTRUN_DISK_RESERVE_BYTES: String(8 * 1024 ** 2) })
+    using disk = mountSmallDisk(64 * 1024 ** 2, join(app.data_dir, 'workspaces'))
+    const beside = await createRun(app, { prompt: 'run: sleep 3; ls' })
+    for await (const { event } of followRun(app, beside.id)) if (event === 'tool') break
+    const greedy = await createRun(app, { prompt: 'run: head -c 200M /dev/zero > big; sleep 12345' })
+    expect(await awaitEnd(app, greedy.id)).toMatchObject({ status: 'failed', status_reason: 'disk_quota', error: { code: 'disk_full' } })
+    const next = await createRun(app, { prompt: 'run: ls' })
+    for (const { id } of [beside, next]) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
+    expect(readdirSync(disk.path).filter(name => name.startsWith(`${greedy.id}-`))).toEqual([])
+
+    // Filled by somebody else: nobody is ended for it, and nothing is started.
+    disk.fill()
+    const later = await createRun(app, { prompt: 'run: ls' })
+    const ready = async () => (await app.call('GET', '/readyz')).body
+    while ((await ready()).workers !== 'blocked') await new Promise(resolve => setTimeout(resolve, 50))
+    expect((await ready()).workers_reason).toContain('AGENTRUN_DISK_RESERVE_BYTES')
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${later.id}`)).body.status).toBe('queued')
+    disk.free()
+    expect(await awaitEnd(app, later.id)).toMatchObject({ status: 'completed' })
+  },
+  60_000,
+)
+
+test.skipIf(missing !== null)(
+  'row 17: with the disk of its log and of temporary files full, the service answers and works on, and ends in order',
+  async () => {
+    using disk = mountSmallDisk(1024 ** 2)
+    await using database = await createTestDatabase()
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-full-log-')))
+    chmodSync(folder, 0o755)
+    const env = {
+      DATABASE_URL: database.url,
+      AGENTRUN_DATA_DIR: join(folder, 'data'),
+      AGENTRUN_INIT_TOKEN: TOKEN,
+      TMPDIR: disk.path,
+    }
+    try {
+      const service = await startServiceProcess(env, 'all', join(disk.path, 'service.log'))
+      expect(service.base_url).not.toBe('')
+      disk.fill()
+      // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+      const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
+        const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+        const answer = await fetch(service.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+        return answer.json()
+      }
+      const { id } = await ask('POST', '/v1/organizations/1/agent/run', { prompt: 'look around', repo_id: null, repoless: true })
+      const end = async () => (await ask('GET', `/v1/organizations/1/agent/run/${id}`)).status
+      while (!['completed', 'failed'].includes(await end())) await new Promise(resolve => setTimeout(resolve, 1_000))
+      expect(await end()).toBe('completed')
+      service.child.kill('SIGTERM')
+      expect(await service.ended).toMatchObject({ code: 0 })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  60_000,
+)
 
 test.skipIf(missing !== null)(
   'row 16: with the disk of the database full, writes are 503 and reads work; even after the server fell over it comes back by itself when there is space',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,11 +11,12 @@ export type SmallDisk = Disposable & {
   free(): void
 }
 
-/** A file system of so many bytes in a folder of its own; only root may mount one. */
-export function mountSmallDisk(bytes: number): SmallDisk {
-  const path = mkdtempSync(join(tmpdir(), 'agentrun-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0755`, 'tmpfs', path])
-  chmodSync(path, 0o755)
+/** A file system of so many bytes over a folder, as its owner has it, or in one of its own; only root may mount one. */
+export function mountSmallDisk(bytes: number, over?: string): SmallDisk {
+  const path = over ?? mkdtempSync(join(tmpdir(), 'agentrun-disk-'))
+  const { uid, gid, mode } = statSync(path)
+  const rights = `uid=${uid},gid=${gid},mode=${over ? (mode & 0o777).toString(8) : '755'}`
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},${rights}`, 'tmpfs', path])
   const filler = join(path, 'filler')
   return {
     path,
@@ -26,7 +27,7 @@ export function mountSmallDisk(bytes: number): SmallDisk {
     free: () => rmSync(filler, { force: true }),
     [Symbol.dispose]() {
       execFileSync('umount', ['--lazy', path])
-      rmSync(path, { recursive: true, force: true })
+      if (!over) rmSync(path, { recursive: true, force: true })
     },
   }
 }

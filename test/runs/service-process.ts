@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -11,15 +12,18 @@ export type ServiceProcess = {
   ended: Promise<{ code: number | null; signal: string | null; output: string }>
 }
 
-/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. */
+/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. */
 export async function startServiceProcess(
   env: Record<string, string>,
   role: 'all' | 'serve' | 'work' | 'migrate' = 'all',
+  log_file: string | null = null,
 ): Promise<ServiceProcess> {
+  const log = log_file === null ? 'pipe' : openSync(log_file, 'a')
   const child = spawn(process.execPath, [main, role], {
     env: { PATH: process.env.PATH ?? '', AGENTRUN_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', log],
   })
+  if (typeof log === 'number') closeSync(log)
   let output = ''
   const ready = Promise.withResolvers<string>()
   for (const stream of [child.stdout, child.stderr])

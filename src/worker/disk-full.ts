@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { removeWorkspace } from '../sandbox/workspaces.ts'
+import type { RunRow } from '../store/runs.ts'
+import { forgetWorkspace } from '../store/workspaces.ts'
+import type { End } from './end-turn.ts'
+import type { WorkerDeps } from './settings.ts'
+
+/** How the kernel, git and the shell say it. */
+const FULL = /No space left on device|Disk quota exceeded|\b(ENOSPC|EDQUOT)\b/
+export const DISK_FULL = 'disk_full'
+/** Where it is the service's own work that failed, and not something that the agent or the model has said. */
+const OURS = ['clone', 'sandbox', 'push', 'workspace']
+
+/** Names a failure by its cause where that is a disk without space: `disk_quota`. */
+export function namedDiskFull(end: End): End {
+  if (end.kind !== 'failed' || !OURS.includes(end.phase) || !FULL.test(end.message)) return end
+  return { ...end, reason: 'disk_quota', code: DISK_FULL, message: `There is no space left for the files of the run. ${end.message}` }
+}
+
+/** Of an error of the file system on the host. */
+export const isDiskFull = (error: unknown): boolean => FULL.test((error as { code?: string }).code ?? '')
+
+/** The files of a run that ended for want of space go at once: they are what the others lack. What it has committed is in the mirror. */
+export async function giveSpaceBack(deps: WorkerDeps, run: RunRow, end: End): Promise<void> {
+  if (end.kind !== 'failed' || end.code !== DISK_FULL) return
+  const workspace = join(deps.folders.workspaces, `${run.id}-${run.epoch}`)
+  await removeWorkspace(workspace, deps.users.sandbox)
+  await forgetWorkspace(deps.db, run.organization_id, run.id, workspace)
+}

@@ -1,0 +1,60 @@
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { workspaceBytes } from '../sandbox/workspace-size.ts'
+import type { Control } from './control.ts'
+import { DISK_FULL } from './disk-full.ts'
+import type { WorkerDeps } from './settings.ts'
+
+/** A run whose files take this part of the disk is the one that filled it; smaller ones are not ended for what others did. */
+const GREEDY_PART = 0.1
+
+/**
+ * Keeps the disk of the workspaces usable: below the reserve no run is started, and the run that holds most of the disk, if that is a lot,
+ * is ended before the others and the database run out of space too.
+ */
+export class DiskWatch {
+  readonly #deps: Pick<WorkerDeps, 'folders' | 'users' | 'disk_reserve_bytes'>
+  readonly #held = new Map<string, Control>()
+  #problem: string | null = null
+
+  constructor(deps: Pick<WorkerDeps, 'folders' | 'users' | 'disk_reserve_bytes'>) {
+    this.#deps = deps
+  }
+
+  /** Why no run is started; null when there is space. */
+  get problem(): string | null {
+    return this.#problem
+  }
+
+  /** Watches the workspace of a run until the answer is called. */
+  hold(folder: string, control: Control): () => void {
+    this.#held.set(folder, control)
+    return () => this.#held.delete(folder)
+  }
+
+  /** True: whether runs may be started has changed. */
+  async look(): Promise<boolean> {
+    const { folders, disk_reserve_bytes } = this.#deps
+    const { bavail, blocks, bsize } = await statfs(folders.workspaces)
+    const before = this.#problem
+    this.#problem =
+      bavail * bsize >= disk_reserve_bytes
+        ? null
+        : `less than ${Math.ceil(disk_reserve_bytes / 1024 ** 2)} MiB are free on the disk of the workspaces (AGENTRUN_DISK_RESERVE_BYTES)`
+    if (this.#problem !== null) await this.#endGreediest(blocks * bsize)
+    return before !== this.#problem
+  }
+
+  async #endGreediest(disk_bytes: number): Promise<void> {
+    const { folders, users } = this.#deps
+    // One whose size cannot be told counts as nothing: nobody is ended for want of an answer.
+    const measured = [...this.#held].map(async ([folder, control]) => ({
+      control,
+      bytes: await workspaceBytes(join(folders.workspaces, folder), users.sandbox),
+    }))
+    const [greediest] = (await Promise.all(measured)).toSorted((a, b) => b.bytes - a.bytes)
+    if (!greediest || greediest.bytes < disk_bytes * GREEDY_PART) return
+    const message = `The disk of the workspaces is full, and the files of this run take ${Math.round(greediest.bytes / 1024 ** 2)} MiB of it.`
+    greediest.control.end({ kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message, phase: 'workspace' })
+  }
+}
