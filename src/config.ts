@@ -131,6 +131,11 @@ const schema = z.object({
     .regex(/^\d{1,14}$/, 'must be a number of bytes')
     .transform(Number)
     .default(536_870_912),
+  AGENTRUN_SANDBOX_START_SECONDS: whole(1, 600).default(10),
+  AGENTRUN_TOOL_MAX_SECONDS: whole(1, 86_400).default(3_600),
+  AGENTRUN_FETCH_SECONDS: whole(1, 86_400).default(600),
+  AGENTRUN_CLONE_SECONDS: whole(1, 86_400).default(600),
+  AGENTRUN_PUSH_SECONDS: whole(1, 86_400).default(300),
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
   AGENTRUN_MIRROR_MAX_BYTES: text
     .regex(/^\d{6,14}$/, 'must be a number of bytes')

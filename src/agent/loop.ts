@@ -20,6 +20,8 @@ export type LoopInput = {
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
+  /** The longest time-out that a command may have. */
+  tool_seconds: number
   /** Whether a tool can start without waiting for the workspace. */
   sandboxReady(): boolean
   /** Aborted when the run must stop altogether. */

@@ -40,7 +40,12 @@ export async function runToolCalls(
     if (!skipped) input.on_tool(call)
     const result = skipped
       ? notRun()
-      : await runTool(tools, call, { sandbox: input.sandbox, signal, on_output: chunk => input.on_output(call, chunk) })
+      : await runTool(tools, call, {
+          sandbox: input.sandbox,
+          signal,
+          max_seconds: input.tool_seconds,
+          on_output: chunk => input.on_output(call, chunk),
+        })
     if (!skipped && ending === null) ending = endingOf(call, result)
     // A script may repeat itself as often as its author wants.
     const repetition = skipped || input.model.scripted ? 'none' : repeats(call, result)

@@ -9,6 +9,8 @@ export type ToolContext = {
   /** The run's sandbox, once the workspace is ready in it. */
   sandbox(): Promise<Sandbox>
   signal: AbortSignal
+  /** The longest time-out that a command may have. */
+  max_seconds: number
   on_output(chunk: Uint8Array): void
 }
 

@@ -15,6 +15,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       path: parts.path,
       node_path: parts.node_path,
       runtime_dir: join(data.root, 'sandbox'),
+      start_timeout_ms: config.AGENTRUN_SANDBOX_START_SECONDS * 1000,
     }),
   )
   const deps = {
@@ -46,6 +47,12 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
     },
     disk_reserve_bytes: config.AGENTRUN_DISK_RESERVE_BYTES,
+    git_limits: {
+      fetch_ms: config.AGENTRUN_FETCH_SECONDS * 1000,
+      clone_ms: config.AGENTRUN_CLONE_SECONDS * 1000,
+      push_ms: config.AGENTRUN_PUSH_SECONDS * 1000,
+    },
+    tool_seconds: config.AGENTRUN_TOOL_MAX_SECONDS,
     push_retry_ms: config.AGENTRUN_PUSH_RETRY_SECONDS * 1000,
     shutdown_grace_ms: config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000,
     author,

@@ -10,7 +10,13 @@ import type { RuntimeFolder } from './runtime-folder.ts'
 import { within } from './within.ts'
 
 /** What a driver starts its sandboxes with. `user` is null when we are not root. */
-export type SandboxHost = { runtime: RuntimeFolder; user: SystemUser | null; node_path: string; bwrap_path: string }
+export type SandboxHost = {
+  start_timeout_ms: number
+  runtime: RuntimeFolder
+  user: SystemUser | null
+  node_path: string
+  bwrap_path: string
+}
 
 /** A running bubblewrap, whatever the process inside does. */
 export type BubblewrapProcess = {

@@ -23,13 +23,21 @@ export function createBubblewrapDriver(options: {
   path: string
   node_path: string
   runtime_dir: string
+  /** How long a sandbox may take to start; default 10 s. */
+  start_timeout_ms?: number
 }): SandboxDriver {
   let host: SandboxHost | undefined
   const prepare = (): SandboxHost => {
     if (process.getuid?.() === 0 && !options.user) throw new SandboxError('running as root needs an unprivileged user for the sandbox')
     const bwrap_path = findBubblewrap(bwrap_places, options.path)
     if (!bwrap_path) throw new SandboxError('bubblewrap is not installed: install the package "bubblewrap"')
-    host ??= { runtime: prepareRuntimeFolder(options.runtime_dir), user: options.user, node_path: options.node_path, bwrap_path }
+    host ??= {
+      start_timeout_ms: options.start_timeout_ms ?? 10_000,
+      runtime: prepareRuntimeFolder(options.runtime_dir),
+      user: options.user,
+      node_path: options.node_path,
+      bwrap_path,
+    }
     return host
   }
   const start = async (spec: SandboxSpec) => startSandbox(spec, prepare())

@@ -17,7 +17,6 @@ export type InitProcess = {
   readonly lost: AbortSignal
 }
 
-const start_timeout_ms = 10_000
 /** Long, because a fork bomb keeps the machine busy until it is found. */
 const answer_timeout_ms = 10_000
 
@@ -33,9 +32,11 @@ export async function startInit(spec: SandboxSpec, pipes: string, host: SandboxH
   const ready = answer('ready').then(() => true)
   const over = bubblewrap.ended.then(() => false)
   const started = Promise.race([ready, over])
-  if (!(await within(started, start_timeout_ms)) || !(await started)) {
+  if (!(await within(started, host.start_timeout_ms)) || !(await started)) {
     await bubblewrap.stop()
-    throw new SandboxError((await bubblewrap.complaint()) || 'bubblewrap started but nothing ran inside')
+    throw new SandboxError(
+      (await bubblewrap.complaint()) || `bubblewrap started, but nothing ran inside within ${host.start_timeout_ms / 1000} s`,
+    )
   }
   return connect(bubblewrap, answer)
 }

@@ -33,7 +33,6 @@ export class StartError extends Error {
 
 /** A remote's mirror may be this old when a turn starts; a local repository costs so little to look at that it always is looked at. */
 const REMOTE_FRESH_MS = 10_000
-const FETCH_MS = 10 * 60_000
 const FETCH_ATTEMPTS = 3
 const FIRST_WAIT_MS = 1_000
 /** A fetch that took longer than this before it failed is not begun again. */
@@ -58,7 +57,7 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
 
   const { found, unreachable } = await lookUp(deps, claim, repository, run, signal)
   if (found === null) {
-    if (unreachable) throw new StartError('git_unavailable', unreachable.code, unreachable.message)
+    if (unreachable) throw notFetched(unreachable)
     throw new StartError(
       'setup_failed',
       'unknown_base_ref',
@@ -106,10 +105,12 @@ async function hasCommit(deps: WorkerDeps, repository: RepositoryRow, sha: strin
 async function requireCommit(deps: WorkerDeps, claim: Claim, repository: RepositoryRow, sha: string, signal: AbortSignal): Promise<void> {
   const { found, unreachable } = await lookUp(deps, claim, repository, { base_ref: sha, created_at: new Date() }, signal)
   if (found !== null && !('empty' in found)) return
-  if (unreachable) throw new StartError('git_unavailable', unreachable.code, unreachable.message)
+  if (unreachable) throw notFetched(unreachable)
   const message = `${repository.full_name} has commit ${sha} no more, which this run started from.`
   throw new StartError('git_unavailable', 'base_commit_gone', message)
 }
+
+const notFetched = ({ code, message }: GitError) => new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
 
 /** What an earlier turn settled. A run that let its branch go keeps its base and gets a branch of a new name. */
 function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha }: RunRow) {
@@ -158,7 +159,7 @@ async function bringUpToDate(deps: WorkerDeps, repository: RepositoryRow, asked_
   const oldest = repository.kind === 'local' ? asked_at.getTime() : Math.min(asked_at.getTime(), Date.now() - REMOTE_FRESH_MS)
   if (refreshed_at >= oldest) return null
   try {
-    await refreshMirror(deps.git, repository, { timeout_ms: FETCH_MS, signal })
+    await refreshMirror(deps.git, repository, { timeout_ms: deps.git_limits.fetch_ms, wait_ms: deps.git_limits.fetch_ms, signal })
     return null
   } catch (error) {
     if (error instanceof GitError) return error

@@ -21,7 +21,6 @@ import { pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
 import { workspaceRepository } from './workspace.ts'
 
-const COMMIT_MS = 5 * 60_000
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
@@ -124,13 +123,27 @@ async function commit(
   signal: AbortSignal,
 ): Promise<{ head: string | null } | Published> {
   const command = commitCommand({ ...workspaceRepository(deps, base, base.sha), ...words })
-  const result = await sandbox.exec({ command, shell: 'separate', timeout_ms: COMMIT_MS, max_output_bytes: 16 * 1024, signal })
+  const result = await sandbox.exec({
+    command,
+    shell: 'separate',
+    timeout_ms: deps.git_limits.push_ms,
+    max_output_bytes: 16 * 1024,
+    signal,
+  })
   const output = Buffer.from(result.output).toString('utf8')
   const made = result.status === 'exited' ? parseCommit(result.exit_code, output) : null
   if (made !== null) return { head: made.head_sha }
+  if (result.status === 'timeout') return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
   const message_text = `The changes could not be committed: ${output.trim().slice(-1_000) || result.status}`
   return { kind: 'failed', reason: 'agent_error', code: 'commit_failed', message: message_text }
 }
+
+const tooSlow = (code: string, what: string, ms: number): Published => ({
+  kind: 'failed',
+  reason: 'agent_error',
+  code,
+  message: `${what} within ${ms / 1000} s.`,
+})
 
 async function bringOut(
   deps: WorkerDeps,
@@ -148,7 +161,12 @@ async function bringOut(
   try {
     if (deps.users.service) await bundle.chown(deps.users.service.uid, deps.users.service.gid)
     const result = await sandbox.stream(
-      { command: bundleCommand({ base_sha: base.sha, head_sha: head }), timeout_ms: COMMIT_MS, max_output_bytes: 16 * 1024, signal },
+      {
+        command: bundleCommand({ base_sha: base.sha, head_sha: head }),
+        timeout_ms: deps.git_limits.push_ms,
+        max_output_bytes: 16 * 1024,
+        signal,
+      },
       async chunk => {
         bytes += chunk.length
         if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
@@ -156,6 +174,8 @@ async function bringOut(
         await bundle.write(chunk)
       },
     )
+    if (result.status === 'timeout')
+      return tooSlow('bundle_timeout', 'The commit was not brought out of the sandbox', deps.git_limits.push_ms)
     if (result.status !== 'exited' || result.exit_code !== 0)
       return {
         kind: 'failed',

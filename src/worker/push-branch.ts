@@ -32,7 +32,7 @@ export async function pushRunBranch(
     const started = performance.now()
     const action = (output: Record<string, unknown>) => serviceAction('git_push', input, output, performance.now() - started)
     try {
-      const { status } = await pushBranch(deps.git, base.repository, head, base.branch, { signal })
+      const { status } = await pushBranch(deps.git, base.repository, head, base.branch, { signal, timeout_ms: deps.git_limits.push_ms })
       await deps.db.transaction(async tx => {
         await claim.append({ entries: [action({ status: 'ok', result: status })] }, tx)
         await recordPush(tx, claim.organization_id, claim.run_id, claim.epoch, base.branch, head)

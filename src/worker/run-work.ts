@@ -148,6 +148,7 @@ async function workToEnd(
     retry: { ...retryPolicy, left_ms: meter.left_ms },
     timeouts: deps.model_timeouts,
     sandbox: openOnce,
+    tool_seconds: deps.tool_seconds,
     sandboxReady: () => opened.ready,
     on_model_call: () => void setImmediate(() => opened.ended || openOnce()),
     signal: control.signal,

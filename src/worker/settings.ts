@@ -36,6 +36,10 @@ export type WorkerDeps = {
   model_timeouts: ModelRequest['timeouts']
   /** Bytes that must be free where the workspaces are, or no run is started. */
   disk_reserve_bytes: number
+  /** How long one fetch, one clone into a sandbox, and each step of bringing a commit out and pushing it may take. */
+  git_limits: { fetch_ms: number; clone_ms: number; push_ms: number }
+  /** The longest time-out that a command may have. */
+  tool_seconds: number
   /** How long a remote that is away at the push is waited for. */
   push_retry_ms: number
   author: { name: string; email: string; trailer: string }

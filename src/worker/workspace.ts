@@ -13,7 +13,6 @@ import type { Claim } from './claim.ts'
 import type { WorkerDeps } from './settings.ts'
 
 const MIRROR_INSIDE = '/mirror'
-const CLONE_MS = 10 * 60_000
 const CLONE_OUTPUT = 16 * 1024
 
 export const sandboxLimits: SandboxLimits = {
@@ -41,7 +40,8 @@ export async function openWorkspace(deps: WorkerDeps, claim: Claim, run: RunRow,
   if (base === null || (kept !== null && base.renewed === null)) return sandbox
   try {
     if (kept === null) await clone(deps, claim, sandbox, base, base.renewed?.start_sha ?? run.head_sha ?? base.sha, signal)
-    else if (base.renewed && run.head_sha !== null) await switchBranch(claim, sandbox, base, run.head_sha, base.renewed.start_sha, signal)
+    else if (base.renewed && run.head_sha !== null)
+      await switchBranch(deps, claim, sandbox, base, run.head_sha, base.renewed.start_sha, signal)
     return sandbox
   } catch (error) {
     await sandbox.stop()
@@ -71,6 +71,7 @@ function keepWorkspace(deps: WorkerDeps, claim: Claim, run: RunRow): string | nu
 
 /** A workspace that cannot be switched is worked in as it is: what is pushed is a commit, whatever its branch is called inside. */
 async function switchBranch(
+  deps: WorkerDeps,
   claim: Claim,
   sandbox: Sandbox,
   base: Base,
@@ -79,7 +80,13 @@ async function switchBranch(
   signal: AbortSignal,
 ): Promise<void> {
   const command = switchCommand({ branch: base.branch, from_sha, to_sha })
-  const result = await sandbox.exec({ command, shell: 'separate', timeout_ms: CLONE_MS, max_output_bytes: CLONE_OUTPUT, signal })
+  const result = await sandbox.exec({
+    command,
+    shell: 'separate',
+    timeout_ms: deps.git_limits.clone_ms,
+    max_output_bytes: CLONE_OUTPUT,
+    signal,
+  })
   const status = result.status === 'exited' && result.exit_code === 0 ? 'ok' : 'error'
   const output = { status, exit_code: result.exit_code, output: Buffer.from(result.output).toString('utf8').trim() }
   await claim.append({ entries: [serviceAction('git_checkout', { branch: base.branch, sha: to_sha }, output, result.duration_ms)] })
@@ -89,7 +96,7 @@ async function clone(deps: WorkerDeps, claim: Claim, sandbox: Sandbox, base: Bas
   const result = await sandbox.exec({
     command: cloneCommand(workspaceRepository(deps, base, sha)),
     shell: 'separate',
-    timeout_ms: CLONE_MS,
+    timeout_ms: deps.git_limits.clone_ms,
     max_output_bytes: CLONE_OUTPUT,
     signal,
   })
@@ -102,5 +109,11 @@ async function clone(deps: WorkerDeps, claim: Claim, sandbox: Sandbox, base: Bas
   if (ok || signal.aborted) return
   // It may be the mirror that is broken: the next refresh looks into it.
   await markSuspect(deps.git, base.repository.id)
+  if (result.status === 'timeout')
+    throw new StartError(
+      'setup_failed',
+      'clone_timeout',
+      `The clone into the sandbox took longer than ${deps.git_limits.clone_ms / 1000} s.`,
+    )
   throw new StartError('setup_failed', 'clone_failed', `The clone into the sandbox failed: ${output.slice(-500) || result.status}`)
 }

@@ -10,7 +10,7 @@ export const shell: Tool<'shell'> = {
   name: 'shell',
   async run(context, input): Promise<ToolOutcome> {
     const sandbox = await context.sandbox()
-    const seconds = input.timeout_seconds ?? DEFAULT_SECONDS
+    const seconds = Math.min(input.timeout_seconds ?? DEFAULT_SECONDS, context.max_seconds)
     const result = await sandbox.exec({
       command: input.command,
       shell: 'persistent',
