@@ -1,32 +1,54 @@
 import { startFakeOpenAI } from '../test/model/fake-openai.ts'
 import { makeRepository } from './make-repository.ts'
 import { addSample, openBaseline, report, type Samples } from './measure.ts'
+import { median } from './rate.ts'
 import { startService } from './start-service.ts'
 
-const STEPS = 100
+const STEPS = 210
+const RUNS = 3
+const name = 'answer to next request'
+const early = `${name}, steps 5 to 15`
+const late = `${name}, steps 195 to 205`
 
-/** From the end of one model answer to the arrival of the next request: a trivial command, its outcome and the next intent journalled on disk. */
+/**
+ * From the end of one model answer to the arrival of the next request: a trivial command, its outcome and the next intent journalled on disk.
+ * And whether a long conversation makes it longer: around step 200 beside around step 10.
+ */
 export async function stepOverhead(): Promise<string> {
   using repository = makeRepository()
   // Each command differs: a model that repeats itself is stopped by the service. Arguments come in one piece: what is measured begins
   // when the answer ends, and a model's earlier pieces are read while it is still writing.
   await using model = await startFakeOpenAI((_request, n) =>
-    n <= STEPS ? { tool_calls: [{ name: 'shell', arguments: { command: `true # ${n}` } }], split: 1_000 } : { text: 'Done.' },
+    (n - 1) % (STEPS + 1) < STEPS
+      ? { tool_calls: [{ name: 'shell', arguments: { command: `true # ${n}` } }], split: 1_000 }
+      : { text: 'Done.' },
   )
   await using service = await startService({
     AGENTRUN_INIT_REPO_URL: repository.path,
     OPENAI_COMPATIBLE_BASE_URL: model.base_url,
     AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+    AGENTRUN_RUN_MAX_STEPS: '1000',
   })
   await using baseline = await openBaseline(service.database_url)
   const samples: Samples = new Map()
-  const run = await service.call('POST', '/agent/run', { prompt: 'Take many small steps.' })
-  await service.ended(Number(run.id))
-  // The first step waits for the clone.
-  for (const [i, request] of model.requests.entries()) {
-    const answered_at = model.requests[i - 1]?.answered_at ?? null
-    if (i >= 2 && answered_at !== null) addSample(samples, 'answer to next request', request.at - answered_at)
+  for (let n = 0; n < RUNS; n++) {
+    const first = model.requests.length
+    const run = await service.call('POST', '/agent/run', { prompt: 'Take many small steps.' })
+    await service.ended(Number(run.id))
+    for (let step = 2; step <= STEPS; step++) {
+      const [answered_at, request_at] = [model.requests[first + step - 1]?.answered_at ?? null, model.requests[first + step]?.at]
+      // The first step waits for the clone.
+      if (answered_at === null || request_at === undefined) continue
+      if (step <= 100) addSample(samples, name, request_at - answered_at)
+      if (step >= 5 && step <= 15) addSample(samples, early, request_at - answered_at)
+      if (step >= 195 && step <= 205) addSample(samples, late, request_at - answered_at)
+    }
+    for (let i = 0; i < 50; i++) await baseline.take(samples)
   }
-  for (let i = 0; i < STEPS; i++) await baseline.take(samples)
-  return report(`step-overhead: ${STEPS} steps of shell "true"`, samples, { name: 'answer to next request', median_ms: 10 })
+  const growth = median(samples.get(late) ?? []) / median(samples.get(early) ?? [])
+  const table = report(`step-overhead: ${RUNS} runs of ${STEPS} steps of shell "true", the first 100 of each`, samples, {
+    name,
+    median_ms: 10,
+  })
+  return `${table}  target: around step 200 ≤ 1.5 × around step 10: ${growth <= 1.5 ? 'met' : 'MISSED'}; it is ${growth.toFixed(2)}\n`
 }

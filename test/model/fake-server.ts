@@ -49,11 +49,12 @@ export async function startFakeServer(
     response.on('close', resolve)
     const pieces: Buffer[] = []
     for await (const piece of incoming) pieces.push(piece)
+    const at = performance.now()
     const body = JSON.parse(Buffer.concat(pieces).toString('utf8') || '{}')
     const n = requests.length
     const request: SeenRequest = {
       n,
-      at: performance.now(),
+      at,
       answered_at: null,
       path: incoming.url ?? '',
       headers: incoming.headers,
