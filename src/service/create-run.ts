@@ -121,11 +121,13 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
   }
   await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
   await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
-  await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
-  await requireQuota(tx, ctx.organization_id, 1)
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, id)
-  return getRun(ctx, id, tx)
+  const run = await getRun(ctx, id, tx)
+  // Last: from here on every other create of the organization waits for this one.
+  await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+  await requireQuota(tx, ctx.organization_id, 1)
+  return run
 }
 
 /** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (decisions §4). */
