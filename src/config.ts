@@ -17,6 +17,7 @@ const whole = (min: number, max: number) =>
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
     .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
+const bytes = text.regex(/^\d{6,14}$/, 'must be a number of bytes').transform(Number)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
 const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
 /** 32 bytes. */
@@ -137,10 +138,10 @@ const schema = z.object({
   AGENTRUN_CLONE_SECONDS: whole(1, 86_400).default(600),
   AGENTRUN_PUSH_SECONDS: whole(1, 86_400).default(300),
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
-  AGENTRUN_MIRROR_MAX_BYTES: text
-    .regex(/^\d{6,14}$/, 'must be a number of bytes')
-    .transform(Number)
-    .default(4_294_967_296),
+  AGENTRUN_MIRROR_MAX_BYTES: bytes.default(4_294_967_296),
+  AGENTRUN_CHECKPOINT_FILE_MAX_BYTES: bytes.default(33_554_432),
+  AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: bytes.default(33_554_432),
+  AGENTRUN_CHECKPOINT_RUN_MAX_BYTES: bytes.default(268_435_456),
   AGENTRUN_LIMIT_STANDARD: rate.default(bucketLimits.standard),
   AGENTRUN_LIMIT_AGENT_CREATION: rate.default(bucketLimits.agent_creation),
   AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default(bucketLimits.setup_commands),

@@ -35,7 +35,8 @@ export type LoopInput = {
   /** Something came from the model. */
   on_progress(): void
   on_delta(delta: { kind: 'text' | 'reasoning'; text: string }): void
-  on_tool(call: ToolCall): void
+  /** Before a tool starts; resolves when it may. */
+  on_tool(call: ToolCall, signal: AbortSignal): Promise<void> | void
   on_output(call: ToolCall, chunk: Uint8Array): void
 }
 

@@ -37,7 +37,7 @@ export async function runToolCalls(
   for (const [i, call] of calls.entries()) {
     const last = i === calls.length - 1
     const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
-    if (!skipped) input.on_tool(call)
+    if (!skipped) await input.on_tool(call, signal)
     const result = skipped
       ? notRun()
       : await runTool(tools, call, {

@@ -53,6 +53,11 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       push_ms: config.AGENTRUN_PUSH_SECONDS * 1000,
     },
     tool_seconds: config.AGENTRUN_TOOL_MAX_SECONDS,
+    checkpoints: {
+      max_file_bytes: config.AGENTRUN_CHECKPOINT_FILE_MAX_BYTES,
+      max_pack_bytes: config.AGENTRUN_CHECKPOINT_PACK_MAX_BYTES,
+      max_run_bytes: config.AGENTRUN_CHECKPOINT_RUN_MAX_BYTES,
+    },
     push_retry_ms: config.AGENTRUN_PUSH_RETRY_SECONDS * 1000,
     shutdown_grace_ms: config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000,
     author,

@@ -34,6 +34,11 @@ export function prepareCommand(place: CheckpointPlace, how: Prepared): string {
   return `${definitions(place)}\nquietly prepare ${how.from} ${known} && ${snapshotCommand(before)}`
 }
 
+/** The same without touching what is there, for a shell that lost its functions. */
+export function snapshotAgainCommand(place: CheckpointPlace, before: Pick<Snapshot, 'tree' | 'head'>): string {
+  return `${definitions(place)}\n${snapshotCommand(before)}`
+}
+
 /** In the same shell, after `prepareCommand`. `before`: what the snapshot before said. Read with `parseSnapshot`. */
 export function snapshotCommand(before: Pick<Snapshot, 'tree' | 'head'>): string {
   return `quietly snapshot ${before.tree} ${before.head ?? 'none'}`
@@ -45,16 +50,23 @@ export type Snapshot = {
   /** The commit that the workspace stands at, and its branch; null for none. */
   head: string | null
   branch: string | null
-  /** Files that are not in it: too large, or not to be read. */
-  left_out: string[]
+  /** What is not in it, the first hundred. */
+  left_out: LeftOut[]
 }
+/** `unreadable`: a file or folder (ends in `/`) that may not be read, or whose name git refuses. */
+export type LeftOut = { path: string; reason: 'too_large' | 'unreadable' }
 
 /** Null when that is no answer of a snapshot. */
 export function parseSnapshot(output: Uint8Array): Snapshot | null {
   const text = Buffer.from(output).toString('utf8')
   const [mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
   if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
-  return { tree, head: isSha(head) ? head : null, branch: branch === '' ? null : branch, left_out }
+  return { tree, head: isSha(head) ? head : null, branch: branch === '' ? null : branch, left_out: left_out.map(leftOut) }
+}
+
+function leftOut(text: string): LeftOut {
+  const [, reason, path = ''] = /^(too_large|unreadable):(.*)$/s.exec(text) ?? []
+  return { path, reason: reason === 'too_large' ? 'too_large' : 'unreadable' }
 }
 
 export type PackInput = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, mirrorPath, ownFolder, removeTree, writeOwn } from './git-host.ts'
 import { relaxedChecks } from './object-checks.ts'
-import { isSha } from './ref-name.ts'
+import { asSha, isSha } from './ref-name.ts'
 import { type GitCall, git, runGit } from './run-git.ts'
 
 /** Whose objects: of a run, on top of those of its repository's mirror (null: it has none). */
@@ -116,6 +116,15 @@ export async function missingObjects(host: GitHost, kept: Kept, objects: string[
   })
   const lines = answer.toString('latin1').split('\n')
   return objects.filter((_, i) => !/ (tree|commit|blob)$/.test(lines[i] ?? ''))
+}
+
+/** The tree of a commit. GitError. */
+export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise<string> {
+  const answer = await git(host, 'the commit cannot be read', {
+    ...inKept(host, kept),
+    args: ['rev-parse', '--verify', `${asSha(commit)}^{tree}`],
+  })
+  return answer.toString('latin1').trim()
 }
 
 /** Where a git process finds the objects: of the run and of the mirror. */

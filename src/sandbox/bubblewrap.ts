@@ -41,7 +41,10 @@ export function createBubblewrapDriver(options: {
     return host
   }
   const start = async (spec: SandboxSpec) => startSandbox(spec, prepare())
-  return { name: 'bubblewrap', start, end: endProcess, selfTest: () => proveIsolation(start, options) }
+  const end = async (identities: string) => {
+    await Promise.all(identities.split('\n').map(endProcess))
+  }
+  return { name: 'bubblewrap', start, end, selfTest: () => proveIsolation(start, options) }
 }
 
 /** The first of `places` that is there, or bwrap in a folder of `path`; undefined when there is none. Relative folders count for nothing. */

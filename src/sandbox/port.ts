@@ -14,7 +14,7 @@ export interface SandboxDriver {
   /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */
   selfTest(): Promise<{ ok: true } | { ok: false; reason: string }>
   start(spec: SandboxSpec): Promise<Sandbox>
-  /** Ends what is left of a sandbox that another process started on this machine. Nothing happens when it is gone, or another machine's. */
+  /** Ends what is left of sandboxes, a line each, that another process started on this machine. Nothing happens when it is gone, or another machine's. */
   end(identity: string): Promise<void>
 }
 

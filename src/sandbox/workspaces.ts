@@ -7,9 +7,18 @@ import { makeOwnFolder } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 
 /** Makes the empty folder `<root>/<run_id>-<epoch>`, mode 0700, of `user` (null: ours). Throws when it exists. */
-export async function createWorkspace(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
+export function createWorkspace(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
+  return makeEmpty(root, `${run_id}-${epoch}`, user)
+}
+
+/** The same with `.shadow` behind its name: for what is not the agent's to see. */
+export function createShadow(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
+  return makeEmpty(root, `${run_id}-${epoch}.shadow`, user)
+}
+
+async function makeEmpty(root: string, name: string, user: SystemUser | null): Promise<string> {
   if (!existsSync(root)) makeOwnFolder(root, 0o711, null)
-  const path = join(root, `${run_id}-${epoch}`)
+  const path = join(root, name)
   mkdirSync(path)
   chmodSync(path, 0o700)
   if (user) await chown(path, user.uid, user.gid)

@@ -119,6 +119,17 @@ export async function checkpointAt(
   return rows[0]
 }
 
+/** The newest checkpoints of a run, newest first. */
+export async function listCheckpoints(db: Db, organization_id: number, run_id: number, limit: number): Promise<CheckpointRow[]> {
+  const { rows } = await db.query<CheckpointRow>({
+    name: 'list_checkpoints',
+    text: `select seq, through_seq, packs, base_sha, tree, head, branch, left_out from checkpoints
+      where organization_id = $1 and run_id = $2 order by seq desc limit $3`,
+    values: [organization_id, run_id, limit],
+  })
+  return rows
+}
+
 /** The last entry after which all files of the run are known; undefined when there is none. */
 export async function newestKeptSeq(
   db: Db,

@@ -1,12 +1,13 @@
+import { TO_THE_END } from './checkpoints.ts'
 import type { Db } from './database.ts'
 
-/** Where the files of a run are, and the sandbox that shows them (null: none yet), under the fence. */
+/** Where the files of a run are (null: nowhere yet), and the sandboxes that show them (null: none yet), under the fence. */
 export async function recordWorkspace(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
-  place: { workspace: string; host: string; sandbox: string | null },
+  place: { workspace: string | null; host: string; sandbox: string | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_workspace',
@@ -49,25 +50,45 @@ export async function recordNextBranch(
   return rowCount === 1
 }
 
-/** Workspaces on this host that no turn needs any more: their run ended more than `hours` ago. */
+/**
+ * Workspaces on this host that nobody needs: their run ended more than `seconds` ago with all of its files kept, or more than `hours` ago.
+ */
 export async function listStaleWorkspaces(
   db: Db,
   host: string,
-  hours: number,
+  after: { seconds: number; hours: number },
 ): Promise<{ id: number; organization_id: number; workspace: string }[]> {
   const { rows } = await db.query<{ id: number; organization_id: number; workspace: string }>({
     name: 'list_stale_workspaces',
-    text: `select id, organization_id, workspace from runs where workspace is not null and workspace_host = $1 and finished_at < now() - make_interval(hours => $2) limit 100`,
-    values: [host, hours],
+    text: `select id, organization_id, workspace from runs r
+      where workspace is not null and workspace_host = $1 and finished_at < now() - make_interval(secs => $2) and (
+        finished_at < now() - make_interval(hours => $3) or exists (select 1 from checkpoints c
+          where c.organization_id = r.organization_id and c.run_id = r.id and c.through_seq = ${TO_THE_END} and c.left_out is null))
+      limit 100`,
+    values: [host, after.seconds, after.hours],
   })
   return rows
 }
 
-/** Forgets a removed workspace, unless a new turn has taken it meanwhile. */
-export async function forgetWorkspace(db: Db, organization_id: number, run_id: number, workspace: string): Promise<void> {
-  await db.query({
+/** Lets go of a workspace that is about to be removed. False: a new turn has taken it meanwhile. */
+export async function forgetWorkspace(db: Db, organization_id: number, run_id: number, workspace: string): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'forget_workspace',
-    text: 'update runs set workspace = null, workspace_host = null where organization_id = $1 and id = $2 and workspace = $3 and finished_at is not null',
+    text: 'update runs set workspace = null where organization_id = $1 and id = $2 and workspace = $3 and finished_at is not null',
     values: [organization_id, run_id, workspace],
   })
+  return rowCount === 1
+}
+
+/** Of runs by their ids: who has which folder, and what its next owner will be called more than. Of all organizations: folders carry ids. */
+export async function findOwners(
+  db: Db,
+  run_ids: number[],
+): Promise<{ id: number; epoch: number; workspace: string | null; owned: boolean }[]> {
+  const { rows } = await db.query<{ id: number; epoch: number; workspace: string | null; owned: boolean }>({
+    name: 'find_owners',
+    text: 'select id, epoch, workspace, owner is not null as owned from runs where id = any($1::bigint[])',
+    values: [run_ids],
+  })
+  return rows
 }

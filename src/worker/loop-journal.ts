@@ -3,7 +3,7 @@ import type { LoopJournal, Signals } from '../agent/journal.ts'
 import type { PlannedCall } from '../agent/meter.ts'
 import type { Reservation } from '../core/reservation.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
-import type { AppendAnswer, NewRecord, UsageDelta } from '../store/append.ts'
+import type { Addition, AppendAnswer, NewRecord, UsageDelta } from '../store/append.ts'
 import { joined, type Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { listJournal } from '../store/journal.ts'
@@ -13,6 +13,7 @@ import { toolEntries } from '../trace/agent-entries.ts'
 import { errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 import { appendToolResult } from './keep-output.ts'
+import type { Restored } from './restore.ts'
 
 const record = (kind: NewRecord['kind'], key: string | null, body: unknown): NewRecord => ({ kind, key, body: JSON.stringify(body) })
 const signals = (answer: AppendAnswer): Signals => ({
@@ -20,8 +21,11 @@ const signals = (answer: AppendAnswer): Signals => ({
   interrupted: answer.interrupt_requested,
 })
 
-/** The loop's journal on PostgreSQL: one statement a write, each under the fence. */
-export function createLoopJournal(claim: Claim, model: string): LoopJournal {
+/** Is told where the entries of a tool that has ended stand. */
+type Placed = (seq: number, through_seq: number) => void
+
+/** The loop's journal on PostgreSQL: one statement a write, each under the fence. `onToolEnd`: a tool of that name has ended, and is not written yet. */
+export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_name: string) => Placed | undefined): LoopJournal {
   return {
     async deliver() {
       return claim.db.transaction(async tx => {
@@ -75,15 +79,18 @@ export function createLoopJournal(claim: Claim, model: string): LoopJournal {
     },
     async toolFinished(call, result, message, answer, ends_turn, next) {
       claim.toolEnded()
+      const placed = onToolEnd(call.name)
       const thought = answer === null ? null : thoughtOf(answer)
       const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
       const entriesOf = (artifact_url: string | null) => toolEntries(call, result, thought, artifact_url)
-      if (next === null || !('kind' in next))
-        return signals(await appendToolResult(claim, result, entriesOf, { records: [finished, ...intent(next)] }))
+      const write = async (add: Addition, db?: Transactional) => {
+        const answer = await appendToolResult(claim, result, entriesOf, add, db)
+        placed?.(answer.total_logs - entriesOf(null).length + 1, answer.total_logs)
+        return signals(answer)
+      }
+      if (next === null || !('kind' in next)) return write({ records: [finished, ...intent(next)] })
       const { records, ...set_aside } = started(next)
-      return told(claim, next, async db =>
-        signals(await appendToolResult(claim, result, entriesOf, { records: [finished, ...records], ...set_aside }, db)),
-      )
+      return told(claim, next, db => write({ records: [finished, ...records], ...set_aside }, db))
     },
     async trouble(code, message, told) {
       await claim.append({
@@ -150,6 +157,22 @@ export async function recordRecovery(claim: Claim, run: RunRow, { open_calls, mo
     interrupted: open_calls.filter(call => call.started).map(({ id, name }) => ({ call_id: id, tool_name: name })),
   }
   await claim.append({ records: [record('recovered', null, body)] })
+}
+
+/** What the agent has to know of files that were brought from elsewhere. It is part of the conversation from then on. */
+export async function tellRestored(claim: Claim, restored: Restored | null): Promise<ModelMessage[]> {
+  if (restored === null) return []
+  const { how, seq, up_to_date } = restored
+  const files =
+    how === 'fresh'
+      ? 'nothing of its files could be brought back: it is a fresh checkout'
+      : up_to_date
+        ? 'its files are as they were'
+        : `its files are as they were after entry ${seq} of the trace, and what was changed later is lost`
+  const content = `The workspace was set up anew: ${files}. Files that git ignores, such as installed packages, and running processes are gone. Look before you rely on them.`
+  const message: ModelMessage = { role: 'user', content }
+  await claim.append({ records: [record('message', null, { messages: [message] })] })
+  return [message]
 }
 
 /** Outcomes for calls whose outcome nobody knows: never run again, and the agent is told (decisions §1). */

@@ -14,12 +14,12 @@ import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
 import { type Base, renewBase } from './base.ts'
+import { workspaceRepository } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
 import { isEnded, propose } from './propose.ts'
 import { pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
-import { workspaceRepository } from './workspace.ts'
 
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2

@@ -6,6 +6,7 @@ import { createTokenEstimate } from '../agent/token-estimate.ts'
 import { toolSpecs } from '../agent/tool.ts'
 import { tools } from '../agent/tools/table.ts'
 import { isDatabaseAway } from '../core/database-away.ts'
+import { mayChangeFiles } from '../core/file-tools.ts'
 import { errorText, logWith } from '../core/log.ts'
 import type { ToolCall } from '../model/port.ts'
 import { type Sandbox, SandboxError, SandboxLostError } from '../sandbox/port.ts'
@@ -18,12 +19,16 @@ import { DISK_FULL, giveSpaceBack, isDiskFull, namedDiskFull } from './disk-full
 import { type End, endTurn } from './end-turn.ts'
 import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { readInstructions } from './instructions.ts'
-import { chargeLostCall, closeOpenCalls, createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
+import { chargeLostCall, closeOpenCalls, createLoopJournal, readJournal, recordRecovery, tellRestored } from './loop-journal.ts'
 import { type ObservedTurn, observeTurn } from './observe-turn.ts'
 import { publish } from './publish.ts'
 import type { WorkerDeps } from './settings.ts'
 import { watchLimits } from './turn-limits.ts'
-import { openWorkspace } from './workspace.ts'
+import { isElsewhere, openWorkspace, type Workspace } from './workspace.ts'
+
+/** How long an end waits until the last checkpoint is stored. */
+const FINISH_MS = 10_000
+const STOP_MS = 1_000
 
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
@@ -36,7 +41,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   const turn = observeTurn(deps.telemetry, run)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const beat = startHeartbeat(claim, deps.hub, control)
-  const opened: Opened = { ready: false, ended: false }
+  const opened: Opened = { current: null, ended: false }
   let end: End
   try {
     end = namedDiskFull(await workToEnd(deps, claim, run, control, beat, opened, turn))
@@ -46,8 +51,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
     if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
   }
   opened.ended = true
-  // The sandbox goes first: when the end can be read, no process of the run is left.
-  await opened.sandbox?.then(sandbox => sandbox.stop()).catch(() => {})
+  await closeFiles(opened, end)
   patient_until = performance.now() + LEASE_SECONDS * 1_000
   await beat.stop()
   await writeEnd(deps, claim, run, end)
@@ -55,6 +59,15 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   claim.close()
   turn.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
+}
+
+/** The sandboxes go before the end can be read: then no process of the run is left, and what it made of its files is kept. */
+async function closeFiles(opened: Opened, end: End): Promise<void> {
+  const workspace = await opened.workspace?.catch(() => null)
+  if (!workspace) return
+  await workspace.sandbox.stop()
+  if (end.kind !== 'lost') await workspace.checkpoints.finish(end.kind === 'stop' ? STOP_MS : FINISH_MS)
+  await workspace[Symbol.asyncDispose]()
 }
 
 /** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */
@@ -76,8 +89,8 @@ async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): 
   }
 }
 
-/** The run's sandbox once somebody asked for it, and whether it is there; none is opened after the turn has ended. */
-type Opened = { sandbox?: Promise<Sandbox>; ready: boolean; ended: boolean }
+/** The run's workspace once somebody asked for it, and `current` when it is there; none is opened after the turn has ended. */
+type Opened = { workspace?: Promise<Workspace>; current: Workspace | null; ended: boolean }
 
 async function workToEnd(
   deps: WorkerDeps,
@@ -101,19 +114,15 @@ async function workToEnd(
   if (control.signal.aborted) return endOfControl(control)
 
   // The first model call needs the conversation only: the workspace is made while the model thinks, and the first tool waits for it.
-  const openOnce = () => {
-    opened.sandbox ??= openWorkspace(deps, claim, run, base, control.signal).catch(error => {
+  const openOnce = async (): Promise<Workspace> => {
+    opened.workspace ??= openWorkspace(deps, claim, run, base, control.signal).catch(error => {
       control.end(endOf(error, control))
       throw error
     })
-    opened.sandbox.then(
-      () => {
-        opened.ready = true
-      },
-      () => {},
-    )
-    return opened.sandbox
+    opened.current = await opened.workspace
+    return opened.current
   }
+  const sandbox = async () => (await openOnce()).sandbox
   const [told, records, started] = await Promise.all([
     readInstructions(deps, claim, run.user_id, base, run.turn === 1 && run.total_logs <= 2),
     readJournal(claim),
@@ -125,6 +134,9 @@ async function workToEnd(
   const { open_reservation, noticed } = conversation
   if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
   conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
+
+  // What the conversation says of files is no use where they are not the ones that it means.
+  if (isElsewhere(deps, run)) conversation.messages.push(...(await tellRestored(claim, (await openOnce()).restored)))
 
   const instructions = planAgentInstructions({
     repository: base?.repository.full_name ?? null,
@@ -143,23 +155,28 @@ async function workToEnd(
     instructions,
     tools,
     conversation,
-    journal: turn.journal(createLoopJournal(claim, run.model)),
+    journal: turn.journal(
+      createLoopJournal(claim, run.model, name => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)),
+    ),
     meter,
     retry: { ...retryPolicy, left_ms: meter.left_ms },
     timeouts: deps.model_timeouts,
-    sandbox: openOnce,
+    sandbox,
     tool_seconds: deps.tool_seconds,
-    sandboxReady: () => opened.ready,
-    on_model_call: () => void setImmediate(() => opened.ended || openOnce()),
+    sandboxReady: () => opened.current !== null,
+    on_model_call: () => void setImmediate(() => opened.ended || openOnce().catch(() => {})),
     signal: control.signal,
     leaving: () => control.leaving,
     stepSignal: () => control.stepSignal(),
     on_progress: () => claim.progressed(),
     on_delta: delta => claim.liveText({ event: 'text', ...delta }),
-    on_tool: call => claim.toolStarted(call),
+    async on_tool(call, signal) {
+      if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
+      claim.toolStarted(call)
+    },
     on_output: liveOutput(claim),
   }).finally(meter.stop)
-  return endOfLoop(deps, claim, run, base, openOnce, control, outcome)
+  return endOfLoop(deps, claim, run, base, sandbox, control, outcome)
 }
 
 async function endOfLoop(

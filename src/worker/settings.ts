@@ -8,6 +8,9 @@ import type { Transactional } from '../store/database.ts'
 import type { ServiceUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
+/** What is kept of a run's files, in bytes: one file, one pack, all packs of the run. */
+export type CheckpointLimits = { max_file_bytes: number; max_pack_bytes: number; max_run_bytes: number }
+
 /** What the worker works with. Made once, by main. */
 export type WorkerDeps = {
   db: Transactional
@@ -40,6 +43,7 @@ export type WorkerDeps = {
   git_limits: { fetch_ms: number; clone_ms: number; push_ms: number }
   /** The longest time-out that a command may have. */
   tool_seconds: number
+  checkpoints: CheckpointLimits
   /** How long a remote that is away at the push is waited for. */
   push_retry_ms: number
   author: { name: string; email: string; trailer: string }

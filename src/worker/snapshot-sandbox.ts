@@ -7,6 +7,7 @@ import {
   parseTip,
   prepareCommand,
   type Snapshot,
+  snapshotAgainCommand,
   snapshotCommand,
 } from '../git/checkpoint-commands.ts'
 import { type GitHost, mirrorPath } from '../git/git-host.ts'
@@ -54,16 +55,19 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     ],
     limits,
   })
+  // A shell that was killed in the middle, or that broke off, has to be told everything again.
+  let defined = false
   const ask = async (command: string, timeout_ms: number): Promise<Snapshot> => {
     const result = await sandbox.exec({ command, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
     const snapshot = result.exit_code === 0 && !result.truncated ? parseSnapshot(result.output) : null
+    defined = snapshot !== null
     if (snapshot === null) throw failure('The files could not be looked at', result)
     return snapshot
   }
   return {
     identity: sandbox.identity,
     prepare: (how, timeout_ms) => ask(prepareCommand(place, how), timeout_ms),
-    take: (before, timeout_ms) => ask(snapshotCommand(before), timeout_ms),
+    take: (before, timeout_ms) => ask(defined ? snapshotCommand(before) : snapshotAgainCommand(place, before), timeout_ms),
     async pack(input, sink) {
       const result = await sandbox.stream({ command: packCommand(place, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
       const tip = result.exit_code === 0 ? parseTip(result.output) : null

@@ -12,7 +12,6 @@ import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
 import { deleteSilentWorkers } from '../store/workers.ts'
-import { forgetWorkspace, listStaleWorkspaces } from '../store/workspaces.ts'
 import { errorEntry } from '../trace/entry.ts'
 import { Claim } from './claim.ts'
 import { closeTurn } from './end-turn.ts'
@@ -21,8 +20,6 @@ import type { WorkerDeps } from './settings.ts'
 export const SWEEP_MS = 1_000
 const BATCH = 50
 const LEFT_TO_WORKERS_SECONDS = 2
-/** How long the files of a finished run are kept for a resume. */
-const WORKSPACE_HOURS = 24
 /** The longest that the configuration takes. */
 const LONGEST_WINDOW_SECONDS = 999_999
 const SILENT_WORKER_SECONDS = 3_600
@@ -125,16 +122,12 @@ async function end(deps: SweepDeps, run: LostRun, move: Move): Promise<void> {
 
 class MovedMeanwhile extends Error {}
 
-/** Removes what is not needed any more: old workspaces of this machine, those of deleted runs, tokens of closed pages, kept answers, idle windows. */
+/** Removes what is not needed any more: workspaces of deleted runs, tokens of closed pages, kept answers, idle windows. */
 export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'host' | 'users'>): Promise<void> {
   await deleteExpiredTokens(deps.db)
   await deleteOldKeys(deps.db)
   await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
   await deleteSilentWorkers(deps.db, SILENT_WORKER_SECONDS)
-  for (const run of await listStaleWorkspaces(deps.db, deps.host, WORKSPACE_HOURS)) {
-    await removeWorkspace(run.workspace, deps.users.sandbox)
-    await forgetWorkspace(deps.db, run.organization_id, run.id, run.workspace)
-  }
   for (const left of await listLeftoverWorkspaces(deps.db, deps.host)) {
     await removeWorkspace(left.workspace, deps.users.sandbox)
     await forgetLeftoverWorkspace(deps.db, left.organization_id, left.run_id)

@@ -10,11 +10,14 @@ import { removeExpiredRuns } from './retention.ts'
 import { workOnRun } from './run-work.ts'
 import type { WorkerDeps } from './settings.ts'
 import { SWEEP_MS, sweepLeftovers, sweepRuns } from './sweep.ts'
+import { sweepFolders, sweepWorkspaces } from './sweep-files.ts'
 import { sweepMirrors } from './sweep-mirrors.ts'
 
 const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
 const RETENTION_MS = 60_000
+const WORKSPACES_MS = 5_000
+const FOLDERS_MS = 60_000
 const SELF_TEST_MS = 30_000
 const DISK_MS = 500
 
@@ -56,6 +59,8 @@ export class Worker implements AsyncDisposable {
     this.#every(SWEEP_MS, 'sweep', () => sweepRuns(this.#deps))
     this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
+    this.#every(WORKSPACES_MS, 'workspaces', () => sweepWorkspaces(this.#deps))
+    this.#every(FOLDERS_MS, 'folders', () => sweepFolders(this.#deps))
     this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
     this.#every(RETENTION_MS, 'retention', () => removeExpiredRuns(this.#deps), 'at once')
     this.#every(DISK_MS, 'look at the disk', () => this.#lookAtDisk())

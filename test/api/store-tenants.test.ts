@@ -7,7 +7,14 @@ import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/check-suite-settings.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../src/store/checkpoint-packs.ts'
-import { checkpointAt, extendCheckpoint, newestKeptSeq, reopenCheckpoints, saveCheckpoints } from '../../src/store/checkpoints.ts'
+import {
+  checkpointAt,
+  extendCheckpoint,
+  listCheckpoints,
+  newestKeptSeq,
+  reopenCheckpoints,
+  saveCheckpoints,
+} from '../../src/store/checkpoints.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
@@ -170,6 +177,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   },
   extendCheckpoint: (db, org) => extendCheckpoint(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 1, 3_000),
   getPack: (db, org) => getPack(db, org, mine.run, 1),
+  listCheckpoints: (db, org) => listCheckpoints(db, org, mine.run, 10),
   listPacks: (db, org) => listPacks(db, org, mine.run),
   newestKeptSeq: (db, org) => newestKeptSeq(db, org, mine.run, []),
   reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
@@ -252,6 +260,7 @@ const without: Record<string, string> = {
     listExpiredRuns: 'the sweep of all',
     deleteOldDeletions: 'the sweep of all',
     listStaleWorkspaces: 'this host',
+    findOwners: 'this host',
     listLeftoverWorkspaces: 'this host',
   },
   ...{
@@ -369,7 +378,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listRunsOfPullRequests',
     'lockRun',
     'lockExpiredRuns',
-    ...['checkpointAt', 'newestKeptSeq', 'listPacks', 'getPack'],
+    ...['checkpointAt', 'listCheckpoints', 'newestKeptSeq', 'listPacks', 'getPack'],
   ]
   for (const name of readers) {
     const answer = await reaches[name]?.(app.db, app.org_id)

@@ -102,7 +102,12 @@ test('what is too large, or may not be read, is left out and named; what is no f
   const made =
     await place.after(`head -c 1048577 /dev/zero > 'large file'; head -c 1048576 /dev/zero > largest; echo secret > closed; chmod 000 closed
     mkdir shut; echo x > shut/x; chmod 000 shut; head -c 2000000 /dev/zero > src/a.js; rm src/b.js; mkfifo src/b.js; echo fine > fine.txt`)
-  expect([...made.left_out].sort()).toEqual(['closed', 'large file', 'shut/', 'src/a.js'])
+  expect(made.left_out.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
+    'closed unreadable',
+    'large file too_large',
+    'shut/ unreadable',
+    'src/a.js too_large',
+  ])
   await place.keep(made)
   expect(await place.changed(place.first, made)).toEqual(['added fine.txt', 'added largest', 'deleted src/a.js', 'deleted src/b.js'])
   const mended = await place.after(`chmod 755 shut; chmod 644 closed; rm 'large file' src/b.js; echo small > src/a.js`)
@@ -138,7 +143,7 @@ test('a name by which git could be fooled is left out, and files by which submod
   const odd =
     await place.after(`mkdir -p 'sub/git~1'; echo x > 'sub/git~1/config'; printf '[submodule "x"]\\n\\tpath = ../..\\n\\turl = -evil\\n' > .gitmodules
     head -c 5000 /dev/zero | tr '\\\\0' a > sub/.gitattributes`)
-  expect(odd.left_out).toEqual(['sub/git~1/config'])
+  expect(odd.left_out).toEqual([{ path: 'sub/git~1/config', reason: 'unreadable' }])
   await place.keep(odd)
   expect(await place.changed(place.first, odd)).toEqual(['added .gitmodules', 'added sub/.gitattributes'])
 })

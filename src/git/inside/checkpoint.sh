@@ -98,7 +98,7 @@ snapshot() {
     if [[ ! $opened ]]; then break; fi
   done
   if [[ -s $shadow/complaints ]]; then
-    while IFS= read -r p; do if [[ $p =~ ^warning:\ could\ not\ open\ directory\ \'(.*)\': ]]; then left+=("${BASH_REMATCH[1]}"); fi; done <"$shadow/complaints"
+    while IFS= read -r p; do if [[ $p =~ ^warning:\ could\ not\ open\ directory\ \'(.*)\': ]]; then left+=("unreadable:${BASH_REMATCH[1]}"); fi; done <"$shadow/complaints"
   fi
   if ((${#paths[@]})) || [[ $tree == none ]]; then
     for ((i = 0; i < ${#paths[@]}; i += 500)); do
@@ -118,7 +118,7 @@ snapshot() {
     if [[ $head != none ]]; then tree=$(tracked_too "$tree") || return; fi
   fi
   printf 'agentrun-snapshot\0%s\0%s\0%s\0' "$tree" "$head" "$branch"
-  left+=("${large[@]}")
+  left+=("${large[@]/#/too_large:}")
   if ((${#left[@]})); then printf '%s\0' "${left[@]:0:100}"; fi
 }
 
@@ -165,7 +165,7 @@ add_all() {
   for p in "${rest[@]}"; do
     if [[ -L $p || ( -f $p && -r $p ) ]] && ! grep -qsiF -- "invalid path '$p'" "$shadow/complaints"; then continue; fi
     git update-index --force-remove -- "$p" 2>/dev/null
-    if [[ -f $p ]]; then left+=("$p"); fi
+    if [[ -f $p ]]; then left+=("unreadable:$p"); fi
   done
 }
 

@@ -1,0 +1,218 @@
+import { isDatabaseAway } from '../core/database-away.ts'
+import { errorText } from '../core/log.ts'
+import type { Snapshot } from '../git/checkpoint-commands.ts'
+import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../store/checkpoints.ts'
+import { errorEntry } from '../trace/entry.ts'
+import { type Claim, FencedError } from './claim.ts'
+import { type Packer, TooLarge } from './packer.ts'
+import type { WorkerDeps } from './settings.ts'
+import type { Snapshots } from './snapshots.ts'
+
+/** What was found, when (`performance.now()`), and from which entry of the trace to which it was so. */
+export type Found = { snapshot: Snapshot; found_at: number; seq: number; through_seq: number }
+
+/** Several snapshots that come fast share a pack. */
+const GATHER_MS = 50
+const AGAIN_MS = 1_000
+/** What was too large once is not packed again for this long. */
+const LATER_MS = 30_000
+
+/** Keeps the files of one claimed run as they are after each step: snapshots beside the work, packs behind it, all under the fence. */
+export class Checkpoints implements AsyncDisposable {
+  readonly #deps: WorkerDeps
+  readonly #claim: Claim
+  readonly #snapshots: Snapshots
+  readonly #packer: Packer
+  /** Found and not stored yet, oldest first. */
+  #pending: Found[] = []
+  #stored: (Found & { stored_through: number }) | null
+  /** Something was missed since the last one that was found: what is found next holds from itself on only. */
+  #gap = false
+  #storing: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #not_before = 0
+  #said = false
+  #over = false
+
+  constructor(deps: WorkerDeps, claim: Claim, snapshots: Snapshots, packer: Packer, stored: Found | null) {
+    this.#deps = deps
+    this.#claim = claim
+    this.#snapshots = snapshots
+    this.#packer = packer
+    this.#stored = stored && { ...stored, stored_through: stored.through_seq }
+  }
+
+  /** The files as they were when they were opened, from entry `seq` to the last. `anew`: nothing that was stored is known to have held until then. */
+  opened(snapshot: Snapshot, seq: number, through_seq: number, anew: boolean): void {
+    if (anew) this.#gap = true
+    this.#note(snapshot, seq, through_seq)
+  }
+
+  /** A tool that may have changed files has ended. The answer is to be told where its entries stand. */
+  toolEnded(): (seq: number, through_seq: number) => void {
+    const taken = this.#snapshots.take()
+    return (seq, through_seq) =>
+      void taken.then(snapshot => {
+        if (snapshot === null) this.#gap = true
+        else this.#note(snapshot, seq, through_seq)
+      })
+  }
+
+  /** Resolves when the files may be changed again, or `signal` fires. */
+  idle(signal: AbortSignal): Promise<void> {
+    return this.#snapshots.idle(signal)
+  }
+
+  /** The last one, when nothing of the agent runs any more. Resolves when everything is stored, or after `timeout_ms`. */
+  async finish(timeout_ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(() => late.resolve(), timeout_ms)
+    const done = this.#finish().catch(error => this.#trouble(error))
+    await Promise.race([done, late.promise])
+    clearTimeout(timer)
+  }
+
+  async #finish(): Promise<void> {
+    const snapshot = await this.#snapshots.take(true)
+    if (snapshot === null || this.#over) return
+    const { total_logs } = await this.#claim.append({})
+    this.#note(snapshot, total_logs, TO_THE_END)
+    this.#not_before = 0
+    this.#stopTimer()
+    await this.#storing
+    await this.#storeAll()
+  }
+
+  #note(snapshot: Snapshot, seq: number, through_seq: number): void {
+    if (snapshot.left_out.length > 0) this.#say(leftOutMessage(snapshot, this.#deps.checkpoints.max_file_bytes))
+    if (performance.now() < this.#not_before) this.#pending = []
+    const waiting = this.#pending.at(-1)
+    const newest = waiting ?? this.#stored
+    if (newest && !this.#gap && sameFiles(newest.snapshot, snapshot)) newest.through_seq = Math.max(newest.through_seq, through_seq)
+    else if (waiting?.seq === seq) Object.assign(waiting, { snapshot, through_seq })
+    else this.#pending.push({ snapshot, found_at: performance.now(), seq, through_seq })
+    this.#gap = false
+    this.#soon(Math.max(GATHER_MS, this.#not_before - performance.now()))
+  }
+
+  #soon(ms: number): void {
+    if (this.#over) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      this.#storing ??= this.#storeAll()
+        .catch(error => this.#trouble(error))
+        .finally(() => {
+          this.#storing = null
+        })
+    }, ms)
+  }
+
+  #stopTimer(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  async #storeAll(): Promise<void> {
+    while (!this.#over) {
+      const stored = this.#stored
+      if (this.#pending.length > 0) await this.#storePending()
+      else if (stored && stored.through_seq > stored.stored_through) {
+        const { through_seq } = stored
+        if (!(await extendCheckpoint(this.#claim.db, this.#claim, stored.seq, through_seq)))
+          throw new FencedError('the run belongs to another owner')
+        stored.stored_through = through_seq
+      } else return
+    }
+  }
+
+  /** What is too much together may not be without what is gone again. */
+  async #storePending(): Promise<void> {
+    const batch = [...this.#pending]
+    try {
+      await this.#store(batch)
+    } catch (error) {
+      if (!(error instanceof TooLarge) || batch.length === 1) throw error
+      this.#tooLarge(error)
+      this.#pending.splice(0, batch.length - 1)
+    }
+  }
+
+  async #store(batch: Found[]): Promise<void> {
+    const pack = await this.#packer.pack(batch.map(found => found.snapshot))
+    const last = batch.at(-1)
+    if (last === undefined) return
+    const rows = batch.map(checkpointOf)
+    const saved = await saveCheckpoints(
+      this.#claim.db,
+      this.#claim,
+      this.#packer.base_sha,
+      rows,
+      pack,
+      this.#deps.checkpoints.max_run_bytes,
+    )
+    if (!saved) throw new FencedError('the run belongs to another owner')
+    if (saved.packs === null)
+      throw new TooLarge(`the checkpoints of this run would be more than ${this.#deps.checkpoints.max_run_bytes} bytes`)
+    await this.#packer.stored(
+      pack,
+      saved.packs,
+      batch.map(found => found.snapshot),
+    )
+    this.#deps.telemetry.checkpointed({ ms: performance.now() - last.found_at, bytes: pack?.content.length ?? 0 })
+    this.#pending.splice(0, batch.length)
+    this.#stored = Object.assign(last, { stored_through: rows.at(-1)?.through_seq ?? last.seq })
+  }
+
+  /** What was found is given up when it cannot be packed; a database that is away is asked again. */
+  #trouble(error: unknown): void {
+    if (error instanceof FencedError) {
+      this.#over = true
+      return
+    }
+    if (isDatabaseAway(error)) {
+      this.#soon(AGAIN_MS)
+      return
+    }
+    this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
+    if (error instanceof TooLarge) this.#tooLarge(error)
+    else this.#deps.telemetry.checkpointed({ code: 'failed' })
+    this.#pending = []
+    this.#gap = true
+    this.#not_before = performance.now() + LATER_MS
+  }
+
+  #tooLarge({ message }: TooLarge): void {
+    this.#deps.telemetry.checkpointed({ code: 'too_large' })
+    this.#say(`The files were not kept: ${message}. The run goes on; it can be restored as of an earlier entry only.`)
+  }
+
+  /** Once for each owner of the run. */
+  #say(message: string): void {
+    if (this.#said || this.#over) return
+    this.#said = true
+    this.#claim
+      .append({ entries: [errorEntry({ code: 'checkpoint_too_large', message, retryable: false, phase: 'checkpoint' })] })
+      .catch(() => {})
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.#over = true
+    this.#stopTimer()
+    await this.#snapshots[Symbol.asyncDispose]()
+    await this.#storing
+  }
+}
+
+const sameFiles = (a: Snapshot, b: Snapshot) =>
+  JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
+
+const checkpointOf = ({ snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found): NewCheckpoint => ({
+  ...{ seq, through_seq, tree, head, branch },
+  left_out: left_out.length === 0 ? null : JSON.stringify(left_out),
+})
+
+function leftOutMessage({ left_out }: Snapshot, max_file_bytes: number): string {
+  const names = left_out.slice(0, 5).map(({ path }) => path)
+  const more = left_out.length > names.length ? ` and ${left_out.length - names.length} more` : ''
+  return `Not kept, because larger than ${max_file_bytes} bytes or not to be read: ${names.join(', ')}${more}. What .gitignore names is not kept either.`
+}

@@ -1,0 +1,91 @@
+import type { Snapshot } from '../git/checkpoint-commands.ts'
+import { type Kept, withKept } from '../git/kept-repository.ts'
+import { restoreCommand } from '../git/restore-command.ts'
+import type { Sandbox } from '../sandbox/port.ts'
+import { type CheckpointRow, listCheckpoints } from '../store/checkpoints.ts'
+import type { RunRow } from '../store/runs.ts'
+import { serviceAction } from '../trace/agent-entries.ts'
+import type { Base } from './base.ts'
+import { runInWorkspace, workspaceRepository } from './checkout.ts'
+import type { Claim } from './claim.ts'
+import { bringObjects } from './kept-objects.ts'
+import type { WorkerDeps } from './settings.ts'
+import type { Snapshots } from './snapshots.ts'
+
+export const KEPT_INSIDE = '/kept'
+/** When the newest checkpoint cannot be laid out, as many older ones are tried. */
+const TRIES = 5
+const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
+
+/** How a workspace came to be that is not the first one of its run. */
+export type Restored = {
+  how: 'adopted' | 'restored' | 'fresh'
+  /** The entry after which the files were so; null: as of a commit. */
+  seq: number | null
+  commit: string | null
+  tree: string | null
+  /** The files were read back, and are the ones that were kept. */
+  matches: boolean
+  /** They are all files that the run had at its last entry, but for ignored ones. */
+  up_to_date: boolean
+}
+
+export type Last = CheckpointRow & { covers: boolean }
+export type Restoring = {
+  deps: WorkerDeps
+  claim: Claim
+  run: RunRow
+  base: Base | null
+  kept: Kept
+  sandbox: Sandbox
+  snapshots: Snapshots
+  signal: AbortSignal
+}
+
+/** Lays the newest files that were kept out in an empty workspace, and reads them back. Null: nothing that was kept can be used. */
+export async function restore(
+  to: Restoring,
+  last: Last,
+): Promise<{ row: CheckpointRow; snapshot: Snapshot; restored: Restored; seq: number } | null> {
+  const { deps, claim, run, sandbox, snapshots, signal } = to
+  for (const row of await listCheckpoints(deps.db, run.organization_id, run.id, TRIES)) {
+    const started = performance.now()
+    const failure = await layOut(to, row)
+    const snapshot = failure === null ? await snapshots.prepare({ from: 'tree', tree: row.tree }) : null
+    const matches = snapshot?.tree === row.tree
+    const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
+    const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date }
+    const missing = row.left_out === null ? {} : { left_out: JSON.parse(row.left_out) as unknown }
+    const error = matches ? null : (failure ?? 'The files are not those that were kept.')
+    const seq = await recordRestored(claim, restored, performance.now() - started, { ...missing, ...(error !== null && { error }) })
+    if (snapshot && matches) return { row, snapshot, restored, seq }
+    if (signal.aborted) return null
+    await runInWorkspace(deps, sandbox, EMPTY, signal)
+  }
+  return null
+}
+
+/** The ACTION that tells how a workspace came back, and where it stands. */
+export async function recordRestored(
+  claim: Claim,
+  restored: Restored,
+  duration_ms: number,
+  more: Record<string, unknown> = {},
+): Promise<number> {
+  const output = { status: 'error' in more ? 'error' : 'ok', ...restored, ...more }
+  return (await claim.append({ entries: [serviceAction('workspace_restored', {}, output, duration_ms)] })).total_logs
+}
+
+/** Null when git did it, otherwise why not. */
+async function layOut({ deps, run, base, kept, sandbox, signal }: Restoring, row: CheckpointRow): Promise<string | null> {
+  const objects = [row.tree, ...(row.head === null ? [] : [row.head])]
+  const { max_pack_bytes } = deps.checkpoints
+  const there = await withKept(deps.git, run.id, () => bringObjects(deps, run.organization_id, kept, row.packs, objects, max_pack_bytes))
+  if (!there) return 'Some of its objects cannot be had any more.'
+  // A run that was forked goes on with a branch of its own.
+  const branch = run.forked_at_seq !== null && row.seq === 0 ? (base?.branch ?? row.branch) : row.branch
+  const repository = base === null ? null : workspaceRepository(deps, base, row.base_sha ?? base.sha)
+  const command = restoreCommand({ kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch }, repository)
+  const { status, output, ended } = await runInWorkspace(deps, sandbox, command, signal)
+  return status === 'ok' ? null : output.slice(-1_000) || ended
+}
