@@ -135,6 +135,28 @@ test('a reader that is full is given no more, loses nothing, and holds nobody up
   expect(slow.seen).toEqual(range(1, 1000))
 })
 
+test('row 39: for a reader that is full nothing is read', async () => {
+  const source = growing()
+  const asked: number[] = []
+  const after = (seq: number, limit: number) => {
+    asked.push(seq)
+    return source.after(seq, limit)
+  }
+  const feed = new Feed({ ...source, after }, error => expect(error).toBeUndefined())
+  const quick = reader(0, 1000)
+  feed.add(quick)
+  source.grow(1000)
+  feed.wake()
+  await quick.done
+  asked.length = 0
+  for (let i = 0; i < 50; i++) feed.add({ ...reader(0, 1000), full: true })
+  source.grow(1)
+  const late = reader(1000, 1)
+  feed.add(late)
+  await late.done
+  expect(asked.filter(seq => seq < 1000)).toEqual([])
+})
+
 test('whoever is told a state has been given all that had happened by then', async () => {
   const source = growing()
   const feed = new Feed(

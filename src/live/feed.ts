@@ -12,6 +12,8 @@ export type FeedSource = {
   readonly farewell?: string
 }
 
+type Page = { frames: Frame[]; whole: boolean }
+
 export type Reader = {
   /** Where this reader is: the seq of the last frame it was given. */
   cursor: number
@@ -30,6 +32,8 @@ export type Reader = {
 const RECENT = 200
 const RECENT_CHARACTERS = 2 * 1024 * 1024
 const PAGE = 100
+/** What is read at once for a reader that is behind, by the size of the frames before: about as much as may wait for it. */
+const PAGE_CHARACTERS = 512 * 1024
 
 /**
  * One stream with many readers: new frames are read from the source once and given to all; who is further behind reads pages of its own.
@@ -39,6 +43,7 @@ export class Feed {
   readonly #source: FeedSource
   readonly #readers = new Set<Reader>()
   #recent: Frame[] = []
+  #page = 10
   #running: Promise<void> | null = null
   #again = false
   /** Told of an error of the source; the next wake tries again. */
@@ -86,8 +91,9 @@ export class Feed {
     const state = await this.#source.state()
     if (state === null && this.#source.farewell !== undefined) return this.#letGo(this.#source.farewell)
     await this.#loadRecent()
+    const shared: { seq: number; page: Page | null } = { seq: -1, page: null }
     for (const reader of [...this.#readers]) {
-      if (!(await this.#catchUp(reader)) || state === null || reader.state === state) continue
+      if (!(await this.#catchUp(reader, shared)) || state === null || reader.state === state) continue
       if (this.#give(reader, state)) reader.state = state
     }
     await this.#tellNow()
@@ -113,25 +119,46 @@ export class Feed {
   async #loadRecent() {
     const last = this.#recent.at(-1)?.seq ?? Math.max(0, ...[...this.#readers].map(reader => reader.cursor))
     for (let seq = last; ; ) {
-      const frames = await this.#source.after(seq, PAGE)
+      const { frames, whole } = await this.#read(seq)
       this.#recent = newest([...this.#recent, ...frames])
-      if (frames.length < PAGE) return
+      if (whole) return
       seq = frames.at(-1)?.seq ?? seq
     }
   }
 
-  /** Gives a reader what it lacks, a page at most, so that nobody waits for one who begins far behind. True: it has everything. */
-  async #catchUp(reader: Reader): Promise<boolean> {
+  /** The next frames; `whole`: there are no more after them. */
+  async #read(seq: number): Promise<Page> {
+    const limit = this.#page
+    const frames = await this.#source.after(seq, limit)
+    if (frames.length > 0) {
+      const characters = frames.reduce((sum, frame) => sum + frame.text.length, 0) / frames.length
+      this.#page = Math.max(1, Math.min(PAGE, Math.floor(PAGE_CHARACTERS / characters)))
+    }
+    return { frames, whole: frames.length < limit }
+  }
+
+  /**
+   * Gives a reader what it lacks, a page at most, so that nobody waits for one who begins far behind; one who stands where the one
+   * before stood is given the same page. True: it has everything.
+   */
+  async #catchUp(reader: Reader, shared: { seq: number; page: Page | null }): Promise<boolean> {
+    // Nothing is read for who could not be given it.
+    if (reader.full) return false
     const first = this.#recent[0]
     const last = this.#recent.at(-1)
     const covered = first !== undefined && last !== undefined && reader.cursor >= first.seq - 1 && reader.cursor <= last.seq
-    const frames = covered ? this.#recent.filter(frame => frame.seq > reader.cursor) : await this.#source.after(reader.cursor, PAGE)
+    if (!covered && (shared.page === null || shared.seq !== reader.cursor)) {
+      shared.seq = reader.cursor
+      shared.page = await this.#read(reader.cursor)
+    }
+    const { frames, whole } =
+      covered || shared.page === null ? { frames: this.#recent.filter(frame => frame.seq > reader.cursor), whole: true } : shared.page
     for (const frame of frames) {
       if (reader.full || !this.#readers.has(reader) || !this.#give(reader, frame.text)) return false
       reader.cursor = frame.seq
     }
-    if (!covered && frames.length === PAGE) this.#again = true
-    return covered || frames.length < PAGE
+    if (!whole) this.#again = true
+    return whole
   }
 
   #give(reader: Reader, text: string): boolean {
