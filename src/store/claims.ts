@@ -1,3 +1,4 @@
+import { END_SECONDS } from '../core/lost-run.ts'
 import type { Transactional } from './database.ts'
 import type { RunRow } from './runs.ts'
 
@@ -7,7 +8,9 @@ const claimed = `status = case status when 'waiting' then 'running' else 'starti
         phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
           when exists (select 1 from journal j where j.run_id = runs.id and j.turn = runs.turn) then 'recover' else 'checkout' end,
         waiting_on = null,
-        owner = $1, epoch = epoch + 1, lease_until = now() + make_interval(secs => $2), runnable_at = null,
+        owner = $1, epoch = epoch + 1, runnable_at = null,
+        lease_until = case when recovering_since is null then now() + make_interval(secs => $2)
+          else least(now() + make_interval(secs => $2), deadline_at + interval '${END_SECONDS} seconds') end,
         deadline_at = case when recovering_since is null then now() + make_interval(secs => $3) else deadline_at end,
         started_at = coalesce(started_at, now()), updated_at = now(), last_progress_at = now()`
 

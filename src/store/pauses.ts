@@ -1,3 +1,4 @@
+import { END_SECONDS } from '../core/lost-run.ts'
 import type { Db } from './database.ts'
 
 /** How long a worker has to let go of a run that is to pause, before the sweep takes it from it. */
@@ -7,9 +8,9 @@ const LET_GO_SECONDS = 10
 export async function requestPause(db: Db, organization_id: number, id: number, user_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'request_pause',
-    text: `update runs set pause_requested_at = now(), pause_requested_by = $3, lease_until = now() + make_interval(secs => $4), updated_at = now()
+    text: `update runs set pause_requested_at = now(), pause_requested_by = $3, lease_until = least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $5)), updated_at = now()
       where organization_id = $1 and id = $2 and status in ('starting', 'running') and pause_requested_at is null`,
-    values: [organization_id, id, user_id, LET_GO_SECONDS],
+    values: [organization_id, id, user_id, LET_GO_SECONDS, END_SECONDS],
   })
   return rowCount === 1
 }

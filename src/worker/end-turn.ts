@@ -25,7 +25,7 @@ export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: 
   // Who resumed it meanwhile wants it to go on.
   if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
   if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end))) return
-  await claim.move({ from: ['starting', 'running'], to: 'cancelling' })
+  // Nothing else keeps an end from being written than a stop that is there already.
   await claim.move({ from: ['cancelling'], to: 'cancelled' })
 }
 
