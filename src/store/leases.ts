@@ -54,6 +54,8 @@ export type LostRun = {
 
 const lost = `id, organization_id, status, turn, epoch, losses, workspace_host, sandbox,
   pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
+/** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
+const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes')`
 /** As src/core/lost-run.ts says. */
 const goes_on = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
 
@@ -66,7 +68,7 @@ export async function requeueExpired(db: Db, max_losses: number, late_seconds: n
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
         losses = losses + 1, recovering_since = lease_until, recovery_cause = 'lease_lost', updated_at = now()
-      where id in (select id from runs where owner is not null and lease_until < now() - make_interval(secs => $2) and ${goes_on}
+      where id in (select id from runs where owner is not null and ${lease_over} and ${goes_on}
         order by lease_until for update skip locked limit $3)
       returning ${lost}`,
     values: [max_losses, late_seconds, limit],
@@ -79,7 +81,7 @@ export async function takeExpired(db: Db, max_losses: number, late_seconds: numb
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from runs where owner is not null and lease_until < now() - make_interval(secs => $2) and not (${goes_on})
+      where id in (select id from runs where owner is not null and ${lease_over} and not (${goes_on})
         order by lease_until for update skip locked limit $3)
       returning ${lost}`,
     values: [max_losses, late_seconds, limit],

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../src/contract/runs.ts'
 import { type App, rows } from '../start-app.ts'
 
-const leased = `lease_until = now() + interval '1 hour', owner = 'a test', epoch = epoch + 1, runnable_at = null`
+const leased = `lease_until = now() + interval '8 minutes', owner = 'a test', epoch = epoch + 1, runnable_at = null`
 const ended = 'lease_until = null, owner = null, runnable_at = null, finished_at = now(), deadline_at = null'
 const states: Record<RunStatus, string> = {
   queued: 'runnable_at = now(), lease_until = null, owner = null',
