@@ -22,6 +22,8 @@ import { prepareFirstStart } from './first-start.ts'
 import type { Parts } from './parts.ts'
 
 const CLOSE_MS = 500
+/** In this time clients see that their idle connections were closed. */
+const HANG_UP_MS = 100
 const REFRESH_MS = 200
 const LOG_PAGES_BYTES = 64 * 1024 * 1024
 
@@ -69,10 +71,14 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
   }
   let draining = false
+  let closing = false
   const readiness = await watchReadiness(parts)
-  const { app, drain, endStreams, streams } = await createApp({
+  const { app, drain, endStreams, close, streams } = await createApp({
     services,
-    feeds: new Feeds(hub, error => log('error', 'a stream could not read on; it tries again', { error: errorText(error) })),
+    feeds: new Feeds(hub, error => {
+      // What a feed still reads when its last reader is gone nobody needs.
+      if (!closing) log('error', 'a stream could not read on; it tries again', { error: errorText(error) })
+    }),
     readiness: () =>
       draining
         ? Promise.reject(new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } }))
@@ -98,10 +104,15 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       drain()
     },
     async [Symbol.asyncDispose]() {
-      endStreams()
+      drain()
       // Requests under way are answered; a connection that is merely open is not waited for, a client that does not read for the grace.
       const cut = setTimeout(() => app.server.closeAllConnections(), Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000))
-      await app.close()
+      const closed = close()
+      // Readers of streams come back at once, and are not to find a connection that nobody answers on any more.
+      await delay(HANG_UP_MS)
+      closing = true
+      endStreams()
+      await closed
       clearTimeout(cut)
     },
   }

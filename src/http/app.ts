@@ -28,6 +28,7 @@ import { watchRequests } from './request-log.ts'
 import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import { streamHandlers } from './stream-routes.ts'
+import { watchUnused } from './unused-connections.ts'
 import { addWebPage } from './web-page.ts'
 import { rowFor } from './wire-profile.ts'
 
@@ -51,6 +52,8 @@ export type HttpApp = {
   drain(): void
   /** Ends all streams and refuses new requests. */
   endStreams(): void
+  /** Takes no connection any more and hangs up on idle ones; resolves when requests and streams have ended. */
+  close(): Promise<void>
   /** Streams that are open. */
   streams(): number
 }
@@ -79,6 +82,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
   })
   refuseOddities(app.server)
+  const hangUp = watchUnused(app.server)
   app.decorateRequest('wire_profile', 'standard')
   const failed = failedTokens(options.failed_tokens)
   const open: OpenStreams = new Set()
@@ -168,9 +172,13 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   }
   function drain() {
     draining = true
-    app.server.closeIdleConnections()
   }
-  return { app, drain, endStreams, streams: () => open.size }
+  async function close() {
+    const closed = app.close()
+    hangUp()
+    await closed
+  }
+  return { app, drain, endStreams, close, streams: () => open.size }
 }
 
 const noSuchPath = () => new ServiceError('not_found', 'No such path.')

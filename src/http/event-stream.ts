@@ -48,7 +48,8 @@ export function streamEvents(
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-accel-buffering': 'no',
-    connection: 'keep-alive',
+    // Whoever comes back after its end may be told to by a process that stops: not on the same connection.
+    connection: 'close',
   })
   response.write('retry: 1000\n\n')
 

@@ -118,6 +118,7 @@ test('Ctrl-C while the branch is being pushed: the next start pushes and propose
   const env = {
     ...no_limits,
     AGENTRUN_DATA_DIR: join(folder, 'pushing'),
+    AGENTRUN_SHUTDOWN_GRACE_SECONDS: '1',
     AGENTRUN_INIT_TOKEN: TOKEN,
     AGENTRUN_INIT_REPO_URL: slow,
     OPENAI_COMPATIBLE_BASE_URL: model.base_url,

@@ -4,8 +4,9 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { migrate } from '../../src/store/migrate.ts'
 import { createTestDatabase } from '../database.ts'
-import { TOKEN } from '../start-app.ts'
+import { startApp, TOKEN } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { awaitEnd, createRun } from './await-run.ts'
 import { startServiceProcess } from './service-process.ts'
 
 /** What the next version might add: to tables that every run writes, with indexes and a table of its own. */
@@ -88,4 +89,23 @@ test('a schema that it cannot live with is refused at the start, in one line tha
     code: 1,
     output: 'cannot start: the database holds migration 9999_next.sql, which this version cannot live with: start a newer version',
   })
+})
+
+test('a service at work does not notice that a newer version migrates beneath it', async () => {
+  await using app = await startApp()
+  using folder = temporaryFolder()
+  const prompt = 'Play this.\n\n```playbook\n- run: echo one\n- answer: Done.\n```\n'
+  const org = `/v1/organizations/${app.org_id}`
+  // Every connection of the pool has prepared statements that answer whole rows.
+  const busy = async () => {
+    const runs = await Promise.all(Array.from({ length: 6 }, () => createRun(app, { prompt })))
+    const asked = runs.flatMap(({ id }) => [`/agent/run/${id}`, `/agent/run/${id}/logs`, '/agent/runs', '/tokens', '/repos', '/members'])
+    const answers = await Promise.all([...asked, ...asked].map(path => app.call('GET', org + path)))
+    expect(answers.filter(answer => answer.status !== 200).map(answer => answer.body)).toEqual([])
+    for (const { id } of runs) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+  }
+  await busy()
+  await migrateFurther(app.database_url, join(folder.path, 'migrations'), expansion)
+  await busy()
+  expect(app.logs.filter(line => line.level === 'error')).toEqual([])
 })
