@@ -6,13 +6,20 @@ import type { Random } from './random.ts'
 /** What was done to which process, for who reads a failure. */
 export type Fault = { at_ms: number; role: string; fault: 'kill' | 'freeze' | 'terminate' | 'lose the machine' }
 
+/** A PostgreSQL that starts again by itself when it is killed. */
+type KilledDatabase = { readonly pid: number }
+
+const DATABASE_SHARE = 0.1
+
 /**
  * Does something to a random process every now and then until `until`, and starts another in its place: kill -9, an end in order, a freeze for
- * longer than a lease, or kill -9 together with the loss of all that the process had on its disk. `after` is called after every fault.
+ * longer than a lease, or kill -9 together with the loss of all that the process had on its disk; now and then kill -9 of the database itself.
+ * `after` is called after every fault.
  */
 export async function killProcesses(
   cluster: Cluster,
   nodes: ClusterNode[],
+  database: KilledDatabase,
   random: Random,
   plan: { for_ms: number; pause_ms: [number, number] },
   after: () => Promise<void>,
@@ -22,6 +29,12 @@ export async function killProcesses(
   const thawing: Promise<void>[] = []
   while (performance.now() - started < plan.for_ms) {
     await delay(random.between(...plan.pause_ms))
+    if (random.chance(DATABASE_SHARE)) {
+      faults.push({ at_ms: Math.round(performance.now() - started), role: 'database', fault: 'kill' })
+      process.kill(database.pid, 'SIGKILL')
+      await after()
+      continue
+    }
     const at = Math.floor(random.next() * nodes.length)
     const node = nodes[at]
     if (!node || node.child.exitCode !== null) continue
@@ -34,12 +47,23 @@ export async function killProcesses(
       node.child.kill(fault === 'terminate' ? 'SIGTERM' : 'SIGKILL')
       await node.ended
       if (fault === 'lose the machine') rmSync(node.data_dir, { recursive: true, force: true })
-      nodes[at] = await cluster.start(node.role, node.data_dir)
+      nodes[at] = await startAgain(cluster, node)
     }
     await after()
   }
   await Promise.all(thawing)
   return faults
+}
+
+/** As whoever keeps processes running would: a start that the database spoiled is tried again. */
+async function startAgain(cluster: Cluster, { role, data_dir }: ClusterNode): Promise<ClusterNode> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await cluster.start(role, data_dir)
+    } catch (error) {
+      if (tries === 5) throw error
+    }
+  }
 }
 
 function pick(random: Random, { role }: ClusterNode): Fault['fault'] {

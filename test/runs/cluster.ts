@@ -34,10 +34,10 @@ export type Cluster = AsyncDisposable & {
 
 const limits = ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOKEN_TOTAL', 'SESSION', 'FAILED_TOKENS']
 
-/** A database, a model server that plays `script`, a repository, and one API process; workers are started by who needs them. */
+/** A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one API process; workers are started by who needs them. */
 export async function startCluster(script: FakeScript, env: Record<string, string> = {}): Promise<Cluster> {
   const stack = new AsyncDisposableStack()
-  const database = stack.use(await createTestDatabase())
+  const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-cluster-')))
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
