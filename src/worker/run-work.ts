@@ -136,7 +136,12 @@ async function workToEnd(
   conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
 
   // What the conversation says of files is no use where they are not the ones that it means.
-  if (isElsewhere(deps, run)) conversation.messages.push(...(await tellRestored(claim, (await openOnce()).restored)))
+  if (isElsewhere(deps, run)) {
+    const { restored } = await openOnce()
+    conversation.messages.push(...(await tellRestored(claim, restored)))
+    // An answer about files that are lost is no answer: the agent looks again.
+    if (restored !== null && !restored.up_to_date) conversation.ending = null
+  }
 
   const instructions = planAgentInstructions({
     repository: base?.repository.full_name ?? null,

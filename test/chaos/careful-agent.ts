@@ -5,11 +5,12 @@ import type { Random } from './random.ts'
 /** The file in which every step leaves one line: at the end each line must be there once. */
 export const EFFECTS = 'effects.txt'
 
-type Seen = { command: string; result: { status?: string; output?: string } | null }
+/** What happened, in order: a command with its result (null: none yet), or the word that the files are not the ones they were. */
+type Seen = { command: string; result: { status?: string; output?: string } | null } | 'set up anew'
 
 /**
  * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows nothing but the conversation: of a
- * command whose outcome is unknown it looks first whether it took effect. Now and then the provider fails: too many requests, an error of
+ * command whose outcome is unknown, and of files that were brought from elsewhere, it looks first what there is. Now and then the provider fails: too many requests, an error of
  * the server, silence, an answer that is cut off.
  */
 export function carefulAgent(random: Random, trouble: number): { script: FakeScript; calls: Map<string, number> } {
@@ -32,28 +33,29 @@ type Message = {
 
 function seenCalls(messages: Message[]): Seen[] {
   const results = new Map(messages.filter(m => m.role === 'tool').map(m => [m.tool_call_id, String(m.content)]))
-  return messages.flatMap(message =>
-    (message.tool_calls ?? []).map(call => ({
+  return messages.flatMap((message): Seen[] => {
+    if (message.role === 'user' && JSON.stringify(message.content).includes('was set up anew')) return ['set up anew']
+    return (message.tool_calls ?? []).map(call => ({
       command: (JSON.parse(call.function.arguments) as { command: string }).command,
-      result: JSON.parse(results.get(call.id) ?? 'null') as Seen['result'],
-    })),
-  )
+      result: JSON.parse(results.get(call.id) ?? 'null') as { status?: string; output?: string } | null,
+    }))
+  })
 }
 
 function nextMove(seen: Seen[], steps: number, random: Random): FakeReply {
   let done = 0
-  let unknown = 0
-  for (const { command, result } of seen) {
-    const step = Number(/step (\d+)\b/.exec(command)?.[1] ?? 0)
-    if (command.startsWith('grep')) {
-      // The count of a look that was interrupted itself says nothing.
-      if (result?.status !== 'ok' && result?.status !== 'error') continue
-      unknown = 0
-      if ((result.output ?? '').trim() === '1') done = step
-    } else if (result?.status === 'ok') done = step
-    else unknown = step
+  let certain = true
+  for (const what of seen) {
+    if (what === 'set up anew') certain = false
+    else if (what.command.startsWith('grep')) {
+      // A look that was interrupted itself says nothing.
+      if (what.result?.status !== 'ok' && what.result?.status !== 'error') continue
+      done = Number((what.result.output ?? '').trim()) || 0
+      certain = true
+    } else if (what.result?.status === 'ok') done = Number(/step (\d+)\b/.exec(what.command)?.[1] ?? 0)
+    else certain = false
   }
-  if (unknown > 0) return { tool_calls: [shell(`grep -c -x "step ${unknown}" ${EFFECTS} # look ${seen.length}`)] }
+  if (!certain) return { tool_calls: [shell(`grep -c -x "step [0-9]*" ${EFFECTS} # look ${seen.length}`)] }
   if (done >= steps) return { text: `Took ${steps} steps.` }
   const wait = random.chance(0.5) ? `; sleep ${random.between(0.2, 2).toFixed(2)}` : ''
   return { tool_calls: [shell(`echo "step ${done + 1}" >> ${EFFECTS}${wait} # call ${seen.length}`)] }
