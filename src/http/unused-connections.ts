@@ -10,6 +10,7 @@ export function watchUnused(server: Server): () => void {
   })
   server.on('request', ({ socket }: IncomingMessage) => unused.delete(socket))
   return () => {
-    for (const socket of unused) socket.end()
+    // A request that has begun to come is answered.
+    for (const socket of unused) if (socket.bytesRead === 0) socket.end()
   }
 }

@@ -15,8 +15,10 @@ test('200: health and readiness are told to everybody, and say why no run is sta
   expect(state.sandbox === null).toBe(state.workers === 'blocked')
 })
 
-test('503: while it stops, a request that arrives is told to come back, and one connection more does not hold it up', async () => {
+test('503: when it has ended its streams, a request that arrives is told to come back, and one connection more does not hold it up', async () => {
   const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const headers = { authorization: `Bearer ${app.token}` }
+  const stream = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/events`, { headers })
   const { hostname, port } = new URL(app.base_url)
   const socket = connect({ host: hostname, port: Number(port) })
   await once(socket, 'connect')
@@ -24,6 +26,7 @@ test('503: while it stops, a request that arrives is told to come back, and one 
   // The service has read the first half once it has answered a request that was sent later.
   await app.call('GET', '/healthz')
   const stopped = app[Symbol.asyncDispose]()
+  await stream.text()
   socket.write(`authorization: Bearer ${app.token}\r\n\r\n`)
   const [bytes] = await once(socket, 'data')
   const [head = '', body = ''] = String(bytes).split('\r\n\r\n')
