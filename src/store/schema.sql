@@ -393,6 +393,7 @@ CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = A
 CREATE INDEX runs_finished ON public.runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX runs_kept ON public.runs USING btree (workspace_host) WHERE ((workspace IS NOT NULL) AND (finished_at IS NOT NULL));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
+CREATE INDEX runs_listed ON public.runs USING btree (organization_id, archived, id);
 CREATE INDEX runs_live ON public.runs USING btree (status) WHERE (status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
