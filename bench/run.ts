@@ -2,6 +2,7 @@ import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
 import { firstRequest } from './first-request.ts'
 import { logPage } from './log-page.ts'
+import { manyNodes } from './many-nodes.ts'
 import { queue } from './queue.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
@@ -15,6 +16,7 @@ const benches: Record<string, () => Promise<string>> = {
   queue,
   'append-rate': appendRate,
   'sse-readers': sseReaders,
+  'many-nodes': manyNodes,
 }
 
 const chosen = process.argv.slice(2)

@@ -8,6 +8,7 @@ import { ensureServiceUsers } from '../src/system/users.ts'
 
 export type BenchDatabase = AsyncDisposable & {
   url: string
+  pid: number
   /** Connections of its own, `max` at most, as a process of the service has them. */
   open(max: number): Database
 }
@@ -22,6 +23,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
   const opened: Database[] = []
   return {
     url: postgres.url,
+    pid: postgres.pid,
     open(max) {
       const db = new Database(postgres.url, { max, on_error: () => {}, statement_ms: 60_000 })
       opened.push(db)
