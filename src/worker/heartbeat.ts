@@ -5,6 +5,8 @@ import type { Control } from './control.ts'
 
 export const LEASE_SECONDS = 5
 const BEAT_MS = 1_000
+/** So often the time worked goes into the ledger of usage, which is a second row to write; a worker that is killed leaves as much uncounted at most. */
+const COUNT_MS = 5_000
 
 /**
  * Keeps the lease alive beside whatever the run does, and hears at once of a stop, a pause, an interruption and the deadline.
@@ -16,12 +18,14 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
   let last_success = started
   let beating: Promise<void> | null = null
 
-  const beat = async () => {
+  const beat = async (count_ms = COUNT_MS) => {
     const now = performance.now()
+    const worked_ms = now - counted >= count_ms ? now - counted : 0
     try {
-      const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, now - counted, claim.takeProgress())
+      const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, worked_ms, claim.takeProgress())
       if (!answer) return control.end({ kind: 'lost' })
-      counted = last_success = now
+      last_success = now
+      if (worked_ms > 0) counted = now
       if (answer.status === 'cancelling') control.end({ kind: 'stop' })
       else if (answer.pausing) control.end({ kind: 'paused', reason: 'user_request', message: 'Paused as asked.' })
       else if (answer.deadline_passed)
@@ -61,7 +65,7 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
       clearInterval(timer)
       leave()
       await beating
-      await beat()
+      await beat(0)
     },
   }
 }
