@@ -3,7 +3,7 @@ import type { Database } from '../src/store/database.ts'
 import { entry } from '../src/trace/entry.ts'
 import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
 import { type Rate, rateLine, rateOf } from './rate.ts'
-import { startDatabase } from './start-database.ts'
+import { startDatabase, walPosition } from './start-database.ts'
 
 const WRITERS = [1, 8, 32]
 const ROUNDS = 3
@@ -33,6 +33,7 @@ export async function appendRate(): Promise<string> {
   const lines = ['append-rate: baseline is an insert of 0.7 KB into a table without anything else, fsynced, by as many connections']
   const before = await sizes(db)
   let entries = 0
+  let written = 0
   let n = 0
   for (const writers of WRITERS) {
     const figures: { append: Rate[]; baseline: Rate[] } = { append: [], baseline: [] }
@@ -54,8 +55,6 @@ export async function appendRate(): Promise<string> {
   return lines.join('\n')
 }
 
-let written = 0
-
 /** A fence that refuses would make a bench of nothing. */
 function refuse(answer: unknown): void {
   if (answer === undefined) throw new Error('the append was refused')
@@ -66,9 +65,4 @@ async function sizes(db: Database): Promise<{ log_entries: number; journal: numb
     text: `select pg_total_relation_size('log_entries') as log_entries, pg_total_relation_size('journal') as journal`,
   })
   return rows[0] ?? { log_entries: 0, journal: 0 }
-}
-
-async function walPosition(db: Database): Promise<number> {
-  const { rows } = await db.query<{ at: string }>({ text: `select pg_current_wal_lsn() - '0/0'::pg_lsn as at` })
-  return Number(rows[0]?.at)
 }

@@ -1,6 +1,7 @@
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
 import { firstRequest } from './first-request.ts'
+import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
 import { manyNodes } from './many-nodes.ts'
 import { queue } from './queue.ts'
@@ -15,6 +16,7 @@ const benches: Record<string, () => Promise<string>> = {
   claims,
   queue,
   'append-rate': appendRate,
+  heartbeats,
   'sse-readers': sseReaders,
   'many-nodes': manyNodes,
 }

@@ -36,3 +36,9 @@ export async function startDatabase(): Promise<BenchDatabase> {
     },
   }
 }
+
+/** How many bytes the server has ever written to its write-ahead log. */
+export async function walPosition(db: Database): Promise<number> {
+  const { rows } = await db.query<{ at: string }>({ text: `select pg_current_wal_lsn() - '0/0'::pg_lsn as at` })
+  return Number(rows[0]?.at)
+}
