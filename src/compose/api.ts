@@ -129,7 +129,7 @@ async function watchReadiness({ db, version }: Parts) {
       throw new ServiceError('unavailable', 'The database does not answer.', { headers: { 'retry-after': '2' } })
     })
     await Promise.race([refresh().catch(() => {}), delay(REFRESH_MS)])
-    const { sandbox, blocked } = known
+    const { sandbox, blocked, count, able, slots, busy } = known
     return {
       status: 'ready' as const,
       version,
@@ -137,6 +137,7 @@ async function watchReadiness({ db, version }: Parts) {
       workers: blocked === null ? ('ready' as const) : ('blocked' as const),
       workers_reason: blocked,
       sandbox,
+      worker_processes: { count, able, slots, busy },
     }
   }
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
+import { workerState } from '../service/worker-state.ts'
 import type { Database } from '../store/database.ts'
 import { runFigures } from '../store/run-figures.ts'
 import { createInstruments, type Instruments } from '../telemetry/instruments.ts'
@@ -76,6 +77,7 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
     instruments,
     measure: measurer(instruments, {
       runs: () => runFigures(db),
+      workers: () => workerState(db),
       connections: () => ({ total: db.pool.totalCount, idle: db.pool.idleCount, waiting: db.pool.waitingCount }),
       streams: observed.streams,
     }),

@@ -10,10 +10,28 @@ export const Readiness = z
     workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
     workers_reason: z.string().nullable().describe('One line that says what to do'),
     sandbox: z.string().nullable().describe('What sandboxes are made with; null while that does not work'),
+    worker_processes: z
+      .object({
+        count: z.int().describe('Processes that work on runs, on any machine, heard of in the last 15 seconds'),
+        able: z.int().describe('Those of them that start runs'),
+        slots: z.int().describe('Runs that those may work on at the same time'),
+        busy: z.int().describe('Runs that they work on'),
+      })
+      .describe('What there is to work on runs'),
   })
   .meta({
     id: 'Readiness',
-    examples: [{ status: 'ready', version: '0.1.0', database: 'ok', workers: 'ready', workers_reason: null, sandbox: 'bubblewrap' }],
+    examples: [
+      {
+        status: 'ready',
+        version: '0.1.0',
+        database: 'ok',
+        workers: 'ready',
+        workers_reason: null,
+        sandbox: 'bubblewrap',
+        worker_processes: { count: 3, able: 3, slots: 12, busy: 5 },
+      },
+    ],
   })
 
 const code = z.string().min(1).max(200).describe('What stands behind `#code=` in a sign-in link')

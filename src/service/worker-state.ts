@@ -4,13 +4,23 @@ import { listWorkers } from '../store/workers.ts'
 /** A worker that was not heard of for this long is not counted on. It reports every three seconds. */
 const SILENCE_SECONDS = 15
 
+/** Of all processes that work on runs: how many there are, how many of them start runs, and how many runs those may have and all have at work. */
+export type WorkerState = { sandbox: string | null; blocked: string | null; count: number; able: number; slots: number; busy: number }
+
 /**
  * Whether any worker on this database takes runs: `blocked` is null when one does, otherwise one line that says why none does. `sandbox`: what
  * runs are isolated with; null while none is started.
  */
-export async function workerState(db: Db): Promise<{ sandbox: string | null; blocked: string | null }> {
+export async function workerState(db: Db): Promise<WorkerState> {
   const workers = (await listWorkers(db, SILENCE_SECONDS)).filter(worker => worker.concurrency > 0)
-  const able = workers.find(worker => worker.blocked_reason === null)
-  if (able) return { sandbox: able.sandbox, blocked: null }
-  return { sandbox: null, blocked: workers[0]?.blocked_reason ?? 'no worker is running' }
+  const able = workers.filter(worker => worker.blocked_reason === null)
+  const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
+  return {
+    sandbox: able[0]?.sandbox ?? null,
+    blocked: able.length > 0 ? null : (workers[0]?.blocked_reason ?? 'no worker is running'),
+    count: workers.length,
+    able: able.length,
+    slots: sum(able.map(worker => worker.concurrency)),
+    busy: sum(workers.map(worker => worker.active)),
+  }
 }

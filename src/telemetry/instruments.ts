@@ -53,7 +53,7 @@ export function createInstruments() {
     queue_runs: gauge('queue_runs', 'Runs on this database that a worker may claim'),
     queue_oldest: gauge('queue_oldest_seconds', 'How long the longest of them has waited'),
     workers: gauge('workers', 'Processes on this database that work on runs', ['state']),
-    worker_slots: gauge('worker_slots', 'Runs that all of them may work on at a time, and do', ['state']),
+    worker_slots: gauge('worker_slots', 'Places for runs on all of them', ['state']),
     build: gauge('build_info', 'Always 1', ['version', 'role']),
   }
 }

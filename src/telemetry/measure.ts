@@ -5,6 +5,7 @@ import type { Instruments } from './instruments.ts'
 export type Sources = {
   /** Rejects when the database is away. */
   runs: () => Promise<{ by_status: Partial<Record<RunStatus, number>>; claimable: number; oldest_seconds: number }>
+  workers: () => Promise<{ count: number; able: number; slots: number; busy: number }>
   connections: () => { total: number; idle: number; waiting: number }
   streams: () => number
 }
@@ -19,16 +20,20 @@ export function measurer(instruments: Instruments, sources: Sources): () => Prom
   let asked_at = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | null = null
   const ask = async () => {
-    const figures = await sources.runs().catch(() => null)
+    const [figures, workers] = await Promise.all([sources.runs(), sources.workers()]).catch(() => [null, null])
     instruments.database_up.set(figures === null ? 0 : 1)
-    instruments.runs.reset()
-    if (figures === null) {
+    for (const gauge of [instruments.runs, instruments.workers, instruments.worker_slots]) gauge.reset()
+    if (figures === null || workers === null) {
       // No figure is told rather than an old one.
       instruments.queue_runs.remove()
       instruments.queue_oldest.remove()
       return
     }
     for (const status of live) instruments.runs.set({ status }, figures.by_status[status] ?? 0)
+    instruments.workers.set({ state: 'able' }, workers.able)
+    instruments.workers.set({ state: 'blocked' }, workers.count - workers.able)
+    instruments.worker_slots.set({ state: 'busy' }, workers.busy)
+    instruments.worker_slots.set({ state: 'free' }, Math.max(0, workers.slots - workers.busy))
     instruments.queue_runs.set(figures.claimable)
     instruments.queue_oldest.set(figures.oldest_seconds)
   }

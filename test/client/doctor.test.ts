@@ -9,6 +9,8 @@ type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: stri
 let app: App
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  // Nothing shall start here, and yet a worker shall be there that could.
+  await rows(app, 'update workers set concurrency = 4')
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

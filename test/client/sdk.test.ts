@@ -161,6 +161,8 @@ describe('runs', () => {
 
   test('a create can be rehearsed, and is typed as what it then is', async () => {
     const { runs } = clientOf()
+    // Workers are there, as far as this service knows.
+    await app.db.query({ text: 'update workers set concurrency = 1' })
     const answer = await runs.dryRun({ prompt: 'x', model: 'nobody/nothing', tags: ['rehearsed'] })
     expectTypeOf(answer.dry_run).toEqualTypeOf<true>()
     expect(answer).toMatchObject({ dry_run: true, model: null, blocking_problems: [{ code: 'invalid_request' }] })

@@ -54,9 +54,12 @@ test('a run is counted in all that it did: claim, model, tokens, retry, tools, s
     nothing: value('http_request_duration_seconds_count', { operation: 'none', status: '4xx' }),
     build: value('build_info', { version: 'test', role: 'all' }),
     up: value('database_up'),
+    workers: value('workers', { state: 'able' }),
+    places: (value('worker_slots', { state: 'busy' }) ?? 0) + (value('worker_slots', { state: 'free' }) ?? 0),
   }).toEqual({
     ...{ claims: 2, calls: 4, failed: 1, retries: 1, tokens: [400, 40, 160], shell: [1, 1], unknown: 1, asked: 1, completed: 1, active: 0 },
-    ...{ creates: 1, refused: 1, nothing: 1, build: 1, up: 1 },
+    ...{ creates: 1, refused: 1, nothing: 1, build: 1, up: 1, workers: 1 },
+    places: 4,
   })
   expect(value('sandbox_starts_total', { outcome: 'ok' })).toBeGreaterThan(0)
   // Of three steps in a stretch: nothing comes after the last, and the first waits for the workspace.
@@ -115,7 +118,7 @@ test('while the database is away the figures of the process are told, those of t
   await proxy.down()
   const samples = await readMetrics(metricsUrl(behind))
   expect(sampleOf(samples, 'agentrun_database_up')).toBe(0)
-  expect(samples.filter(({ name }) => /^agentrun_(runs|queue)/.test(name))).toEqual([])
+  expect(samples.filter(({ name }) => /^agentrun_(runs|queue|worker)/.test(name))).toEqual([])
   const ready = await fetch(`${metricsUrl(behind)}/readyz`)
   expect({ status: ready.status, retry: ready.headers.get('retry-after'), body: await ready.json() }).toEqual({
     ...{ status: 503, retry: '2', body: { status: 'the database does not answer' } },

@@ -1,4 +1,5 @@
 import { AgentRunError, type Client } from '../../sdk/client.ts'
+import type { Answer } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 
 /** As far as clocks may be apart before times and signatures mislead. */
@@ -42,7 +43,7 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
     return [
       ok('database', 'answers'),
       ready.workers === 'ready'
-        ? ok('workers', `start runs${ready.sandbox === null ? '' : `, sandbox ${ready.sandbox}`}`)
+        ? ok('workers', `start runs${ready.sandbox === null ? '' : `, sandbox ${ready.sandbox}`}, ${processes(ready.worker_processes)}`)
         : broken('workers', 'runs are accepted, but none is started', ready.workers_reason ?? 'see the log of the service'),
       ready.version === version
         ? ok('version', version)
@@ -63,6 +64,9 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
     ]
   }
 }
+
+const processes = ({ count, able, slots, busy }: Answer<'getReadiness'>['worker_processes']) =>
+  `${able} of ${count} process${count === 1 ? '' : 'es'}, ${busy} of ${slots} places taken`
 
 /** `Date` has whole seconds, and was written somewhere between asking and answer. */
 function clock(date: string | null, asked: number, answered: number): Finding[] {
