@@ -48,6 +48,21 @@ test('a queued run is seen to start, its tool shows its output as it comes, and 
   await page.getByRole('feed').getByText('interrupted', { exact: true }).waitFor()
 })
 
+test('Pause holds a run at work, and what is written below goes on with it', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Is held', endless) })
+  await someone.open(`/agent/trace/${run.id}`)
+  await page.getByText('· running a tool').waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await untilStatus(page, 'paused')
+  await page.getByText('· user request').waitFor()
+  expect(await page.getByRole('button', { name: 'Pause' }).getAttribute('aria-description')).toMatch(/^The run is paused/)
+  await page.getByRole('textbox', { name: /^The run is paused/ }).fill(playbook('Goes on', 'answer: "Gone on."'))
+  await page.getByRole('textbox', { name: /^The run is paused/ }).press('Control+Enter')
+  await untilStatus(page, 'completed')
+})
+
 test('a question of the agent is shown where it can be answered, and the answer goes on with the run', async () => {
   await using someone = await visit(browser, app)
   const { page } = someone

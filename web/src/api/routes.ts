@@ -8,6 +8,7 @@ export const routes = {
   listAgentRuns: { method: 'GET', path: '/v1/organizations/{org_id}/agent/runs' },
   resumeAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/resume' },
   stopAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/stop' },
+  pauseAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/pause' },
   archiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/archive' },
   unarchiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/unarchive' },
   getAgentRunLogs: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs' },

@@ -5,7 +5,7 @@ import type { LiveWork } from '../trace/live-work.ts'
 import type { LogPages } from '../trace/log-pages.ts'
 import { Button } from '../ui/button.tsx'
 import { EntryCard } from './entry-card.tsx'
-import { LiveText, LiveToolCard } from './live-cards.tsx'
+import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
 import { useFollow } from './use-follow.ts'
 
 export type FeedHandle = {
@@ -39,7 +39,9 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
   const seen_total = useRef(pages.total)
   const [current, setCurrent] = useState<number | null>(null)
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
-  const live = work ? [...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools] : []
+  const live = work
+    ? [...(work.limits.length > 0 ? (['notice'] as const) : []), ...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools]
+    : []
   const count = pages.total + live.length
 
   const virtualizer = useVirtualizer({
@@ -162,6 +164,7 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
 
   function row(index: number) {
     const now = live[index - pages.total]
+    if (now === 'notice') return <LiveNotice limits={work?.limits ?? []} />
     if (now === 'text') return <LiveText reasoning={work?.reasoning ?? ''} text={work?.text ?? ''} />
     if (now) return <LiveToolCard tool={now} />
     const entry = pages.at(index)

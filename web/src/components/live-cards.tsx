@@ -1,7 +1,8 @@
-import { LoaderCircle } from 'lucide-react'
+import { Gauge, LoaderCircle } from 'lucide-react'
 import { duration } from '../text/format.ts'
+import { visible } from '../text/visible.ts'
 import { oneLine, toolLine } from '../trace/entry-summary.ts'
-import type { LiveTool } from '../trace/live-work.ts'
+import type { LiveLimit, LiveTool } from '../trace/live-work.ts'
 import { toolKind } from '../trace/tool-kind.ts'
 import { useNow } from '../ui/now.ts'
 import { EntryIcon } from './entry-icon.tsx'
@@ -14,6 +15,17 @@ export const LiveText = ({ reasoning, text }: { reasoning: string; text: string 
   <article aria-label="The model is writing" data-testid="live-text" className="px-3 py-1.5 pl-9.5">
     {reasoning && <PlainText text={reasoning.slice(-shown_chars)} className="text-faint italic" />}
     {text && <PlainText text={text.slice(-shown_chars)} className="text-muted" />}
+  </article>
+)
+
+/** Limits that the run comes near to: its agent was told to wrap up. */
+export const LiveNotice = ({ limits }: { limits: LiveLimit[] }) => (
+  <article aria-label="Limits are near" data-testid="live-notice" className="flex gap-2.5 px-3 py-1.5 text-warn text-xs">
+    <Gauge aria-hidden className="size-4 shrink-0" />
+    <span>
+      Near its limits: {limits.map(({ limit, used, allowed }) => `${visible(limit)} ${used} of ${allowed}`).join(', ')}. The agent was told
+      to wrap up.
+    </span>
   </article>
 )
 

@@ -10,6 +10,7 @@ export function useRunActions({ id }: AgentRun) {
   const body = { agent_run_id: id }
   return {
     stop: useMutation({ mutationFn: () => call('stopAgentRun', { body }), onSuccess }),
+    pause: useMutation({ mutationFn: () => call('pauseAgentRun', { body }), onSuccess }),
     archive: useMutation({ mutationFn: (on: boolean) => call(on ? 'archiveAgentRun' : 'unarchiveAgentRun', { body }), onSuccess }),
     update: useMutation({
       mutationFn: (changes: NonNullable<Parameters<typeof call<'updateAgentRun'>>[1]>['body']) =>

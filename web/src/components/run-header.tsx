@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Archive, ArchiveRestore, ChevronLeft, Download, Link2, Square } from 'lucide-react'
+import { Archive, ArchiveRestore, ChevronLeft, Download, Link2, Pause, Square } from 'lucide-react'
 import { useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs.ts'
 import type { StreamState } from '../api/event-stream.ts'
@@ -26,8 +26,10 @@ export function RunHeader({ run, stream, link }: Props) {
   const forbidden = useReadOnlyReason()
   const actions = useRunActions(run)
   const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
-  const failure = actions.stop.error ?? actions.archive.error
+  const failure = actions.stop.error ?? actions.pause.error ?? actions.archive.error
   const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
+  const held =
+    run.status === 'paused' ? 'The run is paused: say below how it goes on' : run.pause_requested_at ? 'The run is about to pause' : null
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
       <div className="flex items-center gap-2">
@@ -41,6 +43,14 @@ export function RunHeader({ run, stream, link }: Props) {
         <div className="min-w-0 flex-1">
           <RunTitle run={run} forbidden={forbidden} />
         </div>
+        <Button
+          reason={forbidden ?? unstoppable ?? held}
+          busy={actions.pause.isPending}
+          onClick={() => actions.pause.mutate()}
+          className={run.terminal ? 'max-sm:hidden' : ''}
+        >
+          <Pause aria-hidden className="size-3 fill-current" /> Pause
+        </Button>
         <Button
           variant="danger"
           reason={forbidden ?? unstoppable}

@@ -9,7 +9,7 @@ import {
   LoaderCircle,
   MessageCircleQuestionMark,
 } from 'lucide-react'
-import type { AgentRun, RunStatus } from '../../../src/contract/runs.ts'
+import type { AgentRun, RunStatus, WaitingOn } from '../../../src/contract/runs.ts'
 import { Badge, type BadgeTone } from '../ui/badge.tsx'
 
 const looks: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?: boolean }> = {
@@ -27,23 +27,27 @@ const looks: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?:
 const words = (name: string) => name.replaceAll('_', ' ')
 
 /** What comes after the status: where a run is, what it waits for, or why it ended. */
-export function statusDetail({ status, phase, waiting_on, status_reason, queue_position }: AgentRun): string | null {
-  if (status === 'queued') return queue_position ? `number ${queue_position} in the queue` : null
-  if (status === 'starting' || status === 'running') return phase ? phaseWords[phase] : null
-  if (status === 'waiting') return waiting_on === 'ci' ? 'for checks' : waiting_on ? `for ${words(waiting_on)}` : null
-  return status_reason ? words(status_reason) : null
+export function statusDetail({ status, waiting_on, status_reason, queue_position, pause_requested_at }: AgentRun): string | null {
+  if (status === 'queued' && waiting_on !== 'worker') return queue_position ? `number ${queue_position} in the queue` : null
+  if ((status === 'starting' || status === 'running') && pause_requested_at !== null) return 'about to pause'
+  return waiting_on ? waitingWords[waiting_on] : status_reason ? words(status_reason) : null
 }
 
-const phaseWords = {
+const waitingWords: Record<WaitingOn, string> = {
+  user_input: 'for your answer',
+  plan_approval: 'for approval of its plan',
+  tool_approval: 'for approval of a tool',
+  ci: 'for checks',
+  slot: 'for a free worker',
+  worker: 'for its worker',
   clone: 'cloning',
   setup: 'setting up',
-  checkout: 'checking out',
-  recover: 'recovering',
-  agent: 'agent at work',
-  evaluate: 'evaluating',
+  recovery: 'recovering',
+  model: 'thinking',
+  model_retry: 'about to ask the model again',
+  tool: 'running a tool',
   push: 'pushing',
-  pull_request: 'opening pull request',
-} as const
+}
 
 /** Status as icon, word and colour. */
 export function StatusPill({ run, detailed = false }: { run: AgentRun; detailed?: boolean }) {

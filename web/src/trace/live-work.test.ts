@@ -50,6 +50,16 @@ test('output of a tool that began before anybody looked on is shown, until an en
   expect(afterEntry(work, entry({ tool_name: 'shell' })).tools).toEqual([])
 })
 
+test('limits that are near stay until the run rests, each as it was told last', () => {
+  const near = (limit: string, used: number) => ({ limits: [{ limit, used, allowed: 10, level: 'near' }] })
+  let work = afterEvent(nothing_live, 'notice', near('steps', 8))
+  work = afterEvent(work, 'notice', near('steps', 9))
+  work = afterEntry(work, entry({ tool_name: 'shell' }))
+  work = afterEvent(work, 'notice', { limits: [null, { limit: 1 }] })
+  expect(work.limits).toEqual([{ limit: 'steps', used: 9, allowed: 10 }])
+  expect(afterEntry(work, entry({ message_type: 'FINAL_ANSWER' }))).toEqual(nothing_live)
+})
+
 test('endless output keeps its end', () => {
   let work = afterEvent(nothing_live, 'tool', tool)
   work = afterEvent(work, 'output', { call_id: 'c1', text: 'x'.repeat(100_000) })

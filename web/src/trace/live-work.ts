@@ -4,10 +4,13 @@ import { isServiceTool } from './tool-kind.ts'
 /** A tool that is running now: its ACTION entry follows when it has ended. Who looks on from its middle knows its output only: then name and start are ''. */
 export type LiveTool = { call_id: string; tool_name: string; tool_input: Record<string, unknown>; started_at: string; output: string }
 
-/** What a run does at this moment and no entry says yet. */
-export type LiveWork = { tools: LiveTool[]; reasoning: string; text: string }
+/** A limit of which most is used up, as the agent was told. */
+export type LiveLimit = { limit: string; used: number; allowed: number }
 
-export const nothing_live: LiveWork = { tools: [], reasoning: '', text: '' }
+/** What a run does at this moment and no entry says. */
+export type LiveWork = { tools: LiveTool[]; reasoning: string; text: string; limits: LiveLimit[] }
+
+export const nothing_live: LiveWork = { tools: [], reasoning: '', text: '', limits: [] }
 
 /** Characters of a tool's output kept for the live view: the entry will have the rest. */
 const kept_chars = 64_000
@@ -39,7 +42,18 @@ export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWo
     const extend = (tool: LiveTool) => (tool.call_id === id ? { ...tool, output: (tool.output + text(chunk)).slice(-kept_chars) } : tool)
     return { ...work, tools: tools.map(extend) }
   }
+  if (event === 'notice') {
+    const told = limitsIn(record(data).limits)
+    return { ...work, limits: [...work.limits.filter(({ limit }) => told.every(other => other.limit !== limit)), ...told] }
+  }
   return work
+}
+
+function limitsIn(value: unknown): LiveLimit[] {
+  return (Array.isArray(value) ? value : []).flatMap(item => {
+    const { limit, used, allowed } = record(item)
+    return typeof limit === 'string' && typeof used === 'number' && typeof allowed === 'number' ? [{ limit, used, allowed }] : []
+  })
 }
 
 /** The live work once an entry is written: it supersedes the model's text and the tool that it tells about (tools run in order). */
@@ -48,5 +62,5 @@ export function afterEntry(work: LiveWork, { message_type, tool_name }: LogEntry
   if (message_type === 'FINAL_ANSWER') return nothing_live
   const name = message_type === 'PLAN_EVALUATION' ? 'plan' : message_type === 'ACTION' ? tool_name : null
   const ended = name === null ? -1 : work.tools.findIndex(tool => tool.tool_name === name || tool.tool_name === '')
-  return { tools: work.tools.filter((_tool, index) => index !== ended), reasoning: '', text: '' }
+  return { ...work, tools: work.tools.filter((_tool, index) => index !== ended), reasoning: '', text: '' }
 }
