@@ -281,6 +281,7 @@ const without: Record<string, string> = {
     findOrInsertPerson: 'an address',
     findUser: 'the operator',
     requireMigrated: 'the schema',
+    migrateWhenThere: 'the schema',
     runFigures: 'the operator',
     voidSignInLinks: 'a user',
     recordSignIn: 'a user',
