@@ -32,9 +32,9 @@ export async function callWithRetries(
   for (let attempt = 1; ; attempt++) {
     const made = await callOnce(model, current.request)
     if ('answer' in made) return made
-    const { error, seen_characters } = made
+    const { error, may_cost, seen_characters } = made
     const wait = waitBefore(error, ++failures[error.code === 'rate_limited' ? 'limited' : 'other'], waited_ms, policy)
-    const charge = mayHaveCost(error, seen_characters) ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
+    const charge = may_cost ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
     await hooks.failed({ error, attempt, retry_in_ms: wait }, charge)
     if (wait === null) throw error
     await pause(wait, current.request.signal)
@@ -45,27 +45,28 @@ export async function callWithRetries(
   }
 }
 
-type Failed = { error: ModelError; seen_characters: number }
+type Failed = { error: ModelError; may_cost: boolean; seen_characters: number }
 
 async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: ModelAnswer } | Failed> {
   let seen_characters = 0
+  let began = false
+  const on_progress = () => {
+    began = true
+    request.on_progress?.()
+  }
   const on_delta: ModelRequest['on_delta'] = delta => {
     seen_characters += delta.text.length
     request.on_delta?.(delta)
   }
-  if (request.signal?.aborted) return { error: new ModelError('aborted', 'stopped before the call', { sent: false }), seen_characters }
+  if (request.signal?.aborted) return { error: new ModelError('aborted', 'stopped before the call'), may_cost: false, seen_characters }
   try {
-    return { answer: await model.call({ ...request, on_delta }) }
+    return { answer: await model.call({ ...request, on_progress, on_delta }) }
   } catch (cause) {
-    if (cause instanceof ModelError) return { error: cause, seen_characters }
-    const message = `unexpected: ${cause instanceof Error ? cause.message : 'unknown error'}`
-    return { error: new ModelError('malformed', message, { cause }), seen_characters }
+    const said = cause instanceof Error ? cause.message : 'unknown error'
+    const error = cause instanceof ModelError ? cause : new ModelError('malformed', `unexpected: ${said}`, { cause })
+    // A provider that refused, or that was never reached, asks no money. What it had begun to answer, or may have, it does.
+    return { error, may_cost: began || ['timeout', 'malformed', 'aborted'].includes(error.code), seen_characters }
   }
-}
-
-/** A provider that refused, or that was never reached, asks no money for it. What it had begun to answer, or may have, it does. */
-function mayHaveCost({ code, sent }: ModelError, seen_characters: number): boolean {
-  return sent && (seen_characters > 0 || ['timeout', 'malformed', 'aborted'].includes(code))
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -77,7 +77,6 @@ async function readAnswer(model: AiSdkModel, sdk_model: LanguageModel, request: 
   const reader = answerReader(callIds(request.messages))
   for await (const part of stream) {
     if (guard.failure()) break
-    request.on_progress?.()
     const delta = reader.add(part)
     if (delta) request.on_delta?.(delta)
   }

@@ -22,7 +22,7 @@ export type CallGuard = Disposable & {
   readonly fetch: typeof globalThis.fetch
 }
 
-export function guardCall({ timeouts, signal }: Pick<ModelRequest, 'timeouts' | 'signal'>): CallGuard {
+export function guardCall({ timeouts, signal, on_progress }: Pick<ModelRequest, 'timeouts' | 'signal' | 'on_progress'>): CallGuard {
   const controller = new AbortController()
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   stopped.catch(() => {})
@@ -50,8 +50,13 @@ export function guardCall({ timeouts, signal }: Pick<ModelRequest, 'timeouts' | 
 
   const watchedFetch: typeof globalThis.fetch = async (input, init) => {
     const response = await globalThis.fetch(input, { ...init, redirect: 'manual' })
+    if (response.ok) on_progress?.()
     if (!response.body) return response
-    const watch = response.ok ? watchAnswer(heard, over, stop) : cutErrorPage(heard)
+    const answering = () => {
+      heard()
+      on_progress?.()
+    }
+    const watch = response.ok ? watchAnswer(answering, over, stop) : cutErrorPage(heard)
     return new Response(response.body.pipeThrough(watch), {
       status: response.status,
       statusText: response.statusText,

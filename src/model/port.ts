@@ -37,7 +37,7 @@ export type ModelRequest = {
   max_output_tokens: number
   timeouts: { first_byte_ms: number; idle_ms: number; total_ms: number }
   signal?: AbortSignal
-  /** Something came, be it text or not. */
+  /** An answer began, or bytes of it came, be they text or not; never for a refusal. */
   on_progress?: () => void
   /** Text as it comes, for the live view only. */
   on_delta?: (delta: { kind: 'text' | 'reasoning'; text: string }) => void
@@ -100,19 +100,16 @@ export class ModelError extends Error {
   /** What the provider asked for in Retry-After, in milliseconds. */
   readonly retry_after_ms: number | null
   readonly http_status: number | null
-  /** False when the request never left us. */
-  readonly sent: boolean
   constructor(
     code: ModelErrorCode,
     message: string,
-    details: { retryable?: boolean; retry_after_ms?: number | null; http_status?: number | null; sent?: boolean; cause?: unknown } = {},
+    details: { retryable?: boolean; retry_after_ms?: number | null; http_status?: number | null; cause?: unknown } = {},
   ) {
     super(storedText(message), { cause: details.cause })
     this.code = code
     this.retryable = details.retryable ?? ['rate_limited', 'unavailable', 'timeout', 'malformed'].includes(code)
     this.retry_after_ms = details.retry_after_ms ?? null
     this.http_status = details.http_status ?? null
-    this.sent = details.sent ?? true
   }
 }
 

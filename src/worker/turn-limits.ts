@@ -6,7 +6,7 @@ import { type LimitReached, limitReached, type RunBudget, type Spent, shortOf, t
 import type { Model, ModelMessage } from '../model/port.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Control } from './control.ts'
-import { affordable } from './organization-budget.ts'
+import { watchMonth } from './organization-budget.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /** A limit of time is looked for this long after it was reached, so that the look finds it. */
@@ -42,6 +42,7 @@ export function watchLimits(
   })
   const timer = setTimeout(() => control.interruptStep(), timeLeft(time(), budget, deps.ceilings) + SLACK_MS)
 
+  const month = watchMonth(deps.db, run.organization_id)
   const near = (spent: Spent, context_tokens: number) => {
     const turn_seconds = deps.turn_wall_seconds - Math.floor(((deadline_in_ms ?? 0) - worked_ms()) / 1_000)
     const limits = nearLimits(spent, budget, deps.ceilings, [
@@ -67,7 +68,7 @@ export function watchLimits(
       return { kind: 'call', reservation, notice }
     },
     async afford({ cost_usd }): Promise<LimitReached | null> {
-      return cost_usd === '0' ? null : affordable(deps.db, run.organization_id)
+      return cost_usd === '0' ? null : month()
     },
     answered(messages, answer) {
       steps++

@@ -55,9 +55,19 @@ test('a call that broke off in the middle of its answer is counted besides the o
   expect((await rows(app, 'select reserved_usd from runs where id = $1', [id]))[0]).toEqual({ reserved_usd: '0' })
 })
 
+test('a call that is cut off before a word of it can be read is counted', async () => {
+  await using app = await startCodingApp((_request, n) =>
+    n === 0 ? { raw: [': it begins\n\n'], after: 'cut' } : { text: 'At last.', usage: { input: 2_000, output: 100 } },
+  )
+  const { id } = await createRun(app, { prompt: 'x', model })
+  expect((await awaitEnd(app, id)).usage.output_tokens).toBe(1_100)
+})
+
 test('a refusal of the provider costs nothing', async () => {
   await using app = await startCodingApp((_request, n) =>
-    n < 2 ? { status: 429, headers: { 'retry-after': '0' }, body: {} } : { text: 'Now.', usage: { input: 2_000, output: 100 } },
+    n < 2
+      ? { status: n === 0 ? 429 : 503, headers: { 'retry-after': '0' }, body: {} }
+      : { text: 'Now.', usage: { input: 2_000, output: 100 } },
   )
   const { id } = await createRun(app, { prompt: 'x', model })
   expect((await awaitEnd(app, id)).usage).toMatchObject({ input_tokens: 2_000, output_tokens: 100, cost_usd: '0.00195' })
