@@ -27,22 +27,27 @@ const SCRIPT = readFileSync(new URL('./inside/checkpoint.sh', import.meta.url), 
 /** How the files came to be: our own fresh checkout of `sha`, what should be `tree`, or anything. */
 export type Prepared = { from: 'clone'; sha: string } | { from: 'tree'; tree: string } | { from: 'empty' }
 
-/** Defines everything in the shell that runs it, makes the shadow repository anew, and takes the first snapshot. */
+/** Defines everything in the shell that runs it, makes the shadow repository anew, and takes the first snapshot: `parseSnapshot`. */
 export function prepareCommand(place: CheckpointPlace, how: Prepared): string {
   const known = how.from === 'clone' ? how.sha : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
-  return `${definitions(place)}\nquietly prepare ${how.from} ${known} && ${snapshotCommand(before)}`
+  return `${definitions(place)}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
 }
 
-/** The same without touching what is there, for a shell that lost its functions. */
-export function snapshotAgainCommand(place: CheckpointPlace, before: Pick<Snapshot, 'tree' | 'head'>): string {
-  return `${definitions(place)}\n${snapshotCommand(before)}`
-}
+/** For a shell that lost its functions: defines them again, and touches nothing. */
+export const againCommand = (place: CheckpointPlace, command: string): string => `${definitions(place)}\n${command}`
 
-/** In the same shell, after `prepareCommand`. `before`: what the snapshot before said. Read with `parseSnapshot`. */
-export function snapshotCommand(before: Pick<Snapshot, 'tree' | 'head'>): string {
-  return `quietly snapshot ${before.tree} ${before.head ?? 'none'}`
-}
+/**
+ * In the same shell, after `prepareCommand`: what the files hold is taken in, and when it has ended they may change again. `before`: what the
+ * snapshot before said. Answers SAME or CHANGED; after CHANGED comes `concludeCommand`.
+ */
+export const captureCommand = (before: Pick<Snapshot, 'head'>): string => `quietly capture ${before.head ?? 'none'}`
+export const SAME = 'same'
+export const CHANGED = 'changed'
+
+/** Names what was taken in: `parseSnapshot`. */
+export const concludeCommand = (before: Pick<Snapshot, 'tree' | 'head'>): string =>
+  `quietly conclude ${before.tree} ${before.head ?? 'none'}`
 
 export type Snapshot = {
   /** Names all files by their content: equal trees, equal files. */
@@ -99,7 +104,7 @@ function definitions(place: CheckpointPlace): string {
     max_bytes: place.max_bytes,
     relaxed: relaxedChecks,
     no_bytes: EMPTY_FILE,
-    written_at: 0,
+    ...{ written_at: 0, careful: '', changed: '', quick: '' },
   }
   return [...Object.entries(values).map(([name, value]) => `${name}=${quote(String(value))}`), SCRIPT].join('\n')
 }

@@ -11,8 +11,9 @@ import type { Snapshots } from './snapshots.ts'
 /** What was found, when (`performance.now()`), and from which entry of the trace to which it was so. */
 export type Found = { snapshot: Snapshot; found_at: number; seq: number; through_seq: number }
 
-/** Several snapshots that come fast share a pack. */
+/** Several snapshots that come fast share a pack; that nothing has changed may be known a little later. */
 const GATHER_MS = 50
+const EXTEND_MS = 250
 const AGAIN_MS = 1_000
 /** What was too large once is not packed again for this long. */
 const LATER_MS = 30_000
@@ -30,6 +31,7 @@ export class Checkpoints implements AsyncDisposable {
   #gap = false
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
+  #due = 0
   #not_before = 0
   #said = false
   #over = false
@@ -92,12 +94,15 @@ export class Checkpoints implements AsyncDisposable {
     else if (waiting?.seq === seq) Object.assign(waiting, { snapshot, through_seq })
     else this.#pending.push({ snapshot, found_at: performance.now(), seq, through_seq })
     this.#gap = false
-    this.#soon(Math.max(GATHER_MS, this.#not_before - performance.now()))
+    this.#soon(Math.max(this.#pending.length > 0 ? GATHER_MS : EXTEND_MS, this.#not_before - performance.now()))
   }
 
   #soon(ms: number): void {
-    if (this.#over) return
-    this.#timer ??= setTimeout(() => {
+    const due = performance.now() + ms
+    if (this.#over || (this.#timer && this.#due <= due)) return
+    this.#stopTimer()
+    this.#due = due
+    this.#timer = setTimeout(() => {
       this.#timer = null
       this.#storing ??= this.#storeAll()
         .catch(error => this.#trouble(error))

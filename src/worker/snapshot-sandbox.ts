@@ -1,5 +1,9 @@
 import {
+  againCommand,
+  CHANGED,
   type CheckpointPlace,
+  captureCommand,
+  concludeCommand,
   type PackInput,
   type Prepared,
   packCommand,
@@ -7,8 +11,6 @@ import {
   parseTip,
   prepareCommand,
   type Snapshot,
-  snapshotAgainCommand,
-  snapshotCommand,
 } from '../git/checkpoint-commands.ts'
 import { type GitHost, mirrorPath } from '../git/git-host.ts'
 import { type Kept, keptPath } from '../git/kept-repository.ts'
@@ -33,7 +35,9 @@ export type SnapshotSandbox = AsyncDisposable & {
   readonly identity: string | null
   /** Makes it ready, and takes the first snapshot. */
   prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
-  take(before: Snapshot, timeout_ms: number): Promise<Snapshot>
+  /** Whether anything has changed since `before`. When it has, what the files hold is taken in; they may change again, and `conclude` is next. */
+  capture(before: Snapshot, timeout_ms: number): Promise<boolean>
+  conclude(before: Snapshot, timeout_ms: number): Promise<Snapshot>
   /** A thin pack, piece by piece, and the commit that it is for. An error of `sink` is thrown. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }
@@ -56,18 +60,27 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     limits,
   })
   // A shell that was killed in the middle, or that broke off, has to be told everything again.
-  let defined = false
-  const ask = async (command: string, timeout_ms: number): Promise<Snapshot> => {
-    const result = await sandbox.exec({ command, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
-    const snapshot = result.exit_code === 0 && !result.truncated ? parseSnapshot(result.output) : null
-    defined = snapshot !== null
-    if (snapshot === null) throw failure('The files could not be looked at', result)
+  let defined = true
+  const ask = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
+    const asked = defined ? command : againCommand(place, command)
+    const result = await sandbox.exec({ command: asked, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
+    defined = result.exit_code === 0 && !result.truncated
+    if (!defined) throw failure('The files could not be looked at', result)
+    return result.output
+  }
+  const read = (output: Uint8Array): Snapshot => {
+    const snapshot = parseSnapshot(output)
+    if (snapshot === null) throw new SandboxError('The files could not be looked at: no snapshot was answered')
     return snapshot
   }
   return {
     identity: sandbox.identity,
-    prepare: (how, timeout_ms) => ask(prepareCommand(place, how), timeout_ms),
-    take: (before, timeout_ms) => ask(defined ? snapshotCommand(before) : snapshotAgainCommand(place, before), timeout_ms),
+    async prepare(how, timeout_ms) {
+      defined = true
+      return read(await ask(prepareCommand(place, how), timeout_ms))
+    },
+    capture: async (before, timeout_ms) => Buffer.from(await ask(captureCommand(before), timeout_ms)).toString() === CHANGED,
+    conclude: async (before, timeout_ms) => read(await ask(concludeCommand(before), timeout_ms)),
     async pack(input, sink) {
       const result = await sandbox.stream({ command: packCommand(place, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
       const tip = result.exit_code === 0 ? parseTip(result.output) : null

@@ -15,6 +15,8 @@ export class Snapshots implements AsyncDisposable {
   #sandbox: SnapshotSandbox | null
   #before: Snapshot | null = null
   #last: Promise<unknown> = Promise.resolve()
+  /** Resolves when the files may change again. */
+  #captured: Promise<unknown> = Promise.resolve()
   #not_before = 0
   #lost = 0
 
@@ -27,33 +29,40 @@ export class Snapshots implements AsyncDisposable {
 
   /** The first one: the files as they are now. Null: it failed. */
   prepare(how: Prepared): Promise<Snapshot | null> {
-    return this.#next(async () => {
+    const prepared = this.#next(async () => {
       this.#before = (await this.#sandbox?.prepare(how, PREPARE_MS)) ?? null
       return this.#before
     })
+    this.#captured = prepared
+    return prepared
   }
 
   /** Null: it failed, or one before it did a moment ago; with `anyway` that is no reason. */
   take(anyway = false): Promise<Snapshot | null> {
+    const captured = Promise.withResolvers<void>()
+    this.#captured = captured.promise
     return this.#next(async () => {
-      if (this.#before === null || (!anyway && performance.now() < this.#not_before)) return null
-      const { tree } = this.#before
+      const before = this.#before
+      if (before === null || (!anyway && performance.now() < this.#not_before)) return null
       if (this.#sandbox === null && this.#lost > MOST_LOST) return null
       if (this.#sandbox === null) {
         this.#sandbox = await this.#open()
-        this.#before = await this.#sandbox.prepare({ from: 'tree', tree }, PREPARE_MS)
-      } else this.#before = await this.#sandbox.take(this.#before, SNAPSHOT_MS)
+        this.#before = await this.#sandbox.prepare({ from: 'tree', tree: before.tree }, PREPARE_MS)
+      } else if (await this.#sandbox.capture(before, SNAPSHOT_MS)) {
+        captured.resolve()
+        this.#before = await this.#sandbox.conclude(before, SNAPSHOT_MS)
+      }
       return this.#before
-    })
+    }).finally(captured.resolve)
   }
 
-  /** Resolves when no snapshot is being taken any more, or `signal` fires. */
+  /** Resolves when the files may be changed, or `signal` fires. */
   async idle(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const over = () => resolve()
     signal.addEventListener('abort', over)
     if (signal.aborted) over()
-    await Promise.race([this.#last, promise])
+    await Promise.race([this.#captured, promise])
     signal.removeEventListener('abort', over)
   }
 

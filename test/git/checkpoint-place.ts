@@ -97,7 +97,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     first,
     async after(command) {
       await must(agent, command)
-      before = await shots.take(before, 20_000)
+      if (await shots.capture(before, 20_000)) before = await shots.conclude(before, 20_000)
       return before
     },
     async keep({ tree, head }) {

@@ -8,6 +8,8 @@ cd -- "$files" || exit 1
 
 # "clone": the files are a fresh checkout of commit $2 by our own hand. "tree": they should be tree $2. "empty": nothing is known of them.
 prepare() {
+  # Whatever its size, no file may fill the disk.
+  ulimit -f $((max_file_bytes / 1024 + 262144))
   mkdir -p "$shadow"/objects/{info,pack} "$shadow"/{refs,info} || return
   rm -f -- "$shadow"/index*
   printf 'ref: refs/heads/none\n' >"$shadow/HEAD"
@@ -83,13 +85,41 @@ open_nested() {
   return 1
 }
 
-# Takes the workspace as it is. $1, $2: tree and head of the snapshot before, or "none". Says tree, head, branch and what had to be left out.
-snapshot() {
-  local tree=$1 p i round opened part
-  local -a paths=() large=() left=()
+# First half of a snapshot: when it has ended the files may change again. $1: the head of the snapshot before. Says whether anything changed.
+capture() {
+  local line
+  changed= quick= left=() large=()
   if [[ -e $shadow/index.lock ]]; then rm -f -- "$shadow/index.lock"; fi
   read_head
   if [[ -s $shadow/submodules ]]; then open_submodules; fi
+  if [[ ! $careful ]]; then
+    # One process, and silence when nothing has changed.
+    git add -A -v --ignore-errors >"$shadow/added" 2>"$shadow/complaints" || careful=1
+    if [[ -s $shadow/complaints ]]; then careful=1; fi
+    if [[ -s $shadow/added ]]; then changed=1 quick=1; fi
+  fi
+  if [[ $careful ]]; then
+    if [[ $quick ]]; then
+      while IFS= read -r line; do
+        if [[ $line == "add '"*"/'" ]]; then line=${line#"add '"} && git update-index --force-remove -- "${line%"/'"}" 2>/dev/null; fi
+      done <"$shadow/added"
+    fi
+    capture_carefully || return
+    changed=1
+    if ((${#left[@]} + ${#large[@]} == 0)); then careful=; fi
+  elif [[ ! $changed ]] && ((written_at && EPOCHSECONDS > written_at + 1)); then
+    # What was written in the same second as the index is read again each time; in an index of today it is not.
+    git update-index --force-write-index
+    written_at=0
+  fi
+  if [[ $changed || $head != "$1" ]]; then printf changed; else printf same; fi
+}
+
+# With nested repositories, files that are too large, and what may not be read.
+capture_carefully() {
+  local p i round opened
+  local -a paths part
+  rm -f -- "$shadow/index.lock"
   for round in 1 2 3 4 5 6 7 8; do
     git ls-files -z -m -o --exclude-standard >"$shadow/changed" 2>"$shadow/complaints" || return
     mapfile -d '' -t paths <"$shadow/changed"
@@ -100,18 +130,29 @@ snapshot() {
   if [[ -s $shadow/complaints ]]; then
     while IFS= read -r p; do if [[ $p =~ ^warning:\ could\ not\ open\ directory\ \'(.*)\': ]]; then left+=("unreadable:${BASH_REMATCH[1]}"); fi; done <"$shadow/complaints"
   fi
-  if ((${#paths[@]})) || [[ $tree == none ]]; then
-    for ((i = 0; i < ${#paths[@]}; i += 500)); do
-      part=("${paths[@]:i:500}")
-      while IFS= read -r -d '' p; do large+=("${p#./}"); done < <(find "${part[@]/#/./}" -maxdepth 0 -type f -size "+${max_file_bytes}c" -print0 2>/dev/null)
-    done
-    add_all || return
+  find_large "${paths[@]}"
+  add_all
+}
+
+# Adds those of the given files to `large` that are.
+find_large() {
+  local p
+  local -a part
+  while (($#)); do
+    part=("${@:1:500}")
+    shift "${#part[@]}"
+    while IFS= read -r -d '' p; do large+=("${p#./}"); done < <(find "${part[@]/#/./}" -maxdepth 0 -type f -size "+${max_file_bytes}c" -print0 2>/dev/null)
+  done
+}
+
+# Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". Says tree, head, branch and
+# what had to be left out.
+conclude() {
+  local tree=$1
+  if [[ $quick ]]; then drop_large "$tree" || return; fi
+  if [[ $changed || $tree == none ]]; then
     tree=$(git write-tree) || return
     written_at=$EPOCHSECONDS
-  elif ((written_at && EPOCHSECONDS > written_at + 1)); then
-    # What was written in the same second as the index is read again each time; in an index of today it is not.
-    git update-index --force-write-index
-    written_at=0
   fi
   if [[ $head != "$2" && $head != none ]]; then
     take_head "$2"
@@ -122,12 +163,25 @@ snapshot() {
   if ((${#left[@]})); then printf '%s\0' "${left[@]:0:100}"; fi
 }
 
-# Runs the words with nothing but their own standard output; what git complained of is said when they fail.
-quietly() {
-  local code=0
-  "$@" 2>"$shadow/errors" || code=$?
-  if ((code)); then head -c 2000 -- "$shadow/errors"; fi
-  return "$code"
+# What was taken in quickly was not looked at for its size. $1: the tree before.
+drop_large() {
+  local line
+  local -a lines names=()
+  mapfile -t lines <"$shadow/added"
+  for line in "${lines[@]}"; do
+    if [[ $line == "add '"*"'" ]]; then
+      line=${line#"add '"}
+      names+=("${line%"'"}")
+    elif [[ $line != "remove '"*"'" ]]; then
+      # A name of several lines.
+      if [[ $1 == none ]]; then mapfile -d '' -t names < <(git ls-files -z); else mapfile -d '' -t names < <(git diff-index --cached --name-only -z "$1"); fi
+      break
+    fi
+  done
+  find_large "${names[@]}"
+  if ((${#large[@]} == 0)); then return 0; fi
+  careful=1
+  printf '%s\0' "${large[@]}" | git update-index -z --force-remove --stdin
 }
 
 # Submodules that have files by now.
@@ -139,6 +193,14 @@ open_submodules() {
     part=("$p"/*)
     if ((${#part[@]} == 0)) || beyond_link "$p" || ! open_nested "$p"; then printf '%s\0' "$p"; fi
   done >"$shadow/submodules"
+}
+
+# Runs the words with nothing but their own standard output; what git complained of is said when they fail.
+quietly() {
+  local code=0
+  "$@" 2>"$shadow/errors" || code=$?
+  if ((code)); then head -c 2000 -- "$shadow/errors"; fi
+  return "$code"
 }
 
 # Brings the index up to the files, but for `large` ones; what cannot be read is added to `left`.
