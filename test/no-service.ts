@@ -31,6 +31,7 @@ export function unaskedServices(db: Database): Services {
     models: createModelCatalog({ default_model: null }),
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
+    readTrees: unasked,
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),

@@ -18,10 +18,13 @@ export type JournalRecord =
 /** How the agent itself ended its turn. */
 export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
 
+/** `started`: an intent was written, so the outcome is unknown. `inherited`: the run that this one was forked from went on with it. */
+export type OpenCall = ToolCall & { started: boolean; inherited: boolean }
+
 export type Conversation = {
   messages: ModelMessage[]
-  /** Calls of the last answer that have no outcome, in order. `started`: an intent was written, so the outcome is unknown. */
-  open_calls: (ToolCall & { started: boolean })[]
+  /** Calls of the last answer that have no outcome, in order. */
+  open_calls: OpenCall[]
   /** The model was called last and has not answered, so the call is made again. */
   model_call_open: boolean
   /** What was set aside for that call, when it was. */
@@ -38,7 +41,7 @@ export type Conversation = {
 /** Rebuilds the conversation from the journal alone. */
 export function rebuildConversation(records: JournalRecord[], turn: number): Conversation {
   let messages: ModelMessage[] = []
-  let open: (ToolCall & { started: boolean })[] = []
+  let open: OpenCall[] = []
   let turn_steps = 0
   let turn_tokens = 0
   let ending: TurnEnding | null = null
@@ -59,7 +62,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
     } else if (record.kind === 'model_answered') {
       ending = record.turn === turn ? (record.ends_turn ?? null) : null
       messages.push(...record.messages)
-      open = record.tool_calls.map(call => ({ ...call, started: false }))
+      open = record.tool_calls.map(call => ({ ...call, started: false, inherited: record.turn === 0 }))
       if (record.turn === turn) {
         turn_steps++
         turn_tokens += record.tokens

@@ -18,6 +18,7 @@ import { runHeadFinder } from '../service/run-logs.ts'
 import { newSignInLink } from '../service/sessions.ts'
 import { workerState } from '../service/worker-state.ts'
 import { countSealedOtherwise } from '../store/secrets.ts'
+import { readTrees } from '../worker/read-trees.ts'
 import { prepareFirstStart } from './first-start.ts'
 import type { Parts } from './parts.ts'
 
@@ -64,6 +65,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     models,
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
+    readTrees: (run, between) => readTrees({ db, git, log }, run, between),
     commit_trailer: author.trailer,
     sealer,
     readRepositoryUrl: url =>

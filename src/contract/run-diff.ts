@@ -27,7 +27,12 @@ export const RunDiff = z
   .object({
     agent_run_id: z.int().describe('The run'),
     base_sha: z.string().nullable().describe('Commit that it started from'),
-    head_sha: z.string().nullable().describe('Commit of its changes; null while there is none'),
+    head_sha: z
+      .string()
+      .nullable()
+      .describe('Commit of its changes; null while there is none. Of steps: where the workspace stood in the end'),
+    from_seq: z.int().optional().describe('Only of steps: after this entry; 0: at the start'),
+    to_seq: z.int().optional().describe('Only of steps: up to and including this entry'),
     files_changed: z.int().describe('Number of files'),
     additions: z.int().describe('Lines added'),
     deletions: z.int().describe('Lines removed'),
@@ -48,11 +53,11 @@ export const RunDiff = z
   })
 export type RunDiff = z.infer<typeof RunDiff>
 
-const seq = () => decimal(1, 2_147_483_647).optional()
+const seq = () => decimal(0, 2_147_483_647).optional()
 
 export const DiffQuery = z.object({
   format: z.enum(['json', 'patch']).default('json').describe('`patch`: the unified diff alone, as text'),
-  from_seq: seq().describe('Only what changed after this entry'),
-  to_seq: seq().describe('Only what had changed by this entry'),
+  from_seq: seq().describe('Only what changed after this entry; 0, or only `to_seq`: since the start'),
+  to_seq: seq().describe('Only what had changed by this entry; default: the newest whose files are kept'),
 })
 export type DiffQuery = z.output<typeof DiffQuery>

@@ -89,6 +89,15 @@ export const ResumeRunInput = z
   .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })
 export type ResumeRunInput = z.output<typeof ResumeRunInput>
 
+export const ForkRunInput = z
+  .object({
+    agent_run_id: z.int().min(0).describe('The run to fork'),
+    from_seq: z.int().min(1).describe('Entry of its trace, the last that the new run takes over'),
+    prompt: prompt.nullish().describe('What the agent is to do from there; default `Continue.`'),
+  })
+  .meta({ id: 'ForkAgentRunInput', examples: [{ agent_run_id: exampleRun.id, from_seq: 5, prompt: 'Try it without a discount.' }] })
+export type ForkRunInput = z.output<typeof ForkRunInput>
+
 const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = ResumeRunInput.shape
 
 /** The same for the path that names the run; some clients call the prompt `instruction` there. */

@@ -56,8 +56,7 @@ export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
     const run_id = Number(/^(\d+)\.git$/.exec(name)?.[1])
     const use = host.kept.get(run_id)
     if (use && (use.holders > 0 || Date.now() - use.used_at < idle_ms)) continue
-    host.kept.delete(run_id)
-    await removeTree(join(host.checkpoints, name))
+    await removeNow(host, run_id, join(host.checkpoints, name))
   }
 }
 
@@ -89,8 +88,20 @@ export async function markKept(host: GitHost, run_id: number, packs: number): Pr
   await writeOwn(join(keptPath(host, run_id), PACKS), String(packs), host.user)
 }
 
-export async function removeKept(host: GitHost, run_id: number): Promise<void> {
-  await removeTree(keptPath(host, run_id))
+/** Has what was kept of a run made anew from the database the next time. False: somebody is using it. */
+export async function dropKept(host: GitHost, run_id: number): Promise<boolean> {
+  if ((host.kept.get(run_id)?.holders ?? 0) > 0) return false
+  await removeNow(host, run_id, keptPath(host, run_id))
+  return true
+}
+
+/** Whoever asks for it meanwhile waits, and makes it anew. */
+async function removeNow(host: GitHost, run_id: number, path: string): Promise<void> {
+  const removed = removeTree(path)
+  const use = { holders: 0, used_at: 0, turn: removed }
+  host.kept.set(run_id, use)
+  await removed
+  if (use.holders === 0 && use.turn === removed) host.kept.delete(run_id)
 }
 
 /**

@@ -11,6 +11,7 @@ import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
+import { forkRun } from '../service/fork-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
 import { addMember, listMembers, removeMember, updateMember } from '../service/members.ts'
@@ -99,6 +100,7 @@ export const handlers: Handlers = {
     const input = { ...body, agent_run_id: params.agent_run_id }
     return once(ctx, 'resumeAgentRun', input, within => resumeRun(within, input))
   },
+  forkAgentRun: (ctx, { body }) => once(ctx, 'forkAgentRun', body, within => forkRun(within, body)),
   stopAgentRun: (ctx, { body }) => stopRun(ctx, body.agent_run_id),
   pauseAgentRun: (ctx, { body }) => pauseRun(ctx, body.agent_run_id),
   banAgentRun: (ctx, { body }) => banRun(ctx, body.agent_run_id),

@@ -1,4 +1,5 @@
 import type { Scope } from '../contract/endpoint.ts'
+import type { RunDiff } from '../contract/run-diff.ts'
 import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import type { Window } from '../core/rate-window.ts'
@@ -22,6 +23,12 @@ export type RepositoryReader = (
   url: string,
 ) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
 
+/** What lies between two trees that were kept of a run, with its first `packs` packs. Null: they cannot be had any more. */
+export type TreeReader = (
+  run: { organization_id: number; id: number; repository_id: number | null },
+  between: { packs: number; from: string; to: string },
+) => Promise<Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'> | null>
+
 export type ModelList = {
   get(id: string): { id: string; scripted: boolean } | null
   list(): { id: string; label: string; provider: string }[]
@@ -39,6 +46,7 @@ export type Services = {
   models: ModelList
   resolveBase: BaseResolver
   forge: Forge
+  readTrees: TreeReader
   /** The key under which commits name their run. */
   commit_trailer: string
   readRepositoryUrl: RepositoryReader

@@ -27,7 +27,10 @@ export async function getPack(db: Db, organization_id: number, run_id: number, n
   return rows[0]
 }
 
-/** Gives a run that has none of its own the checkpoint of another one as its start, with the packs for it. False: there is no such checkpoint. */
+/**
+ * Gives a run that has none of its own the checkpoint of another one as its start, with the packs for it. False: there is no such checkpoint,
+ * or one of its packs is not what was stored.
+ */
 export async function copyCheckpoint(
   db: Db,
   organization_id: number,
@@ -40,7 +43,8 @@ export async function copyCheckpoint(
         insert into checkpoints (organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out)
         select r.organization_id, r.id, 0, 0, c.packs, c.base_sha, c.tree, c.head, c.branch, c.left_out
         from checkpoints c join runs r on r.organization_id = c.organization_id and r.id = $4
-        where c.organization_id = $1 and c.run_id = $2 and c.seq = $3
+        where c.organization_id = $1 and c.run_id = $2 and c.seq = $3 and not exists (select 1 from checkpoint_packs p
+          where p.organization_id = $1 and p.run_id = $2 and p.n <= c.packs and sha256(p.content) <> p.sha256)
         returning organization_id, run_id, packs
       ), packs as (
         insert into checkpoint_packs (organization_id, run_id, n, tip, base_sha, inherited, sha256, content)

@@ -35,13 +35,13 @@ export async function insertMessage(
   })
 }
 
-/** Takes every message that this turn may deliver, once, under the fence. Enqueued ones stay for the next turn. */
+/** Takes every message that this turn may deliver, once, under the fence, for the next record of the journal. Enqueued ones stay for the next turn. */
 export async function takeMessages(db: Db, organization_id: number, run_id: number, epoch: number): Promise<MessageRow[]> {
   const { rows } = await db.query<MessageRow>({
     name: 'take_messages',
-    text: `with run as (select id, turn from runs where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for update),
+    text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for update),
       taken as (
-        update messages m set delivered_at = now() from run
+        update messages m set delivered_at = now(), delivered_n = run.journal_count + 1 from run
         where m.run_id = run.id and m.delivered_at is null and m.turn <= run.turn
         returning m.id, m.seq, m.mode, m.text, m.images, m.user_id
       ), counted as (

@@ -105,6 +105,8 @@ export type NewRun = {
   base_sha: string | null
   auto_create_pr: boolean
   parent_run_id: number | null
+  /** The entry of its parent at which it parted; absent: it is no fork. */
+  forked_at_seq?: number
   budget_max_cost_usd: string | null
   budget_max_steps: number | null
   budget_max_active_seconds: number | null
@@ -118,8 +120,8 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
     name: 'insert_run',
     text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, deadline_at)
-      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20))
+        budget_max_wall_seconds, deadline_at, forked_at_seq)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21)
         returning id, organization_id, user_id, repository_id, model
       ), made as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
@@ -147,6 +149,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.budget_max_active_seconds,
       run.budget_max_wall_seconds,
       run.deadline_seconds,
+      run.forked_at_seq ?? null,
     ],
   })
   return only(rows)

@@ -112,9 +112,9 @@ async function requireCommit(deps: WorkerDeps, claim: Claim, repository: Reposit
 
 const notFetched = ({ code, message }: GitError) => new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
 
-/** What an earlier turn settled. A run that let its branch go keeps its base and gets a branch of a new name. */
-function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha }: RunRow) {
-  if (base_ref === null || base_sha === null || (branch === null && branches_let_go === 0)) return null
+/** What an earlier turn settled, or the run that was forked. A run that let its branch go keeps its base and gets a branch of a new name. */
+function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha, forked_at_seq }: RunRow) {
+  if (base_ref === null || base_sha === null || (branch === null && branches_let_go === 0 && forked_at_seq === null)) return null
   return { base_ref, base_sha, branch: branch ?? branchName(id, title, branches_let_go) }
 }
 

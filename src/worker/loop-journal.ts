@@ -1,4 +1,4 @@
-import { type Conversation, type JournalRecord, promptMessage, toolMessage } from '../agent/conversation.ts'
+import { type Conversation, type JournalRecord, type OpenCall, promptMessage, toolMessage } from '../agent/conversation.ts'
 import type { LoopJournal, Signals } from '../agent/journal.ts'
 import type { PlannedCall } from '../agent/meter.ts'
 import type { Reservation } from '../core/reservation.ts'
@@ -176,12 +176,14 @@ export async function tellRestored(claim: Claim, restored: Restored | null): Pro
 }
 
 /** Outcomes for calls whose outcome nobody knows: never run again, and the agent is told (decisions §1). */
-export async function closeOpenCalls(claim: Claim, calls: (ToolCall & { started: boolean })[]): Promise<ModelMessage[]> {
+export async function closeOpenCalls(claim: Claim, calls: OpenCall[]): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = []
-  for (const { started, ...call } of calls) {
+  for (const { started, inherited, ...call } of calls) {
     const error = started
       ? 'Interrupted: whether it took effect is unknown. Look before you repeat it.'
-      : 'Not run: the turn was interrupted before.'
+      : inherited
+        ? 'Not run: the run was forked before.'
+        : 'Not run: the turn was interrupted before.'
     const result = {
       status: 'interrupted' as const,
       output: { status: 'interrupted', error },
@@ -191,7 +193,8 @@ export async function closeOpenCalls(claim: Claim, calls: (ToolCall & { started:
     }
     const message = toolMessage(call, result.output)
     await claim.append({
-      entries: toolEntries(call, result, null, null),
+      // It stands in the trace of the run that had begun it.
+      entries: inherited ? [] : toolEntries(call, result, null, null),
       records: [record('tool_finished', call.id, { call_id: call.id, message })],
     })
     messages.push(message)

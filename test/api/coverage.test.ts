@@ -16,6 +16,7 @@ const homes: Record<EndpointName, string[]> = {
   listAgentRuns: ['list-runs'],
   resumeAgentRun: ['resume-run', 'quota'],
   resumeAgentRunById: ['resume-run-by-id', 'quota'],
+  forkAgentRun: ['fork-run', 'quota'],
   stopAgentRun: ['stop-run'],
   pauseAgentRun: ['pause-run'],
   banAgentRun: ['ban-run'],

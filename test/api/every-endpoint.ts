@@ -50,6 +50,7 @@ export function tokenCalls(ids: Ids): Call[] {
     updateAgentRun: { title: 'changed' },
     resumeAgentRun: { agent_run_id: ids.run_id, prompt: 'x' },
     resumeAgentRunById: { prompt: 'x' },
+    forkAgentRun: { agent_run_id: ids.run_id, from_seq: 1 },
     stopAgentRun: { agent_run_id: ids.run_id },
     pauseAgentRun: { agent_run_id: ids.run_id },
     banAgentRun: { agent_run_id: ids.run_id },

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunDiff } from '../../src/contract/run-diff.ts'
+import { append } from '../../src/store/append.ts'
 import { saveChange } from '../../src/store/changes.ts'
+import { saveCheckpoints } from '../../src/store/checkpoints.ts'
+import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -73,19 +76,31 @@ describe('400', () => {
   })
 })
 
-describe('501', () => {
-  test.each(['from_seq=1', 'to_seq=2', 'from_seq=1&to_seq=1'])('a range is not shown as if it were the whole: %s', async query => {
+describe('409', () => {
+  test('files that are not kept are not made up: the newest entry that can be had is named', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
-    expectProblem(await diff(id, `?${query}`), 501)
+    const changing = ['shell', 'read', 'shell'].map(tool_name => entry({ message_type: 'ACTION', tool_name }))
+    await append(app.db, app.org_id, id, null, { entries: changing })
+    expect(expectProblem(await diff(id, '?to_seq=2'), 409).detail).toBe(
+      'The files of the run after entry 2 are not kept. There is no entry of which they are.',
+    )
+    await putRun(app, id, 'running')
+    const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
+    const checkpoint = { seq: 0, through_seq: 2, tree: 'a'.repeat(40), head: null, branch: null, left_out: null }
+    await saveCheckpoints(app.db, { organization_id: app.org_id, run_id: id, epoch: run?.epoch ?? 0 }, null, [checkpoint], null, 100)
+    expect(expectProblem(await diff(id, '?to_seq=4'), 409).detail).toContain('The newest entry of which they are is 3.')
+    // Between two entries of one checkpoint nothing has changed, whatever its objects are.
+    expect((await diff(id, '?from_seq=0&to_seq=3')).body).toMatchObject({ from_seq: 0, to_seq: 3, files: [], patch: '' })
   })
 })
 
 describe('400 of a range', () => {
   test.each([
     ['from_seq=-1', 'query.from_seq'],
-    ['from_seq=0', 'query.from_seq'],
+    ['from_seq=2', 'query.from_seq'],
+    ['to_seq=2', 'query.to_seq'],
     ['to_seq=1e1', 'query.to_seq'],
-    ['from_seq=5&to_seq=1', 'query.to_seq'],
+    ['from_seq=1&to_seq=0', 'query.to_seq'],
   ])('%s', async (query, field) => {
     const { id } = await createRun(app, { prompt: 'x' })
     expectProblem(await diff(id, `?${query}`), 400, field)

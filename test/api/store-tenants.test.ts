@@ -18,6 +18,7 @@ import {
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
+import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
 import { lastOutcomeAt, lastRecord, listJournal } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
@@ -171,6 +172,11 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   updateRepository: (db, org) => updateRepository(db, org, mine.repo, { name: 'theirs', archived: true, base_branch: 'x' }),
   forgetDefaultRepository: (db, org) => forgetDefaultRepository(db, org, mine.repo),
   checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
+  copyConversation: async (db, org) => {
+    await copyConversation(db, org, { run_id: mine.run, seq: 1 }, other.run_id)
+    await copyConversation(db, org, { run_id: other.run_id, seq: 1 }, mine.ended)
+  },
+  hasChangedFiles: (db, org) => hasChangedFiles(db, org, mine.run, 100, []),
   copyCheckpoint: async (db, org) => {
     expect(await copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, other.run_id)).toBe(false)
     return copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, mine.ended)
@@ -294,6 +300,7 @@ const without: Record<string, string> = {
   ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start' },
   ...{
     migrate: 'the schema',
+    migrateWhenThere: 'the schema',
     needsOf: 'a file',
     countSealedOtherwise: 'the start',
     removedRepositories: 'the sweep of this machine',

@@ -71,6 +71,18 @@ describe('run', () => {
     expect(answered.out).not.toContain('Which name?')
   })
 
+  test('can be forked at an entry, and the fork is followed from its beginning', async () => {
+    const { out } = await cli(['run', '--wait', '--json', playbook('run: echo seen', 'answer: First.')])
+    const { id } = JSON.parse(out)
+    const forked = await cli(['fork', String(id), '2', playbook('answer: Second.'), '--follow'])
+    expect(forked.code).toBe(0)
+    expect(forked.out).toMatch(/^ {3}1 USER_MESSAGE +Play\./m)
+    expect(forked.out).toMatch(/^ {3}2 AGENT_RUN_LINK/m)
+    expect(forked.out).toMatch(/Second\.\n$/)
+    expect((await cli(['fork', String(id), '999'])).err).toMatch(/from_seq/)
+    expect((await cli(['fork', String(id), 'x'])).code).toBe(2)
+  })
+
   test('of a repository or model that is not there is refused with what there is', async () => {
     expect(await cli(['run', 'x', '--repo', 'nobody/nothing'])).toMatchObject({
       code: 1,

@@ -7,7 +7,7 @@ export type CallOptions = {
   signal?: AbortSignal
   /** Sent besides; they win over the client's own. */
   headers?: Record<string, string>
-  /** Create and resume get a random one, the same for all attempts; `null` sends none, and then they are not repeated. */
+  /** Create, resume and fork get a random one, the same for all attempts; `null` sends none, and then they are not repeated. */
   idempotency_key?: string | null
   /** Says that the request may arrive twice, so that it is also repeated after a cut connection. Reading always may. */
   repeatable?: boolean

@@ -16,6 +16,8 @@ export type RunHandle = Promise<AgentRun> & {
 
 type Changes = Body<'updateAgentRun'>
 type FollowUp = Omit<Body<'resumeAgentRun'>, 'agent_run_id'>
+/** Without a range the whole change; `from_seq` 0: from the start. */
+type DiffOptions = CallOptions & Omit<Query<'getAgentRunDiff'>, 'format'>
 
 export type Runs = {
   create(input: Body<'createAgentRun'>, options?: CallOptions): RunHandle
@@ -24,6 +26,8 @@ export type Runs = {
   get(agent_run_id: number, options?: CallOptions): RunHandle
   /** Sends a follow-up: a prompt, or a prompt with more. Its `wait` is for what the run makes of it. */
   resume(agent_run_id: number, input: string | FollowUp, options?: CallOptions): RunHandle
+  /** Begins a new run at entry `from_seq` of another one, with its conversation and its files. */
+  fork(agent_run_id: number, input: number | Omit<Body<'forkAgentRun'>, 'agent_run_id'>, options?: CallOptions): RunHandle
   stop(agent_run_id: number, options?: CallOptions): RunHandle
   /** Holds a run; a resume goes on where it was. Its `wait` is for the moment when its worker has let go. */
   pause(agent_run_id: number, options?: CallOptions): RunHandle
@@ -37,9 +41,9 @@ export type Runs = {
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** What became of every step, and how often another worker went on. */
   recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
-  diff(agent_run_id: number, options?: CallOptions): Promise<Answer<'getAgentRunDiff'>>
-  /** The whole change as git writes it. */
-  patch(agent_run_id: number, options?: CallOptions): Promise<string>
+  diff(agent_run_id: number, options?: DiffOptions): Promise<Answer<'getAgentRunDiff'>>
+  /** The same as git writes it. */
+  patch(agent_run_id: number, options?: DiffOptions): Promise<string>
 }
 
 export function createRuns(core: Core): Runs {
@@ -73,6 +77,10 @@ export function createRuns(core: Core): Runs {
       const follow_up = typeof input === 'string' ? { prompt: input } : input
       return handle(core.call('resumeAgentRun', { body: { agent_run_id, ...follow_up }, ...options }))
     },
+    fork(agent_run_id, input, options) {
+      const body = typeof input === 'number' ? { from_seq: input } : input
+      return handle(core.call('forkAgentRun', { body: { agent_run_id, ...body }, ...options }))
+    },
     stop: (agent_run_id, options) => handle(core.call('stopAgentRun', reference(agent_run_id, options))),
     pause: (agent_run_id, options) => handle(core.call('pauseAgentRun', reference(agent_run_id, options))),
     update: (agent_run_id, body, options) =>
@@ -85,9 +93,11 @@ export function createRuns(core: Core): Runs {
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
     recovery: (agent_run_id, query, options) =>
       core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
-    diff: (agent_run_id, options) => core.call('getAgentRunDiff', { params: { agent_run_id }, ...options }),
-    async patch(agent_run_id, options) {
-      const response = await core.request('getAgentRunDiff', { params: { agent_run_id }, query: { format: 'patch' }, ...options })
+    diff: (agent_run_id, { from_seq, to_seq, ...options } = {}) =>
+      core.call('getAgentRunDiff', { params: { agent_run_id }, query: { from_seq, to_seq }, ...options }),
+    async patch(agent_run_id, { from_seq, to_seq, ...options } = {}) {
+      const query = { format: 'patch' as const, from_seq, to_seq }
+      const response = await core.request('getAgentRunDiff', { params: { agent_run_id }, query, ...options })
       return response.text()
     },
   }

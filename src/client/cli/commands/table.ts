@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { admin } from './admin.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
+import { fork } from './fork.ts'
 import { help } from './help.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
@@ -23,6 +24,7 @@ export const commands: Command[] = [
   show,
   logs,
   resume,
+  fork,
   pause,
   stop,
   repos,
