@@ -47,7 +47,7 @@ test('the machine of a worker is lost with all that is on it: another lays the f
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('The workspace was set up anew')
   expect(gitIn(cluster.repository, 'show', `${run.branch}:new.txt`)).toBe('untracked\n')
   expect(run.github_pull_requests).toHaveLength(1)
-})
+}, 120_000)
 
 test('a worker that dies while it lays the files out leaves no half of them to the next one', async () => {
   await using cluster = await startCluster(
@@ -69,4 +69,4 @@ test('a worker that dies while it lays the files out leaves no half of them to t
   await cluster.start('work', second.data_dir)
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'Second.' })
   expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('3000\n3000\n')
-})
+}, 120_000)
