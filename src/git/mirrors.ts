@@ -76,8 +76,8 @@ async function stamp(host: GitHost, repository_id: number, state: Omit<MirrorSta
 }
 
 async function refreshFromRemote(host: GitHost, repo: GitRepository, timeout_ms: number): Promise<Refreshed> {
-  const ends_at = Date.now() + timeout_ms
-  const left = () => Math.max(1, ends_at - Date.now())
+  const ends_at = performance.now() + timeout_ms
+  const left = () => Math.max(1, Math.ceil(ends_at - performance.now()))
   const [remote, known] = await Promise.all([listRemote(host, repo, Math.min(left(), 60_000)), readKnown(host, repo)])
   const default_branch = defaultBranch(remote)
   const state = { default_branch, empty: ![...remote.refs.keys()].some(name => name.startsWith('refs/heads/')) }

@@ -55,7 +55,8 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
     return renewBase(deps, run, base, signal)
   }
 
-  const { found, unreachable } = await lookUp(deps, claim, repository, run, signal)
+  const asked = { base_ref: run.base_ref, asked_at: byOurClock(run, run.created_at) }
+  const { found, unreachable } = await lookUp(deps, claim, repository, asked, signal)
   if (found === null) {
     if (unreachable) throw notFetched(unreachable)
     throw new StartError(
@@ -80,13 +81,13 @@ async function lookUp(
   deps: WorkerDeps,
   claim: Claim,
   repository: RepositoryRow,
-  run: Pick<RunRow, 'base_ref' | 'created_at'>,
+  asked: { base_ref: string | null; asked_at: number },
   signal: AbortSignal,
 ) {
   const started = performance.now()
   for (let attempt = 1; ; attempt++) {
-    const unreachable = await bringUpToDate(deps, repository, run.created_at, signal)
-    const found = await resolveRef(deps.git, repository.id, run.base_ref)
+    const unreachable = await bringUpToDate(deps, repository, asked.asked_at, signal)
+    const found = await resolveRef(deps.git, repository.id, asked.base_ref)
     const again = unreachable?.retryable === true && attempt < FETCH_ATTEMPTS && performance.now() - started < AGAIN_WITHIN_MS
     if (found !== null || !again || signal.aborted) return { found, unreachable }
     const { code, message } = unreachable
@@ -103,7 +104,7 @@ async function hasCommit(deps: WorkerDeps, repository: RepositoryRow, sha: strin
 }
 
 async function requireCommit(deps: WorkerDeps, claim: Claim, repository: RepositoryRow, sha: string, signal: AbortSignal): Promise<void> {
-  const { found, unreachable } = await lookUp(deps, claim, repository, { base_ref: sha, created_at: new Date() }, signal)
+  const { found, unreachable } = await lookUp(deps, claim, repository, { base_ref: sha, asked_at: Date.now() }, signal)
   if (found !== null && !('empty' in found)) return
   if (unreachable) throw notFetched(unreachable)
   const message = `${repository.full_name} has commit ${sha} no more, which this run started from.`
@@ -130,7 +131,7 @@ export async function renewBase(deps: WorkerDeps, run: RunRow, base: Base, signa
   const kept = { ...base, branch, renewed: { start_sha: run.head_sha ?? pr.head_sha } }
   if (pr.merge_sha === null || pr.merged_at === null) return kept
   const asked_at = Math.max(pr.merged_at.getTime(), run.turn_started_at.getTime())
-  await bringUpToDate(deps, base.repository, new Date(asked_at), signal)
+  await bringUpToDate(deps, base.repository, byOurClock(run, new Date(asked_at)), signal)
   const contains = (sha: string, ancestor: string) => isAncestor(deps.git, base.repository.id, ancestor, sha)
   try {
     const tip = await resolveRef(deps.git, base.repository.id, base.ref)
@@ -152,12 +153,16 @@ function nextBranch({ id, title, branches_let_go }: RunRow, taken: ReadonlySet<s
   }
 }
 
+/** A moment of the database by the clock of this machine, which stamps the mirrors: the claim set `updated_at` just now by both. */
+const byOurClock = (run: RunRow, moment: Date): number => Date.now() - (run.updated_at.getTime() - moment.getTime())
+
 /** The create request has already set a refresh going: what it found, or is about to find, is new enough. */
-async function bringUpToDate(deps: WorkerDeps, repository: RepositoryRow, asked_at: Date, signal: AbortSignal): Promise<GitError | null> {
+async function bringUpToDate(deps: WorkerDeps, repository: RepositoryRow, asked_at: number, signal: AbortSignal): Promise<GitError | null> {
   const state = await mirrorState(deps.git, repository.id)
   const refreshed_at = state === null ? 0 : Date.parse(state.refreshed_at)
-  const oldest = repository.kind === 'local' ? asked_at.getTime() : Math.min(asked_at.getTime(), Date.now() - REMOTE_FRESH_MS)
-  if (refreshed_at >= oldest) return null
+  const oldest = repository.kind === 'local' ? asked_at : Math.min(asked_at, Date.now() - REMOTE_FRESH_MS)
+  // One from the future was stamped before the clock was set back: nobody knows when.
+  if (refreshed_at >= oldest && refreshed_at <= Date.now()) return null
   try {
     await refreshMirror(deps.git, repository, { timeout_ms: deps.git_limits.fetch_ms, wait_ms: deps.git_limits.fetch_ms, signal })
     return null
