@@ -35,7 +35,9 @@ export const LogEntry = z
     message_type: MessageType,
     thought: z.string().nullable().describe('What the agent said about this step'),
     tool_name: z.string().nullable().describe('The tool of an ACTION, or of an ERROR during one'),
-    tool_input: json.nullable().describe('What the tool was given; for the built-in tools see the schemas `Tool_…`'),
+    tool_input: json
+      .nullable()
+      .describe('What the tool was given, long texts cut in the middle; for the built-in tools see the schemas `Tool_…`'),
     tool_output: json.nullable().describe('What it answered; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
     observation: z.union([json, z.string()]).nullable().describe('What was seen or said; its shape goes by `message_type`'),
     turn: z.int().describe('1 for the first prompt, one more with each new turn'),

@@ -1,7 +1,11 @@
 import type { ToolResult } from '../agent/tool.ts'
+import { cutStrings } from '../core/cut-text.ts'
 import type { ToolCall } from '../model/port.ts'
 import type { NewEntry } from '../store/append.ts'
 import { entry, errorEntry } from './entry.ts'
+
+/** Characters of a tool's input that its entry shows, as of its output. */
+const INPUT_CHARACTERS = 96 * 1024
 
 type Plan = { plan: { id: number; text: string; state: string }[] }
 
@@ -17,19 +21,30 @@ export function toolEntries(call: ToolCall, result: ToolResult, thought: string 
       entry({ message_type: 'PLAN_EVALUATION', thought: thought ?? planText(observation), observation, duration_ms: result.duration_ms }),
     ]
   }
+  const input = shownInput(call.input ?? { invalid: call.invalid ?? 'not a JSON object' })
   const action = entry({
     message_type: 'ACTION',
     thought,
     tool_name: call.name,
-    tool_input: call.input ?? { invalid: call.invalid ?? 'not a JSON object' },
+    tool_input: input.value,
     tool_output: result.output,
     observation: result.observation ?? null,
     duration_ms: result.duration_ms,
-    truncated: result.truncated,
+    truncated: result.truncated || input.cut,
     artifact_url,
   })
   if (!result.error) return [action]
   return [action, errorEntry({ ...result.error, retryable: false, phase: 'tool' }, call.name)]
+}
+
+/** A file that was written stands in the diff: here its beginning and its end do, so that a page of a hundred entries stays a page. */
+function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
+  const whole = JSON.stringify(input)
+  if (whole.length <= INPUT_CHARACTERS) return { value: input, cut: false }
+  const value = cutStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>
+  // Escapes may make a string several times as long; more than that is made of keys.
+  if (JSON.stringify(value).length <= 8 * INPUT_CHARACTERS) return { value, cut: true }
+  return { value: { left_out: `${whole.length} characters of JSON`, beginning: whole.slice(0, 4_000) }, cut: true }
 }
 
 const marks: Record<string, string> = { done: 'x', in_progress: '>', pending: ' ' }
