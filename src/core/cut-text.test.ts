@@ -21,3 +21,12 @@ test('strings anywhere in a value are bounded together, its shape stays', () => 
   expect(JSON.stringify(value).length).toBeLessThan(2500)
   expect(value).toMatchObject({ b: [1, null, expect.any(String)] })
 })
+
+test('row 45: what is wide or deep is cut too, without looking at all of it', () => {
+  const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]))
+  const { value, cut } = cutStrings({ wide, list: Array(50_000).fill(1) }, 100)
+  expect(cut).toBe(true)
+  expect(JSON.stringify(value).length).toBeLessThan(150_000)
+  expect(cutStrings(JSON.parse(`${'['.repeat(30)}1${']'.repeat(30)}`), 100).cut).toBe(true)
+  expect(cutStrings({ a: [1, { b: null }] }, 100)).toEqual({ value: { a: [1, { b: null }] }, cut: false })
+})

@@ -7,10 +7,14 @@ export function cutText(text: string, most: number): { text: string; cut: boolea
   return { text: `${head}\n… ${text.length - 2 * half} characters left out …\n${tail}`, cut: true }
 }
 
-/** The strings of a JSON value cut, each on its own and all together bounded by `most`; for what goes into a trace or back to a model. */
+const MOST_PARTS = 10_000
+const MOST_KEY = 100
+
+/** The strings of a JSON value cut, each on its own and all together bounded by `most`, its depth and the number of its parts too; for what goes into a trace or back to a model. */
 export function cutStrings(value: unknown, most: number): { value: unknown; cut: boolean } {
   let cut = false
   let left = most
+  let parts = MOST_PARTS
   const walk = (item: unknown, depth: number): unknown => {
     if (typeof item === 'string') {
       const result = cutText(item, Math.max(200, left))
@@ -19,12 +23,14 @@ export function cutStrings(value: unknown, most: number): { value: unknown; cut:
       return result.text
     }
     if (typeof item !== 'object' || item === null) return item
-    if (depth > 20) {
-      cut = true
-      return Array.isArray(item) ? [] : {}
-    }
-    if (Array.isArray(item)) return item.map(part => walk(part, depth + 1))
-    return Object.fromEntries(Object.entries(item).map(([key, part]) => [key, walk(part, depth + 1)]))
+    const all = depth > 20 ? [] : Array.isArray(item) ? item : Object.keys(item)
+    const kept = all.slice(0, parts)
+    parts -= kept.length
+    cut ||= depth > 20 || kept.length < all.length
+    if (Array.isArray(item)) return kept.map(part => walk(part, depth + 1))
+    return Object.fromEntries(
+      kept.map(key => [String(key).slice(0, MOST_KEY), walk((item as Record<string, unknown>)[key as string], depth + 1)]),
+    )
   }
   return { value: walk(value, 0), cut }
 }

@@ -6,6 +6,8 @@ import { type ModelAnswer, ModelError, type ModelMessage, type ToolCall } from '
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 /** Nesting of tool arguments; deeper ones break whoever writes them as JSON again. */
 const MAX_ARGUMENT_DEPTH = 64
+/** Values in them, at every level: whoever cuts, compares or shows them looks at each. */
+const MAX_ARGUMENT_VALUES = 10_000
 /** Characters of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
@@ -150,17 +152,24 @@ function argumentsOf(part: ToolCallPart): Pick<ToolCall, 'input' | 'invalid'> {
     const what = input === null ? 'null' : Array.isArray(input) ? 'an array' : `a ${typeof input}`
     return invalid(`The arguments must be a JSON object, not ${what}.`)
   }
-  if (depthOver(input, MAX_ARGUMENT_DEPTH)) return invalid(`The arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`)
+  const excess = excessOf(input)
+  if (excess !== null) return invalid(excess)
   return { input: input as Record<string, unknown> }
 }
 
-function depthOver(root: object, limit: number): boolean {
+/** What is too much of these arguments, in words; null: nothing. */
+function excessOf(root: object): string | null {
+  let values = 0
   let level: unknown[] = [root]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true
-    level = level
-      .flatMap(value => (typeof value === 'object' && value !== null ? Object.values(value) : []))
-      .filter(value => typeof value === 'object' && value !== null)
+    if (depth > MAX_ARGUMENT_DEPTH) return `The arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`
+    const next: unknown[] = []
+    for (const parent of level)
+      for (const value of Object.values(parent as object)) {
+        if (++values > MAX_ARGUMENT_VALUES) return `The arguments hold more than ${MAX_ARGUMENT_VALUES} values.`
+        if (typeof value === 'object' && value !== null) next.push(value)
+      }
+    level = next
   }
-  return false
+  return null
 }

@@ -39,12 +39,8 @@ export function toolEntries(call: ToolCall, result: ToolResult, thought: string 
 
 /** A file that was written stands in the diff: here its beginning and its end do, so that a page of a hundred entries stays a page. */
 function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
-  const whole = JSON.stringify(input)
-  if (whole.length <= INPUT_CHARACTERS) return { value: input, cut: false }
-  const value = cutStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>
-  // Escapes may make a string several times as long; more than that is made of keys.
-  if (JSON.stringify(value).length <= 8 * INPUT_CHARACTERS) return { value, cut: true }
-  return { value: { left_out: `${whole.length} characters of JSON`, beginning: whole.slice(0, 4_000) }, cut: true }
+  if (JSON.stringify(input).length <= INPUT_CHARACTERS) return { value: input, cut: false }
+  return { value: cutStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>, cut: true }
 }
 
 const marks: Record<string, string> = { done: 'x', in_progress: '>', pending: ' ' }
