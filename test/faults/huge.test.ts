@@ -30,13 +30,14 @@ test('row 41: the last page of 100,000 entries reads no more of the table than t
   await awaitEnd(app, id)
   const count = 100_000
   await app.db.query({ text: 'alter table log_entries disable trigger user' })
-  await app.db.query({
-    text: `insert into log_entries (organization_id, run_id, seq, turn, message_type, tool_name, body)
-      select organization_id, run_id, total + n, turn, message_type, tool_name, replace(body, '"seq":1,', '"seq":' || (total + n) || ',')
-      from log_entries, (select total_logs as total from runs where id = $1) as run, generate_series(1, $2 - total) as n
-      where run_id = $1 and seq = 1`,
-    values: [id, count],
-  })
+  const { total_logs } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
+  for (let from = total_logs + 1; from <= count; from += 10_000)
+    await app.db.query({
+      text: `insert into log_entries (organization_id, run_id, seq, turn, message_type, tool_name, body)
+        select organization_id, run_id, n, turn, message_type, tool_name, replace(body, '"seq":1,', '"seq":' || n || ',')
+        from log_entries, generate_series($2::int, least($2 + 9999, $3)) as n where run_id = $1 and seq = 1`,
+      values: [id, from, count],
+    })
   await app.db.query({ text: 'update runs set total_logs = $2 where id = $1', values: [id, count] })
   await app.db.query({ text: 'analyze log_entries' })
   const page = async (skip: number) =>
