@@ -169,7 +169,11 @@ describe('runs', () => {
     await app.db.query({ text: 'update workers set concurrency = 1' })
     const answer = await runs.dryRun({ prompt: 'x', model: 'nobody/nothing', tags: ['rehearsed'] })
     expectTypeOf(answer.dry_run).toEqualTypeOf<true>()
-    expect(answer).toMatchObject({ dry_run: true, model: null, blocking_problems: expect.arrayContaining([expect.objectContaining({ code: 'invalid_request' })]) })
+    expect(answer).toMatchObject({
+      dry_run: true,
+      model: null,
+      blocking_problems: expect.arrayContaining([expect.objectContaining({ code: 'invalid_request' })]),
+    })
     expect((await runs.list({ tag: 'rehearsed' })).total).toBe(0)
   })
 
