@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KNOWN_MODELS } from './known-models.ts'
-import { costUsd } from './prices.ts'
+import { costUsd, mostUsd } from './prices.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 const tokens = (input_tokens: number, output_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({
@@ -62,4 +62,12 @@ test('costs of calls add up to the cost of their sum', () => {
       expect(cost(a, b) + cost(c, d)).toBe(cost(a + c, b + d))
     }),
   )
+})
+
+test('the most that a call costs is what it costs with an empty cache that it fills; nobody knows it of an unknown model', () => {
+  const tokens_of = { input_tokens: 1_000_000, output_tokens: 0 }
+  expect(mostUsd('anthropic/claude-opus-5', tokens_of, now)).toBe('6.25')
+  expect(mostUsd('openai/gpt-5.5', { input_tokens: 100_000, output_tokens: 10_000 }, now)).toBe('0.8')
+  expect(mostUsd('scripted/playbook', tokens_of, now)).toBe('0')
+  expect(mostUsd('openai-compatible/any', tokens_of, now)).toBeNull()
 })

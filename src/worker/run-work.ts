@@ -29,6 +29,8 @@ import { isElsewhere, openWorkspace, type Workspace } from './workspace.ts'
 /** How long an end waits until the last checkpoint is stored. */
 const FINISH_MS = 10_000
 const STOP_MS = 1_000
+/** Shorter than what a worker has to let go of a run that is to pause. */
+const PAUSE_MS = 5_000
 
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
@@ -66,8 +68,13 @@ async function closeFiles(opened: Opened, end: End): Promise<void> {
   const workspace = await opened.workspace?.catch(() => null)
   if (!workspace) return
   await workspace.sandbox.stop()
-  if (end.kind !== 'lost') await workspace.checkpoints.finish(end.kind === 'stop' ? STOP_MS : FINISH_MS)
+  if (end.kind !== 'lost') await workspace.checkpoints.finish(patienceOf(end))
   await workspace[Symbol.asyncDispose]()
+}
+
+function patienceOf(end: End): number {
+  if (end.kind === 'stop') return STOP_MS
+  return end.kind === 'paused' && end.reason === 'user_request' ? PAUSE_MS : FINISH_MS
 }
 
 /** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */

@@ -91,6 +91,19 @@ test('a message to a run that fails before it could hear it is kept, and is in t
   expect(JSON.stringify(last(cluster).body)).toMatch(/Too late\?.*Go on\./)
 }, 60_000)
 
+test('a notice that limits are near is in the conversation once, also of the worker that goes on', async () => {
+  await using cluster = await startCluster((_request, n) =>
+    n < 3 ? calls(shell(`echo ${n}`)) : n === 3 ? { stall: 'before_body' } : { text: 'Wrapped up.' },
+  )
+  const first = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'start', budget: { max_steps: 4 } })
+  await asked(cluster, 4)
+  first.child.kill('SIGKILL')
+  await cluster.start('work')
+  expect(await ended(cluster, id)).toMatchObject({ status: 'completed', result: 'Wrapped up.' })
+  expect(cluster.model.requests.map(request => times(request, 'budget max_steps: 3 of 4'))).toEqual([0, 0, 0, 1, 1])
+}, 60_000)
+
 test('a model call that was lost with its worker is counted with all that was set aside for it, and so is the one made again', async () => {
   await using cluster = await startCluster((_request, n) =>
     n === 0 ? { stall: 'before_body' } : { text: 'Second time.', usage: { input: 2_000, output: 100 } },
