@@ -104,6 +104,14 @@ describe('run', () => {
 })
 
 describe('what there is', () => {
+  test('pause holds a run and says so; a run that has ended is refused', async () => {
+    const { id } = await createRun(app, { prompt: playbook('ask: Well?') })
+    await awaitRun(app, id, run => run.status === 'waiting')
+    expect(await cli(['pause', String(id)])).toMatchObject({ code: 0, out: expect.stringMatching(/^run \d+ {2}paused \(user_request\)/) })
+    await cli(['stop', String(id)])
+    expect(await cli(['pause', String(id)])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/nothing to pause/) })
+  })
+
   test('with --json is the document of the API, byte for byte', async () => {
     const { id } = await createRun(app, { prompt: 'x', tags: ['shown'] })
     await awaitRun(app, id, run => run.terminal)

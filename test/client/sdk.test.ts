@@ -147,7 +147,7 @@ describe('pages', () => {
 })
 
 describe('runs', () => {
-  test('each has what it answers: change, archive, stop, difference', async () => {
+  test('each has what it answers: change, archive, pause, stop, difference', async () => {
     const { runs } = clientOf()
     const id = await newRun(1)
     expect(await runs.update(id, { title: 'Named', tags: ['a'] })).toMatchObject({ title: 'Named', tags: ['a'] })
@@ -159,6 +159,7 @@ describe('runs', () => {
     const forked = await runs.fork(id, 1)
     expect(forked).toMatchObject({ source_type: 'FORK', parent_run_id: id, forked_at_seq: 1, prompt: 'Continue.' })
     expect(await runs.fork(id, { from_seq: 2, prompt: 'Otherwise' })).toMatchObject({ prompt: 'Otherwise' })
+    expect(await runs.pause(id).wait()).toMatchObject({ status: 'paused', status_reason: 'user_request' })
     expect(await runs.stop(id)).toMatchObject({ status: 'cancelled' })
     expect(await runs.get(id)).toMatchObject({ id, status: 'cancelled' })
   })
