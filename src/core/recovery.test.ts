@@ -72,6 +72,12 @@ test('a tool that was begun and whose outcome nobody knows is interrupted, one t
 
 test('nothing is open in a run that nobody works on', () => {
   expect(states(false, [1, 'model_started'])).toEqual(['model failed'])
+  const begun: Given[] = [
+    [1, 'model_started'],
+    [1, 'model_answered', answered('a')],
+    [1, 'tool_started', { call_id: 'a' }],
+  ]
+  expect(states(false, ...begun)).toEqual(['model committed', 'a interrupted'])
 })
 
 test('ids of calls that come again in a later answer are other steps', () => {

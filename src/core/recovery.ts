@@ -64,7 +64,10 @@ export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[]
       if (step.state === 'open') step.state = record.status === 'interrupted' ? 'interrupted' : 'committed'
     }
   }
-  if (!at_work) settle('failed')
+  if (!at_work) {
+    settle('failed')
+    for (const step of steps) if (step.state === 'open') step.state = 'interrupted'
+  }
   return steps.map((step, i) => ({ n: i + 1, ...step }))
 }
 

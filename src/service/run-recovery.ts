@@ -1,15 +1,14 @@
 import type { RecoveryQuery, RunRecovery } from '../contract/recovery.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../core/recovery.ts'
-import { type JournalRow, listJournal } from '../store/journal.ts'
+import { type JournalRow, listSteps } from '../store/journal.ts'
 import type { Context } from './context.ts'
 import { requireRun } from './runs.ts'
 
 /** What became of every step of a run, as its journal tells it (decisions §1). 404 when it is not in this organization. */
 export async function getRunRecovery(ctx: Context, run_id: number, query: RecoveryQuery): Promise<RunRecovery> {
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
-  // What a fork has taken over was done by another run.
-  const rows = (await listJournal(ctx.db, ctx.organization_id, run_id)).filter(row => row.turn > 0)
+  const rows = await listSteps(ctx.db, ctx.organization_id, run_id)
   const at_work = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
   const steps = stepsOf(rows.map(stepRecord), at_work)
   const window = pageWindow(query)

@@ -22,7 +22,8 @@ export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
 /** The stop itself, for whoever holds the lock of the run. */
 export async function stopLockedRun(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   if (run.status === 'cancelling' || isTerminal(run.status)) return
-  const leased = run.status === 'starting' || run.status === 'running'
+  // One that lost its worker has something open that the sweep closes first.
+  const leased = run.status === 'starting' || run.status === 'running' || run.recovering_since !== null
   await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
   await moveRun(tx, ctx.organization_id, run.id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })

@@ -37,6 +37,21 @@ export async function lastRecord(
   return rows[0]
 }
 
+/**
+ * What tells what became of steps: the journal without what was said, and without what a fork has taken over from another run (turn 0).
+ * Bodies are '' where the rest of the record says it all.
+ */
+export async function listSteps(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
+  const { rows } = await db.query<JournalRow>({
+    name: 'list_steps',
+    text: `select n, turn, epoch, seq, kind, key, created_at,
+        case when kind in ('model_answered', 'model_failed', 'tool_finished', 'recovered') then body else '' end as body
+      from journal where organization_id = $1 and run_id = $2 and turn > 0 and kind not in ('message', 'compacted') order by n`,
+    values: [organization_id, run_id],
+  })
+  return rows
+}
+
 /** When the last outcome of a model call or a tool was written down; undefined before the first. The same for every owner that asks. */
 export async function lastOutcomeAt(db: Db, organization_id: number, run_id: number): Promise<Date | undefined> {
   const { rows } = await db.query<{ created_at: Date }>({

@@ -76,13 +76,18 @@ export async function requeueExpired(db: Db, max_losses: number, late_seconds: n
   return rows
 }
 
-/** Runs whose owner let the lease end and that nobody goes on with. They are the caller's now. */
+/**
+ * Runs whose owner let the lease end and that nobody goes on with, and those that waited for another one until their time was over. They are
+ * the caller's now.
+ */
 export async function takeExpired(db: Db, max_losses: number, late_seconds: number, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
       where id in (select id from runs where owner is not null and ${lease_over} and not (${goes_on})
         order by lease_until for update skip locked limit $3)
+        or id in (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
+        for update skip locked limit $3)
       returning ${lost}`,
     values: [max_losses, late_seconds, limit],
   })
@@ -93,7 +98,7 @@ export async function takeExpired(db: Db, max_losses: number, late_seconds: numb
 export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'list_overdue',
-    text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') order by deadline_at limit $1`,
+    text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null order by deadline_at limit $1`,
     values: [limit],
   })
   return rows

@@ -98,7 +98,8 @@ async function lookUp(
   }
 }
 
-async function hasCommit(deps: WorkerDeps, repository: RepositoryRow, sha: string): Promise<boolean> {
+/** Whether this machine's mirror knows the commit. */
+export async function hasCommit(deps: WorkerDeps, repository: RepositoryRow, sha: string): Promise<boolean> {
   const found = await resolveRef(deps.git, repository.id, sha).catch(() => null)
   return found !== null && !('empty' in found)
 }

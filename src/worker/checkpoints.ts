@@ -123,7 +123,7 @@ export class Checkpoints implements AsyncDisposable {
       if (this.#pending.length > 0) await this.#storePending()
       else if (stored && stored.through_seq > stored.stored_through) {
         const { through_seq } = stored
-        if (!(await extendCheckpoint(this.#claim.db, this.#claim, stored.seq, through_seq)))
+        if (!(await extendCheckpoint(this.#claim.direct, this.#claim, stored.seq, through_seq)))
           throw new FencedError('the run belongs to another owner')
         stored.stored_through = through_seq
       } else return
@@ -148,7 +148,7 @@ export class Checkpoints implements AsyncDisposable {
     if (last === undefined) return
     const rows = batch.map(checkpointOf)
     const saved = await saveCheckpoints(
-      this.#claim.db,
+      this.#claim.direct,
       this.#claim,
       this.#packer.base_sha,
       rows,

@@ -19,6 +19,8 @@ const LIVE_BYTES = 6_000
 /** One claimed run as its owner writes to it: every write carries the epoch, and a stale one throws FencedError. */
 export class Claim {
   readonly db: Transactional
+  /** The same database for what nobody waits for: its failures are answered at once. */
+  readonly direct: Transactional
   readonly organization_id: number
   readonly run_id: number
   readonly epoch: number
@@ -28,8 +30,9 @@ export class Claim {
   #toolTimer: NodeJS.Timeout | null = null
   #progressed = false
 
-  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }) {
+  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db) {
     this.db = db
+    this.direct = direct
     this.organization_id = run.organization_id
     this.run_id = run.id
     this.epoch = run.epoch

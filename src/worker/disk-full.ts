@@ -24,6 +24,6 @@ export const isDiskFull = (error: unknown): boolean => FULL.test((error as { cod
 export async function giveSpaceBack(deps: WorkerDeps, run: RunRow, end: End): Promise<void> {
   if (end.kind !== 'failed' || end.code !== DISK_FULL) return
   const workspace = join(deps.folders.workspaces, `${run.id}-${run.epoch}`)
-  await removeWorkspace(workspace, deps.users.sandbox)
-  await forgetWorkspace(deps.db, run.organization_id, run.id, workspace)
+  // Let go of first: a turn that begins meanwhile must not find a folder that is being emptied.
+  if (await forgetWorkspace(deps.db, run.organization_id, run.id, workspace)) await removeWorkspace(workspace, deps.users.sandbox)
 }

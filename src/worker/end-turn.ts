@@ -4,7 +4,7 @@ import { insertEvent } from '../store/events.ts'
 import { postponeMessages } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { handOverRun, requeueRun } from '../store/run-moves.ts'
-import type { RunRow } from '../store/runs.ts'
+import { getRun, type RunRow } from '../store/runs.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 import type { EndReason } from './control.ts'
@@ -40,6 +40,7 @@ async function writeEnd(
     const deadline_seconds = deps.answer_seconds
     return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'user_input', deadline_seconds })
   }
+  if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, claim, run, end.message)
   if (end.kind === 'paused')
     return claim.move({ from: [...from], to: 'paused', status_reason: end.reason, error: { code: end.reason, message: end.message } })
   if (end.kind === 'failed') {
@@ -63,6 +64,29 @@ export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): P
   if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
   await closeOpenCalls(claim, open_calls)
 }
+
+/** Who changed the budget or said something meanwhile wants the run to go on with it: it is given to the next owner, which may be this one. */
+async function pauseForBudget(deps: WorkerDeps, claim: Claim, run: RunRow, message: string): Promise<boolean> {
+  const error = { code: 'budget', message }
+  let changed = false
+  const paused = await claim
+    .move({ from: ['starting', 'running'], to: 'paused', status_reason: 'budget', error }, {}, async tx => {
+      const now = await getRun(tx, run.organization_id, run.id)
+      changed = now !== undefined && (now.pending_messages > 0 || budgetOf(now) !== budgetOf(run))
+      if (changed) throw new Changed()
+    })
+    .catch(error => {
+      if (!(error instanceof Changed)) throw error
+      return false
+    })
+  if (changed) await handOver(deps, claim)
+  return paused || changed
+}
+
+class Changed extends Error {}
+
+const budgetOf = (run: RunRow) =>
+  JSON.stringify([run.budget_max_cost_usd, run.budget_max_steps, run.budget_max_active_seconds, run.budget_max_wall_seconds])
 
 /** False: nobody asked for it, or not any more. */
 const pauseAsAsked = (claim: Claim) =>

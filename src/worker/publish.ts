@@ -13,7 +13,7 @@ import { lastOutcomeAt } from '../store/journal.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
-import { type Base, renewBase } from './base.ts'
+import { type Base, hasCommit, renewBase } from './base.ts'
 import { workspaceRepository } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
@@ -77,7 +77,8 @@ async function offer(
   // What was closed, merged or let go as it is, nobody wants proposed again.
   const settled = proposed.some(pr => pr.head_sha === head && isEnded(pr)) || (pushed_sha === null && head === run.let_go_sha)
   if (head === base.sha || settled) return { kind: 'nothing' }
-  if (head !== run.head_sha || base.renewed) {
+  // Another worker may have taken it out, into the mirror of another machine.
+  if (head !== run.head_sha || base.renewed || !(await hasCommit(deps, base.repository, head))) {
     const failed = await takeOut(deps, claim, run, base, sandbox, head, signal)
     if (failed) return failed
   }

@@ -39,7 +39,10 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
   let patient_until = Number.POSITIVE_INFINITY
   const deps = { ...shared, log, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
-  const claim = new Claim(deps.db, run)
+  control.signal.addEventListener('abort', () => {
+    patient_until = Math.min(patient_until, performance.now() + LEASE_SECONDS * 1_000)
+  })
+  const claim = new Claim(deps.db, run, shared.db)
   const turn = observeTurn(deps.telemetry, run)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const beat = startHeartbeat(claim, deps.hub, control)
@@ -53,6 +56,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
     if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
   }
   opened.ended = true
+  patient_until = performance.now() + FINISH_MS
   await closeFiles(opened, end)
   patient_until = performance.now() + LEASE_SECONDS * 1_000
   await beat.stop()
@@ -145,9 +149,9 @@ async function workToEnd(
   // What the conversation says of files is no use where they are not the ones that it means.
   if (isElsewhere(deps, run)) {
     const { restored } = await openOnce()
-    conversation.messages.push(...(await tellRestored(claim, restored)))
-    // An answer about files that are lost is no answer: the agent looks again.
+    // An answer about files that are lost is no answer: the agent looks again. One about files that are there is left as it is.
     if (restored !== null && !restored.up_to_date) conversation.ending = null
+    if (conversation.ending === null) conversation.messages.push(...(await tellRestored(claim, restored)))
   }
 
   const instructions = planAgentInstructions({

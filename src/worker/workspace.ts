@@ -12,7 +12,7 @@ import { recordWorkspace } from '../store/workspaces.ts'
 import type { Base } from './base.ts'
 import { MIRROR_INSIDE } from './checkout.ts'
 import { Checkpoints } from './checkpoints.ts'
-import type { Claim } from './claim.ts'
+import { type Claim, FencedError } from './claim.ts'
 import { bringTip } from './kept-objects.ts'
 import { type Filling, fillWorkspace, takeOver } from './lay-out.ts'
 import { Packer } from './packer.ts'
@@ -68,10 +68,11 @@ export async function openWorkspace(
   const startShots = () => startSnapshotSandbox(deps.driver, deps.git, spec)
   let sandboxes: string | null = null
   // A folder that is not filled yet is nobody's: whoever comes after us begins with another one.
-  const record = (filled: boolean) =>
-    recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, {
-      ...{ workspace: filled ? workspace : null, host: deps.host, sandbox: sandboxes },
-    })
+  const record = async (filled: boolean) => {
+    const place = { workspace: filled ? workspace : null, host: deps.host, sandbox: sandboxes }
+    if (!(await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, place)))
+      throw new FencedError('the run belongs to another owner')
+  }
   await record(adopted !== null)
   const [agent, shots] = await Promise.allSettled([deps.driver.start({ workspace, read_only, limits: sandboxLimits }), startShots()])
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)

@@ -19,7 +19,7 @@ import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
-import { lastOutcomeAt, lastRecord, listJournal } from '../../src/store/journal.ts'
+import { lastOutcomeAt, lastRecord, listJournal, listSteps } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
@@ -205,6 +205,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   lastOutcomeAt: (db, org) => lastOutcomeAt(db, org, mine.run),
   lastRecord: (db, org) => lastRecord(db, org, mine.run),
   listJournal: (db, org) => listJournal(db, org, mine.run),
+  listSteps: (db, org) => listSteps(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
   listRunsOfPullRequests: (db, org) => listRunsOfPullRequests(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
@@ -382,6 +383,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'lastOutcomeAt',
     'lastRecord',
     'listJournal',
+    'listSteps',
     'listPullRequests',
     'listRunsOfPullRequests',
     'lockRun',
