@@ -1,9 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startCluster } from './cluster.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
-import { sandboxProcesses } from './sandbox-processes.ts'
+
+/** The command is written down as begun. */
+const begun = (cluster: Cluster, id: number) =>
+  expect
+    .poll(async () => (await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'tool_started'`, [id])).length, {
+      timeout: 20_000,
+    })
+    .toBe(1)
 
 test('row 6: kill -9 of the worker in the push: one with other mirrors pushes the same commit, and there is one pull request', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo late > late.txt')), { text: 'Written.' }))
@@ -29,7 +36,7 @@ test('a run that is stopped while it waits for another worker has its last comma
   await using cluster = await startCluster(answers(calls(shell('sleep 1000'))))
   const only = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'wait' })
-  await expect.poll(() => sandboxProcesses(only.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
+  await begun(cluster, id)
   only.child.kill('SIGKILL')
   await cluster.until(id, run => run.status === 'queued')
   await cluster.call('POST', '/run/stop', { agent_run_id: id })
@@ -43,7 +50,7 @@ test('so it is with one whose time is over while it waits for another worker', a
   await using cluster = await startCluster(answers(calls(shell('sleep 1000'))))
   const only = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'wait' })
-  await expect.poll(() => sandboxProcesses(only.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
+  await begun(cluster, id)
   only.child.kill('SIGKILL')
   await cluster.until(id, run => run.status === 'queued')
   await cluster.rows('update runs set deadline_at = now() where id = $1', [id])
