@@ -38,9 +38,9 @@ export async function appendRate(): Promise<string> {
   for (const writers of WRITERS) {
     const figures: { append: Rate[]; baseline: Rate[] } = { append: [], baseline: [] }
     for (let round = 0; round < ROUNDS; round++) {
-      figures.baseline.push(await rateOf(writers, SECONDS, () => plain(db)))
+      figures.baseline.push(await rateOf(writers, SECONDS, () => plain(db), database.pid))
       const wal = await walPosition(db)
-      figures.append.push(await rateOf(writers, SECONDS, async run => refuse(await step(run, n++))))
+      figures.append.push(await rateOf(writers, SECONDS, async run => refuse(await step(run, n++)), database.pid))
       entries += figures.append.at(-1)?.times.length ?? 0
       written += (await walPosition(db)) - wal
     }

@@ -5,7 +5,7 @@ import { quantile, type Rate, rateLine, rateOf } from './rate.ts'
 import { type BenchDatabase, startDatabase } from './start-database.ts'
 
 const CLAIMERS = [1, 4, 20]
-const LENGTHS = [100, 10_000, 100_000]
+const LENGTHS = [1_000, 10_000, 100_000]
 const ROUNDS = 3
 const SECONDS = 2
 const lease = { owner: 'a worker', seconds: 600, turn_seconds: 600 }
@@ -27,24 +27,31 @@ export async function claims(): Promise<string> {
       await emptyQueue(db)
       await fillQueue(db, large, 10_000)
       await fillQueue(db, small, 100)
-      figures.baseline.push(await rateOf(claimers, SECONDS, n => updateOne(workers[n], n)))
-      figures.claim.push(await rateOf(claimers, SECONDS, n => claimOne(workers[n])))
+      figures.baseline.push(await rateOf(claimers, SECONDS, n => updateOne(workers[n], n), database.pid))
+      figures.claim.push(await rateOf(claimers, SECONDS, n => claimOne(workers[n]), database.pid))
     }
     lines.push(rateLine(`${claimers} claimers, 10,100 queued`, figures.claim, figures.baseline, 'claims'))
   }
-  const medians: number[] = []
+  const costs: number[] = []
   for (const length of LENGTHS) {
     await emptyQueue(db)
     await fillQueue(db, large, length)
-    const { times } = await rateOf(1, SECONDS, () => claimOne(db))
-    // The first hundred: of the shortest queue there are no more.
-    medians.push(quantile(times.slice(0, 100), 0.5))
+    // As the server does by itself within a minute.
+    await db.query({ text: 'analyze' })
+    const worker = database.open(1)
+    // As many of each: of the shortest queue there are no more.
+    let left = LENGTHS[0] ?? 0
+    // Of the one connection: the server itself vacuums after so many inserts.
+    const { times, processor_ms } = await rateOf(1, 60, async () => left-- > 0 && claimOne(worker), await backendOf(worker))
+    costs.push(processor_ms)
     lines.push(
-      `  queue of ${String(length).padStart(7)}: claim median ${medians.at(-1)?.toFixed(2)} ms  p99 ${quantile(times.slice(0, 100), 0.99).toFixed(2)} ms`,
+      `  queue of ${String(length).padStart(7)}: claim median ${quantile(times, 0.5).toFixed(2)} ms  p99 ${quantile(times, 0.99).toFixed(2)} ms  ${processor_ms.toFixed(2)} ms of the database's processor`,
     )
   }
-  const growth = (medians.at(-1) ?? Number.NaN) / (medians[0] ?? Number.NaN)
-  lines.push(`  target: 1,000 × the queue ≤ 2 × the claim: ${growth <= 2 ? 'met' : 'MISSED'}; it is ${growth.toFixed(2)} ×`)
+  const growth = (costs.at(-1) ?? Number.NaN) / (costs[0] ?? Number.NaN)
+  lines.push(
+    `  target: 100 × the queue ≤ 1.5 × the processor time of a claim: ${growth <= 1.5 ? 'met' : 'MISSED'}; it is ${growth.toFixed(2)} ×`,
+  )
 
   await emptyQueue(db)
   await fillQueue(db, large, 10_000)
@@ -62,6 +69,12 @@ const openAll = (database: BenchDatabase, count: number) => Array.from({ length:
 
 async function claimOne(db: Database | undefined): Promise<boolean> {
   return db !== undefined && (await claimRun(db, lease)) !== undefined
+}
+
+/** The process of the server that a pool of one connection talks to. */
+async function backendOf(db: Database): Promise<number> {
+  const { rows } = await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
+  return rows[0]?.pid ?? 0
 }
 
 async function updateOne(db: Database | undefined, id: number): Promise<void> {

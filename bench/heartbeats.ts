@@ -32,9 +32,8 @@ export async function heartbeats(): Promise<string> {
   for (let round = 0; round < ROUNDS; round++)
     for (const [name, rates] of Object.entries(figures)) {
       const before = await walPosition(db)
-      const rate = await rateOf(BEATERS, SECONDS, worker =>
-        name === 'baseline' ? update(worker) : beat(name === 'a beat without it' ? 0 : 1_000),
-      )
+      const work = (worker: number) => (name === 'baseline' ? update(worker) : beat(name === 'a beat without it' ? 0 : 1_000))
+      const rate = await rateOf(BEATERS, SECONDS, work, database.pid)
       rates.push(rate)
       written[name] = [...(written[name] ?? []), ((await walPosition(db)) - before) / rate.times.length]
     }
