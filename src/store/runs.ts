@@ -220,8 +220,8 @@ export async function listRuns(
   const where = conditions.join(' and ')
   const page = await db.query<ShownRun>({
     // The page first: what is not shown is not looked at.
-    text: `select ${columns} from (select r.id from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) page
-      join runs r on r.organization_id = $1 and r.id = page.id order by r.id desc`,
+    text: `select ${columns} from (select * from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) r
+      order by r.id desc`,
     values: [...values, limit, skip],
   })
   const count = await db.query<{ total: number }>({ text: `select count(*) as total from runs r where ${where}`, values })
