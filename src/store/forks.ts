@@ -9,7 +9,8 @@ const records = `cut as (select coalesce(min(n), 2147483647) as n from journal
   told as (select j.* from journal j, cut where j.organization_id = $1 and j.run_id = $2 and j.n < cut.n and j.seq <= $3)`
 
 /**
- * Gives a new run the conversation of another one up to entry `seq`, as records of turn 0; what was begun there is not begun here. Messages of
+ * Gives a new run the conversation of another one up to entry `seq`, as records of turn 0; what was begun there is not begun here,
+ * and limits that were near there are not here. Messages of
  * people that the agent had not been given by then wait to be delivered.
  */
 export async function copyConversation(
@@ -24,7 +25,7 @@ export async function copyConversation(
         insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body)
         select r.id, row_number() over (order by t.n), r.organization_id, 0, 0, 0, t.kind, t.key, t.body
         from told t join runs r on r.organization_id = $1 and r.id = $4
-        where t.kind in ('message', 'model_answered', 'tool_finished', 'compacted') returning n
+        where t.kind in ('message', 'model_answered', 'tool_finished', 'compacted') and t.key is distinct from 'notice' returning n
       ), waiting as (
         insert into messages (run_id, organization_id, seq, turn, mode, text, images, user_id)
         select r.id, r.organization_id, 0, 1, 'prompt', m.text, m.images, m.user_id

@@ -106,7 +106,7 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
 
 /** What is written before a call of the model. */
 function started({ reservation, notice }: PlannedCall) {
-  const notices = notice === null ? [] : [record('message', null, { messages: [notice.message], limits: notice.limits })]
+  const notices = notice === null ? [] : [record('message', 'notice', { messages: [notice.message], limits: notice.limits })]
   return { records: [...notices, record('model_started', null, { reservation })], reserved_usd: reservation.cost_usd ?? '0' }
 }
 

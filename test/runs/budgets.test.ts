@@ -133,5 +133,12 @@ test('limits that are near are told to the agent once each, and to who looks on,
     { limits: [{ limit: 'budget max_steps', level: 'last', used: 4, allowed: 5 }] },
   ])
   expect(passing).toEqual(events.map(({ body }) => JSON.parse(body)))
-  expect(JSON.stringify(await allLogs(app, id))).not.toContain('Wrap up')
+  const logs = await allLogs(app, id)
+  expect(JSON.stringify(logs)).not.toContain('Wrap up')
+  // A fork has limits of its own.
+  const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/fork`, { agent_run_id: id, from_seq: logs.length })
+  await awaitEnd(app, body.id)
+  const forked = JSON.stringify(app.model.requests.at(-1)?.body)
+  expect(forked).toContain('Wrapped up.')
+  expect(forked).not.toContain('budget max_steps')
 })
