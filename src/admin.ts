@@ -1,23 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { backUp } from './backup/backup.ts'
+import { restore } from './backup/restore.ts'
 import { type Config, readConfig } from './config.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { findRunningPostgres, hasCluster } from './postgres/running.ts'
 import { makeOperatorLink, makeOperatorToken } from './service/operator.ts'
 import { Database } from './store/database.ts'
 import { requireMigrated } from './store/migrate.ts'
-import { findDataFolder } from './system/data-folder.ts'
+import { findDataFolder, prepareDataFolder } from './system/data-folder.ts'
 import { DataFolderInUse, lockDataFolder } from './system/instance-lock.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
 const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--name NAME] [--wire-profile standard|codegen]
        ./agentrun admin link  [--user EMAIL|ID] [--org ID]
+       ./agentrun admin backup FILE
+       ./agentrun admin restore FILE
 
-For who is locked out: works against the database of this service, whether it runs or not. Without --user it is the oldest ADMIN of
-the organization, without --org of the first one. A token with --org is good for that organization only.
+All of it works against the database of this service, whether it runs or not.
+
+token, link: for who is locked out. Without --user it is the oldest ADMIN of the organization, without --org of the first one. A token with
+--org is good for that organization only.
+backup: everything that the database holds, as of one moment, into a new file.
+restore: a backup into a new database, while no service runs on it. Keep the secret key beside your backups: it is not in them.
 `
 
 const START_MS = 30_000
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -27,6 +38,7 @@ class UsageError extends Error {}
 async function main(args: string[]) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const asked = readArguments(args)
+  if (asked.file !== undefined) return keep(asked.command, asked.file)
   const config = readConfig(process.env)
   const base_url = asked.command === 'link' ? addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
@@ -45,6 +57,21 @@ async function main(args: string[]) {
   process.stdout.write(`${token}\n`)
 }
 
+async function keep(command: 'backup' | 'restore', file: string) {
+  const config = readConfig(process.env)
+  await using stack = new AsyncDisposableStack()
+  const url = config.DATABASE_URL ?? (await openEmbedded(config, stack, command === 'restore'))
+  if (command === 'backup') {
+    await requireMigrated(url)
+    const { tables, rows, sha256 } = await backUp(url, resolve(file), version)
+    return say(`${rows} rows of ${tables} tables are in ${file} (content sha256 ${sha256})`)
+  }
+  const { taken_at, version: of, tables, rows } = await restore(url, resolve(file))
+  say(
+    `The database is as it was at ${taken_at} (version ${of}): ${rows} rows of ${tables} tables. Start the service; runs that were at work go on.`,
+  )
+}
+
 const nameOf = ({ id, full_name, email }: { id: number; full_name: string | null; email: string | null }) =>
   `${full_name ?? email ?? 'somebody'} (user ${id})`
 
@@ -52,6 +79,11 @@ function readArguments(args: string[]) {
   const { values, positionals } = parsed(args)
   const [command, ...rest] = positionals
   if (values.help || command === undefined) throw new UsageError('')
+  if (command === 'backup' || command === 'restore') {
+    const [file, ...more] = rest
+    if (file === undefined || more.length > 0) throw new UsageError(`${command} takes one file`)
+    return { command, file } as const
+  }
   if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
   if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))
     throw new UsageError('--name and --wire-profile are for a token')
@@ -82,11 +114,12 @@ function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config):
   return `http://${host.includes(':') ? `[${host}]` : host}:${AGENTRUN_PORT}`
 }
 
-/** The server that the running service has, or one of our own until the end. The folder's lock says which: a service that starts meanwhile is refused. */
-async function openEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
+/** The server that the running service has, or one of our own until the end. The folder's lock says which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
+async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_make = false): Promise<string> {
   const users = ensureServiceUsers()
-  const data = findDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
-  if (!hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
+  const folder = { path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users }
+  const data = may_make ? prepareDataFolder(folder) : findDataFolder(folder)
+  if (!may_make && !hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
   try {
     stack.use(await lockDataFolder(data.root))
   } catch (error) {

@@ -67,6 +67,11 @@ const rooms: Record<string, Room> = {
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
   'src/client/cli': { code: ['src/client/sdk'], node: true },
+  'src/backup': {
+    code: ['src/store/migrate.ts'],
+    packages: ['pg'],
+    node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
+  },
   // Putting it together.
   'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
@@ -77,10 +82,10 @@ const rooms: Record<string, Room> = {
   },
   'src/admin.ts': {
     code: [
-      ...['src/config.ts', 'src/postgres', 'src/service/operator.ts', 'src/store/database.ts', 'src/store/migrate.ts'],
+      ...['src/backup', 'src/config.ts', 'src/postgres', 'src/service/operator.ts', 'src/store/database.ts', 'src/store/migrate.ts'],
       ...['src/system'],
     ],
-    node: ['node:url', 'node:util'],
+    node: ['node:fs', 'node:path', 'node:url', 'node:util'],
   },
   'src/main.ts': {
     code: ['src/banner.ts', 'src/compose', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],

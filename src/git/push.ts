@@ -32,6 +32,10 @@ export async function pushBranch(
   return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
 }
 
+/** Whether a push was rejected because the branch has commits that what was pushed does not build on. */
+export const hasOtherCommits = (error: GitError) =>
+  error.code === 'rejected' && /\[rejected\] \((fetch first|non-fast-forward)\)/.test(error.message)
+
 /**
  * Pushes a merge that a person asked for to the base branch, which must still stand at `base_sha`, the merge's first parent: so it is a
  * fast-forward and drops nothing. GitError as above but `rejected`; after one nobody knows whether the branch has moved.

@@ -25,6 +25,11 @@ export function needsOf(name: string, sql: string): string | null {
   return marked === null ? null : (marked[1] ?? name)
 }
 
+/** The migrations of this version, in their order. */
+export async function listMigrations(): Promise<{ name: string; digest: string }[]> {
+  return readFiles(own_folder)
+}
+
 /** Rejects with one line when this version does not run on the schema that is there. Changes nothing. */
 export async function requireMigrated(connection_string: string, folder = own_folder): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-admin', connectionTimeoutMillis: 10_000 })
@@ -46,12 +51,15 @@ export async function requireMigrated(connection_string: string, folder = own_fo
   }
 }
 
+/** `only`: the migrations that are wanted, for a schema of before. */
+export type MigrateOptions = { folder?: URL; only?: (name: string) => boolean }
+
 /**
  * Brings the database to the newest schema, forward only. Safe when several processes start at once: the first one migrates, the others wait
  * for it; and while processes of an older version work. Rejects when a migration was altered, or a newer version's is there that code as old
  * as this cannot live with (`needsOf`).
  */
-export async function migrate(connection_string: string, folder = own_folder): Promise<void> {
+export async function migrate(connection_string: string, { folder = own_folder, only = () => true }: MigrateOptions = {}): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-migrate' })
   await client.connect()
   try {
@@ -62,7 +70,7 @@ export async function migrate(connection_string: string, folder = own_folder): P
     const files = await readFiles(folder)
     const applied = await listApplied(client)
     requireKnownEnough(applied, files)
-    for (const file of files) {
+    for (const file of files.filter(({ name }) => only(name))) {
       const known = applied.find(row => row.name === file.name)
       if (known === undefined) await apply(client, file)
       else if (known.digest !== file.digest) throw new Error(`migration ${file.name} was changed after it had been applied`)

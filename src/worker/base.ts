@@ -147,7 +147,7 @@ export async function renewBase(deps: WorkerDeps, run: RunRow, base: Base, signa
 }
 
 /** A title may have changed, so that the next number leads to a name that was taken. */
-function nextBranch({ id, title, branches_let_go }: RunRow, taken: ReadonlySet<string>): string {
+export function nextBranch({ id, title, branches_let_go }: RunRow, taken: ReadonlySet<string>): string {
   for (let earlier = branches_let_go + 1; ; earlier++) {
     const name = branchName(id, title, earlier)
     if (!taken.has(name)) return name

@@ -13,7 +13,7 @@ import { lastOutcomeAt } from '../store/journal.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
-import { type Base, hasCommit, renewBase } from './base.ts'
+import { type Base, hasCommit, nextBranch, renewBase } from './base.ts'
 import { workspaceRepository } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
@@ -53,15 +53,20 @@ export async function publish(
   if ('kind' in made) return made
   const { head } = made
   if (head === null) return { kind: 'nothing' }
-  // Each round ends unless a person closed or merged the pull request in the middle of it.
+  const taken = new Set<string>()
+  // Each round ends unless a person closed or merged the pull request in the middle of it, or the remote has a branch of this name that nobody
+  // here knows: the database came from a backup, and the run had been further. What is there is left alone.
   for (let current = base; ; ) {
     current = await renewBase(deps, run, current, signal)
     const published = await offer(deps, claim, run, current, sandbox, head, words, signal)
-    if (published !== null) return published
+    if (published !== null && published.kind !== 'taken') return published
+    if (published?.kind !== 'taken') continue
+    taken.add(current.branch)
+    current = { ...current, branch: nextBranch(run, taken), renewed: current.renewed ?? { start_sha: current.sha } }
   }
 }
 
-/** Null: the pull request of the branch was closed or merged meanwhile. */
+/** Null: the pull request of the branch was closed or merged meanwhile. `taken`: the remote has a branch of this name that is not known here. */
 async function offer(
   deps: WorkerDeps,
   claim: Claim,
@@ -71,7 +76,7 @@ async function offer(
   head: string,
   words: Proposal,
   signal: AbortSignal,
-): Promise<Published | null> {
+): Promise<Published | { kind: 'taken' } | null> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
   // What was closed, merged or let go as it is, nobody wants proposed again.
@@ -89,7 +94,7 @@ async function offer(
     const next = { base_sha: base.sha, branch: base.branch }
     if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
       throw new FencedError('the run belongs to another owner')
-    const failed = await pushRunBranch(deps, claim, base, head, signal)
+    const failed = await pushRunBranch(deps, claim, base, head, pushed_sha === null, signal)
     if (failed) return failed
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)

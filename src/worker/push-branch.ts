@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from '../git/git-error.ts'
-import { pushBranch } from '../git/push.ts'
+import { hasOtherCommits, pushBranch } from '../git/push.ts'
 import { recordPush } from '../store/changes.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
@@ -13,17 +13,23 @@ const ATTEMPTS_OF_THE_UNKNOWN = 3
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
-export type NotPushed = { kind: 'refused'; message: string } | { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
+/** `taken`: the branch is not new, and what is on it is not known here. */
+export type NotPushed =
+  | { kind: 'taken' }
+  | { kind: 'refused'; message: string }
+  | { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
 
 /**
  * Pushes the run's branch. A remote that is away is tried again for `push_retry_ms`, ever less often: the commit is in the mirror meanwhile,
- * and the run stays `running` in phase `push`. Every wait stands in the trace before it is waited. Null: pushed.
+ * and the run stays `running` in phase `push`. Every wait stands in the trace before it is waited. Null: pushed. `is_new`: nothing was pushed to
+ * this branch yet, as far as is known.
  */
 export async function pushRunBranch(
   deps: WorkerDeps,
   claim: Claim,
   base: Base,
   head: string,
+  is_new: boolean,
   signal: AbortSignal,
 ): Promise<NotPushed | null> {
   const input = { repository: base.repository.url, branch: base.branch, sha: head }
@@ -43,6 +49,10 @@ export async function pushRunBranch(
       const { message } = error
       const code = `push_${error.code}`
       const failed = action({ status: 'error', error: message })
+      if (is_new && hasOtherCommits(error)) {
+        await claim.append({ entries: [failed] })
+        return { kind: 'taken' }
+      }
       const wait = waitBefore(attempt, error)
       if (wait !== null && performance.now() + wait < ends_at) {
         const known = errorEntry({ code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) }, 'git_push')

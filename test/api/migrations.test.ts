@@ -1,33 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { cpSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrate, migrateWhenThere, requireMigrated } from '../../src/store/migrate.ts'
+import { emptyDatabase } from '../empty-database.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { DatabaseProxy } from './database-proxy.ts'
 
-/** An empty database, dropped at the end. `query` answers rows. */
-async function emptyDatabase() {
-  const name = `test_${randomUUID().replaceAll('-', '')}`
-  const admin = new pg.Client({ connectionString: inject('admin_url') })
-  await admin.connect()
-  await admin.query(`create database ${name} template template0`)
-  const url = new URL(inject('admin_url'))
-  url.pathname = `/${name}`
-  const client = new pg.Client({ connectionString: url.href })
-  await client.connect()
-  return {
-    url: url.href,
-    query: async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows,
-    async [Symbol.asyncDispose]() {
-      await client.end()
-      await admin.query(`drop database ${name} with (force)`)
-      await admin.end()
-    },
-  }
-}
 const applied = 'select name, digest from migrations order by name'
 const tables = `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public' order by 1, 2`
 
@@ -94,7 +75,7 @@ test('a migration waits for a table that is in use without holding up whoever co
   await user.connect()
   await user.query('begin')
   await user.query('select count(*) from runs')
-  const migrated = migrate(database.url, pathToFileURL(`${folder.path}/`))
+  const migrated = migrate(database.url, { folder: pathToFileURL(`${folder.path}/`) })
   const locks = `select 1 from pg_locks where relation = 'runs'::regclass and not granted`
   while ((await database.query(locks)).length === 0);
   // Behind a waiting `alter table` this waits for as long as that does.

@@ -301,6 +301,7 @@ const without: Record<string, string> = {
   ...{ firstOrganizationOf: "a user's", firstOrganization: 'the first start', lockFirstStart: 'the first start' },
   ...{
     migrate: 'the schema',
+    listMigrations: 'the schema',
     migrateWhenThere: 'the schema',
     needsOf: 'a file',
     countSealedOtherwise: 'the start',

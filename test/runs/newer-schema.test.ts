@@ -23,7 +23,7 @@ create index runs_of_next on runs (of_next) where of_next is not null;
 async function migrateFurther(database_url: string, folder: string, sql: string) {
   cpSync(new URL('../../src/store/migrations/', import.meta.url), folder, { recursive: true })
   writeFileSync(join(folder, '9999_next.sql'), sql)
-  await migrate(database_url, pathToFileURL(`${folder}/`))
+  await migrate(database_url, { folder: pathToFileURL(`${folder}/`) })
 }
 
 /** A whole life of a run over HTTP: created, streamed to its end, its trace and its pull request. */

@@ -9,6 +9,7 @@ import { answers, calls, gitIn, shell } from './coding-app.ts'
 
 const RUNS = 30
 const STEPS = 4
+const patience = { timeout: 30_000 }
 
 /** Each run takes its steps one after the other, whoever asks for which of them and whenever: the conversation says how far it is. */
 const steps: FakeScript = ({ body }) => {
@@ -28,7 +29,7 @@ test(`every process is replaced while ${RUNS} runs are made, followed and worked
   const base_url = await balancer.start()
   const servers = [cluster.api, await cluster.start('serve')]
   for (const { base_url: url } of servers) balancer.add(url)
-  await expect.poll(() => servers.every(server => balancer.isReady(server.base_url))).toBe(true)
+  await expect.poll(() => servers.every(server => balancer.isReady(server.base_url)), patience).toBe(true)
   const workers = [await cluster.start('work'), await cluster.start('work')]
 
   const waits: AgentRunError[] = []
@@ -57,13 +58,13 @@ test(`every process is replaced while ${RUNS} runs are made, followed and worked
   const atWork = (pid: number | undefined) => cluster.rows('select 1 from runs where owner like $1', [`${pid}-%`])
   for (const old of [workers[0], servers[0], workers[1], servers[1]]) {
     if (old === undefined) throw new Error('there are two of each')
-    if (old.role === 'work') await expect.poll(async () => (await atWork(old.child.pid)).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    if (old.role === 'work') await expect.poll(async () => (await atWork(old.child.pid)).length, patience).toBeGreaterThan(0)
     await stop(old)
     if (old.role === 'serve') balancer.remove(old.base_url)
     const fresh = await cluster.start(old.role, old.data_dir)
     if (fresh.role === 'serve') {
       balancer.add(fresh.base_url)
-      await expect.poll(() => balancer.isReady(fresh.base_url)).toBe(true)
+      await expect.poll(() => balancer.isReady(fresh.base_url), patience).toBe(true)
     }
   }
   const ended = await lives
@@ -85,7 +86,7 @@ test(`every process is replaced while ${RUNS} runs are made, followed and worked
     `select count(*)::int as n from journal where kind = 'recovered' and body like '%handed_over%'`,
   )
   expect(handed[0]?.n).toBeGreaterThan(0)
-}, 180_000)
+}, 240_000)
 
 const recoveries = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/recovery`)).body.recoveries
 
@@ -105,7 +106,7 @@ test('a worker that is told to stop lets the step at work end, and the next work
   })
   expect(await recoveries(cluster, id)).toMatchObject([{ cause: 'handed_over', model_call_reissued: false, interrupted: [] }])
   expect(cluster.model.requests).toHaveLength(2)
-}, 60_000)
+}, 120_000)
 
 test('a step that outlasts the grace is interrupted and closed as such, and its worker is gone all the same', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo begun; sleep 1000')), { text: 'Done.' }), {
@@ -124,7 +125,7 @@ test('a step that outlasts the grace is interrupted and closed as such, and its 
   expect(body.steps.items.map((step: { tool_name: string | null; state: string }) => `${step.tool_name} ${step.state}`)).toEqual([
     ...['null committed', 'shell interrupted', 'null committed'],
   ])
-}, 60_000)
+}, 120_000)
 
 test('an API process that is told to stop says so on /readyz, answers on while it drains, ends its streams and exits', async () => {
   await using cluster = await startCluster(answers({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
@@ -133,7 +134,7 @@ test('an API process that is told to stop says so on /readyz, answers on while i
   const ask = (path: string) => fetch(base_url + path, { headers: { authorization: `Bearer ${TOKEN}` } })
   const stream = await ask(`/v1/organizations/1/agent/run/${id}/events`)
   child.kill('SIGTERM')
-  await expect.poll(async () => (await ask('/readyz')).status).toBe(503)
+  await expect.poll(async () => (await ask('/readyz')).status, patience).toBe(503)
   const ready = await ask('/readyz')
   expect(ready.headers.get('retry-after')).toBe('2')
   const answer = await ask('/v1/users/me')
@@ -143,4 +144,4 @@ test('an API process that is told to stop says so on /readyz, answers on while i
   expect(await stream.text()).toContain('event: run')
   expect((await ended).code).toBe(0)
   await expect(ask('/healthz')).rejects.toThrow()
-}, 60_000)
+}, 120_000)

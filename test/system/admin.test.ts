@@ -98,6 +98,30 @@ describe('with the embedded database', () => {
     await stop(again)
   })
 
+  test('a backup of the running service, restored into a new data folder, is the service as it was', async () => {
+    const service = await start()
+    const token = await printed(['token'], env)
+    const file = join(folder.path, 'backup.gz')
+    const taken = await admin(['backup', file], env)
+    expect(taken).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringMatching(/^\d+ rows of \d+ tables are in .*backup\.gz \(content sha256 [0-9a-f]{64}\)\n$/),
+    })
+    expect(await admin(['backup', file], env)).toMatchObject({ code: 1, err: `cannot do that: ${file} is there already\n` })
+    expect(await admin(['restore', file], env)).toMatchObject({ code: 1, err: expect.stringContaining('the database is not empty') })
+    await stop(service)
+
+    const elsewhere = join(folder.path, 'elsewhere')
+    const restored = await admin(['restore', file], { AGENTRUN_DATA_DIR: elsewhere })
+    expect(restored).toMatchObject({ code: 0, out: '', err: expect.stringContaining('The database is as it was at 20') })
+    const again = await startServiceProcess({ AGENTRUN_DATA_DIR: elsewhere, AGENTRUN_WORKER_CONCURRENCY: '0' })
+    expect((await ask(again.base_url, token, '/v1/users/me')).status).toBe(200)
+    expect(again.output).not.toContain('token (shown only now)')
+    again.child.kill('SIGTERM')
+    expect((await again.ended).code).toBe(0)
+  })
+
   test('after a kill of the service it takes over the database that was left running, and stops it', async () => {
     const service = await start()
     service.child.kill('SIGKILL')
@@ -210,6 +234,8 @@ describe('with DATABASE_URL', () => {
     [['token', '--name', ' '], '--name has'],
     [['token', '--wire-profile', 'x'], '--wire-profile is'],
     [['link', '--name', 'x'], 'are for a token'],
+    [['backup'], 'backup takes one file'],
+    [['restore', 'a', 'b'], 'restore takes one file'],
   ])('%j is answered with how it is used, before anything is opened', async (args, words) => {
     const { code, out, err } = await admin(args, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
     expect({ code, out }).toEqual({ code: 2, out: '' })

@@ -1,0 +1,37 @@
+import type pg from 'pg'
+
+export type Table = { name: string; columns: string[] }
+export type Sequence = { name: string; last_value: string }
+/** `name` of the table, and the constraint as PostgreSQL writes it. */
+export type ForeignKey = { table: string; name: string; definition: string }
+
+/** Written anew by each database: how its schema came to be, and which processes are there. */
+const left_out = ['migrations', 'workers']
+
+/** What a backup holds: every table that outlives a crash, with the columns that are not computed. */
+export async function listTables(client: pg.Client): Promise<Table[]> {
+  const { rows } = await client.query<Table>({
+    text: `select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relpersistence = 'p' and c.relname <> all ($1)
+      group by c.relname order by c.relname`,
+    values: [left_out],
+  })
+  return rows
+}
+
+/** Sequences that have given a number. */
+export async function listSequences(client: pg.Client): Promise<Sequence[]> {
+  const { rows } = await client.query<Sequence>(
+    `select sequencename as name, last_value::text from pg_sequences where schemaname = 'public' and last_value is not null order by 1`,
+  )
+  return rows
+}
+
+export async function listForeignKeys(client: pg.Client): Promise<ForeignKey[]> {
+  const { rows } = await client.query<ForeignKey>(
+    `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+      where connamespace = 'public'::regnamespace and contype = 'f' order by 1, 2`,
+  )
+  return rows
+}

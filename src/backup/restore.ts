@@ -1,0 +1,119 @@
+import pg from 'pg'
+import { listMigrations, migrate } from '../store/migrate.ts'
+import type { Header } from './backup.ts'
+import { type ForeignKey, listForeignKeys } from './catalog.ts'
+import { copyIn } from './copy.ts'
+import { type Frame, readFrames } from './frames.ts'
+
+/** Numbers that are left out after a restore: what was numbered after the backup is lost, and its number must not come to mean something else. */
+const SKIPPED = 10_000
+
+export type RestoreFacts = { taken_at: string; version: string; tables: number; rows: number }
+
+/**
+ * Fills an empty database with a backup, all of it or nothing, in the schema that it was taken from; the next start brings that forward. Runs that
+ * were at work are let go of, so that a worker goes on with them; whoever still worked on one of them for the database of before is fenced.
+ * Rejects with one line.
+ */
+export async function restore(connection_string: string, path: string): Promise<RestoreFacts> {
+  const frames = readFrames(path)
+  const header = readHeader(await next(frames))
+  await requireKnown(header)
+  await requireEmpty(connection_string, header)
+  const names = header.migrations.map(({ name }) => name)
+  await migrate(connection_string, { only: name => names.includes(name) })
+  const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-restore' })
+  await client.connect()
+  try {
+    await client.query('begin')
+    // Tables refer to each other in circles: what refers is checked when all of it is there.
+    const keys = await listForeignKeys(client)
+    for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${id(name)}`)
+    const filled = await fill(client, frames)
+    await settle(client, header)
+    for (const key of keys) await addKey(client, key)
+    await client.query('commit')
+    return { taken_at: header.taken_at, version: header.version, ...filled }
+  } finally {
+    await client.end()
+  }
+}
+
+async function fill(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<{ tables: number; rows: number }> {
+  let [tables, rows] = [0, 0]
+  let frame = await next(frames)
+  while (frame.kind === 'T') {
+    const { name, columns } = JSON.parse(frame.body.toString()) as { name: string; columns: string[] }
+    let after: Frame | null = null
+    const pieces = async function* () {
+      for (;;) {
+        const piece = await next(frames)
+        if (piece.kind !== 'D') {
+          after = piece
+          return
+        }
+        yield piece.body
+      }
+    }
+    rows += await copyIn(client, `copy ${id(name)} (${columns.map(id).join(', ')}) from stdin`, pieces())
+    tables++
+    if (after === null) throw new Error('the backup ends in the middle of a table')
+    frame = after
+  }
+  if (frame.kind !== 'Z') throw new Error('the backup holds what this version does not know')
+  return { tables, rows }
+}
+
+/** What was true of the machines of then, and what must not be given twice. */
+async function settle(client: pg.Client, { sequences }: Header): Promise<void> {
+  for (const { name, last_value } of sequences)
+    await client.query({ text: 'select setval($1::regclass, $2::bigint + $3)', values: [`public.${id(name)}`, last_value, SKIPPED] })
+  await client.query({ text: 'update organizations set event_seq = event_seq + $1', values: [SKIPPED] })
+  await client.query({
+    text: `update runs set epoch = epoch + $1, workspace = null, workspace_host = null, sandbox = null,
+      lease_until = case when lease_until is not null then now() end`,
+    values: [SKIPPED],
+  })
+}
+
+const addKey = (client: pg.Client, { table, name, definition }: ForeignKey) =>
+  client.query(`alter table ${table} add constraint ${id(name)} ${definition}`)
+
+/** Nothing, or what a restore left that did not come to its end: the schema alone. */
+async function requireEmpty(connection_string: string, { migrations }: Header): Promise<void> {
+  const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-restore' })
+  await client.connect()
+  try {
+    const { rows } = await client.query(
+      `select 1 from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
+    )
+    if (rows.length === 0) return
+    const { rows: known } = await client.query(`select 1 from pg_tables where schemaname = 'public' and tablename = 'organizations'`)
+    const { rows: used } = known.length === 0 ? { rows: [0] } : await client.query('select 1 from organizations limit 1')
+    const applied = known.length === 0 ? [] : (await client.query<{ name: string }>('select name from migrations')).rows
+    if (used.length > 0 || applied.some(({ name }) => !migrations.some(file => file.name === name)))
+      throw new Error('the database is not empty: restore into a new one')
+  } finally {
+    await client.end()
+  }
+}
+
+async function requireKnown({ migrations, version }: Header): Promise<void> {
+  const own = await listMigrations()
+  const strange = migrations.find(({ name, digest }) => !own.some(file => file.name === name && file.digest === digest))
+  if (strange) throw new Error(`the backup was taken by version ${version}, with migration ${strange.name}: restore it with that version`)
+}
+
+function readHeader({ kind, body }: Frame): Header {
+  const header = kind === 'H' ? (JSON.parse(body.toString()) as Header) : null
+  if (header?.format !== 'agentrun-backup-1') throw new Error('this file is no backup that this version knows')
+  return header
+}
+
+async function next(frames: AsyncGenerator<Frame>): Promise<Frame> {
+  const { value, done } = await frames.next()
+  if (done) throw new Error('the backup ends too early')
+  return value
+}
+
+const id = (name: string) => pg.escapeIdentifier(name)
