@@ -1,4 +1,4 @@
-import type { Db } from './database.ts'
+import type { Db, Transactional } from './database.ts'
 
 /** The files of a run as they were from one entry of its trace to another, both included. */
 export type CheckpointRow = {
@@ -22,62 +22,83 @@ export const TO_THE_END = 2_147_483_647
 const owned = `run as (select organization_id, id, total_logs from runs
   where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for no key update)`
 
+type Owned = { organization_id: number; run_id: number; epoch: number }
+
+/** The run belongs to another owner: what was written of it in this transaction is taken back. */
+class NotOurs extends Error {}
+
 /**
- * Keeps checkpoints, and the pack that holds what is new in them, in one statement with the fence. Undefined: the run is somebody else's.
+ * Keeps checkpoints, and the pack that holds what is new in them, together and under the fence. Undefined: the run is somebody else's.
  * `packs`: how many packs the run has now; null: this one would be more than `max_bytes` for the run, and nothing was kept.
  */
 export async function saveCheckpoints(
-  db: Db,
-  run: { organization_id: number; run_id: number; epoch: number },
+  db: Transactional,
+  run: Owned,
   base_sha: string | null,
   checkpoints: NewCheckpoint[],
   pack: NewPack | null,
   max_bytes: number,
 ): Promise<{ packs: number | null } | undefined> {
-  const list = <K extends keyof NewCheckpoint>(key: K) => checkpoints.map(item => item[key])
-  const { rows } = await db.query<{ packs: number | null }>({
-    name: 'save_checkpoints',
-    text: `with ${owned}, stored as (
+  const save = async (tx: Db) => {
+    // The bytes before the lock of the run: whatever else is written of it, its lease too, would wait for them.
+    const packs = await insertPack(tx, run, pack, max_bytes)
+    if (!(await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0))) throw new NotOurs()
+    return { packs }
+  }
+  return db.transaction(save).catch(error => {
+    if (error instanceof NotOurs) return undefined
+    throw error
+  })
+}
+
+/** The number of packs with this one; null: it is too much for the run. */
+async function insertPack(db: Db, run: Owned, pack: NewPack | null, max_bytes: number): Promise<number | null> {
+  const { rows } = await db.query<{ packs: number }>({
+    name: 'insert_checkpoint_pack',
+    text: `with stored as (
         select coalesce(max(n), 0) as packs, coalesce(sum(length(content)) filter (where not inherited), 0) as bytes
         from checkpoint_packs where organization_id = $1 and run_id = $2
       ), fits as (
-        select run.organization_id, run.id, stored.packs + case when $6::bytea is null then 0 else 1 end as packs from run, stored
-        where $6::bytea is null or stored.bytes + length($6) <= $7
+        select packs + case when $5::bytea is null then 0 else 1 end as packs from stored where $5::bytea is null or bytes + length($5) <= $6
       ), pack as (
         insert into checkpoint_packs (organization_id, run_id, n, tip, base_sha, sha256, content)
-        select organization_id, id, packs, $4, $5, sha256($6), $6 from fits where $6::bytea is not null
-      ), kept as (
+        select $1, $2, packs, $3, $4, sha256($5), $5 from fits where $5::bytea is not null
+      )
+      select packs from fits`,
+    values: [run.organization_id, run.run_id, pack?.tip ?? null, pack?.base_sha ?? null, pack?.content ?? null, max_bytes],
+  })
+  return rows[0]?.packs ?? null
+}
+
+/** False: the run is somebody else's. */
+async function insertCheckpoints(
+  db: Db,
+  run: Owned,
+  base_sha: string | null,
+  checkpoints: NewCheckpoint[],
+  packs: number,
+): Promise<boolean> {
+  const list = <K extends keyof NewCheckpoint>(key: K) => checkpoints.map(item => item[key])
+  const { rows } = await db.query({
+    name: 'insert_checkpoints',
+    text: `with ${owned}, kept as (
         insert into checkpoints (organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out)
-        select fits.organization_id, fits.id, c.seq, c.through_seq, fits.packs, $8, c.tree, c.head, c.branch, c.left_out
-        from fits, unnest($9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[]) as c (seq, through_seq, tree, head, branch, left_out)
+        select run.organization_id, run.id, c.seq, c.through_seq, $4, $5, c.tree, c.head, c.branch, c.left_out
+        from run, unnest($6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[]) as c (seq, through_seq, tree, head, branch, left_out)
         on conflict (organization_id, run_id, seq) do update set through_seq = excluded.through_seq, packs = excluded.packs,
           base_sha = excluded.base_sha, tree = excluded.tree, head = excluded.head, branch = excluded.branch, left_out = excluded.left_out
       )
-      select (select packs from fits) as packs from run`,
+      select 1 from run`,
     values: [
-      ...[
-        run.organization_id,
-        run.run_id,
-        run.epoch,
-        pack?.tip ?? null,
-        pack?.base_sha ?? null,
-        pack?.content ?? null,
-        max_bytes,
-        base_sha,
-      ],
+      ...[run.organization_id, run.run_id, run.epoch, packs, base_sha],
       ...[list('seq'), list('through_seq'), list('tree'), list('head'), list('branch'), list('left_out')],
     ],
   })
-  return rows[0]
+  return rows.length === 1
 }
 
 /** The files of the checkpoint at `seq` have stayed as they were until after entry `through_seq`. False: the run is somebody else's. */
-export async function extendCheckpoint(
-  db: Db,
-  run: { organization_id: number; run_id: number; epoch: number },
-  seq: number,
-  through_seq: number,
-): Promise<boolean> {
+export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_seq: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'extend_checkpoint',
     text: `with ${owned} update checkpoints c set through_seq = greatest(c.through_seq, $5) from run

@@ -187,8 +187,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listPacks: (db, org) => listPacks(db, org, mine.run),
   newestKeptSeq: (db, org) => newestKeptSeq(db, org, mine.run, []),
   reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
-  saveCheckpoints: (db, org) =>
-    saveCheckpoints(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
+  saveCheckpoints: (_, org) =>
+    saveCheckpoints(app.db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
