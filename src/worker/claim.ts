@@ -95,7 +95,7 @@ export class Claim {
     const started = { call_id: call.id, tool_name: call.name, tool_input: call.input, started_at: new Date().toISOString() }
     const data = JSON.stringify(started)
     this.#toolTimer = setTimeout(
-      () => this.#send('tool', data.length < LIVE_BYTES ? data : JSON.stringify({ ...started, tool_input: {} })),
+      () => this.#send('tool', Buffer.byteLength(data) < LIVE_BYTES ? data : JSON.stringify({ ...started, tool_input: {} })),
       TOOL_MS,
     )
   }

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../contract/runs.ts'
+import { errorText } from '../core/log.ts'
 import { afterLoss } from '../core/lost-run.ts'
 import type { SandboxDriver } from '../sandbox/port.ts'
 import { removeWorkspace } from '../sandbox/workspaces.ts'
@@ -72,7 +73,7 @@ async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   // Neither a sandbox that does not go nor a broken journal may keep a run from its end.
   for (const tidy of [() => endSandbox(deps, run), () => closeTurn(claim, run)])
     await tidy().catch(error =>
-      deps.log('error', 'what a dead worker left could not be tidied up', { run_id: run.id, error: String(error) }),
+      deps.log('error', 'what a dead worker left could not be tidied up', { run_id: run.id, error: errorText(error) }),
     )
   claim.close()
   await end(deps, run, endOf(run, deps.max_losses))

@@ -4,9 +4,6 @@
 create index runs_queue on runs (organization_id, recovering_since, runnable_at, id) where runnable_at is not null;
 drop index runs_runnable;
 
--- What the sweep asks for every second.
-create index runs_overdue on runs (deadline_at) where status in ('queued', 'waiting');
-
 -- What retention removes.
 create index runs_finished on runs (finished_at) where finished_at is not null;
 create index events_of_deleted on events (created_at) where run_id is null;
