@@ -26,6 +26,9 @@ export type RunningService = AsyncDisposable & {
   drain(): Promise<void>
 }
 
+const CONNECTIONS = 20
+const WORKER_CONNECTIONS = 10
+
 type State = 'starting' | 'ready' | 'stopping'
 
 /** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
@@ -40,13 +43,15 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   await using stack = new AsyncDisposableStack()
   // First in, last out: what happens at the end is counted and traced too.
   const { telemetry, instruments } = stack.use(await startTelemetry(input))
-  const db = stack.use(
-    new Database(input.database_url, {
-      max: 20,
-      on_error: error => log('error', 'an idle database connection broke', { error: errorText(error) }),
-      on_wait: telemetry.databaseWaited,
-    }),
-  )
+  const openDatabase = (max: number) =>
+    stack.use(
+      new Database(input.database_url, {
+        max,
+        on_error: error => log('error', 'an idle database connection broke', { error: errorText(error) }),
+        on_wait: telemetry.databaseWaited,
+      }),
+    )
+  const db = openDatabase(CONNECTIONS)
   let [state, worker, api]: [State, Worker | null, RunningApi | null] = ['starting', null, null]
   const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
   stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))
@@ -70,7 +75,9 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   await listener.start()
 
   let base_url = config.AGENTRUN_BASE_URL ?? `http://${config.AGENTRUN_HOST}:${config.AGENTRUN_PORT}`
-  worker = role === 'serve' ? null : stack.use(createWorker(parts, () => base_url))
+  // A crowd of requests that holds all of one pool must not cost the runs of the same process their leases.
+  const worker_parts = role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS) } : parts
+  worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
   // Before the API answers: it is asked whether any worker is there.
   await worker?.register()
   api = role === 'work' ? null : stack.use(await startApi(parts))

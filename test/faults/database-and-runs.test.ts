@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Database } from '../../src/store/database.ts'
 import { DatabaseProxy } from '../api/database-proxy.ts'
 import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
@@ -61,4 +62,27 @@ test('row 11: one that is away for longer costs the owner the run: its sandbox e
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Went on.', turn: 1 })
   expect((await traceOf(id)).outcome).toMatchObject({ status: 'interrupted' })
   expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 1 }])
+})
+
+test('row 13: requests that take every connection of the API take none of the workers: a run beside them keeps its lease', async () => {
+  await using direct = new Database(app.database_url, { max: 1, on_error: () => {} })
+  const { id } = await createRun(app, { prompt: 'run: sleep 7; echo kept', repo_id: null, repoless: true })
+  for await (const { event } of followRun(app, id)) if (event === 'tool') break
+  let crowded = true
+  const ask = async () => {
+    while (crowded) await app.call('GET', `/v1/organizations/${app.org_id}/repos`)
+  }
+  await direct.transaction(async tx => {
+    await tx.query({ text: 'lock table repositories' })
+    const crowd = Array.from({ length: 60 }, ask)
+    for (let second = 0; second < 8; second++) {
+      await new Promise(resolve => setTimeout(resolve, 1_000))
+      await tx.query({ text: 'select 1' })
+    }
+    crowded = false
+    await Promise.all(crowd)
+  })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect((await traceOf(id)).outcome).toMatchObject({ status: 'ok', output: 'kept\n' })
+  expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 0 }])
 })
