@@ -14,6 +14,13 @@ export class Control {
   #reason: EndReason | null = null
   #lost = false
   #leaving = false
+  #idle = false
+  readonly #on_idle: () => void
+
+  /** @param on_idle told when the run begins to wait for somebody far away */
+  constructor(on_idle: () => void = () => {}) {
+    this.#on_idle = on_idle
+  }
 
   get signal(): AbortSignal {
     return this.#run.signal
@@ -31,8 +38,25 @@ export class Control {
     return this.#leaving
   }
 
+  /** Whether the run only waits for somebody far away: it keeps its place from nobody then. */
+  get idle(): boolean {
+    return this.#idle
+  }
+
+  async whileIdle(wait: Promise<unknown>): Promise<void> {
+    this.#idle = true
+    if (this.#leaving) this.end({ kind: 'shutdown' })
+    this.#on_idle()
+    try {
+      await wait
+    } finally {
+      this.#idle = false
+    }
+  }
+
   leave() {
     this.#leaving = true
+    if (this.#idle) this.end({ kind: 'shutdown' })
   }
 
   end(reason: EndReason) {

@@ -17,6 +17,7 @@ import { type Base, hasCommit, nextBranch, renewBase } from './base.ts'
 import { workspaceRepository } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
+import type { Control } from './control.ts'
 import { isEnded, propose } from './propose.ts'
 import { pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -39,8 +40,9 @@ export async function publish(
   base: Base,
   sandbox: Sandbox,
   answer: string,
-  signal: AbortSignal,
+  control: Control,
 ): Promise<Published> {
+  const { signal } = control
   const words = proposal({
     title: run.title,
     answer,
@@ -58,7 +60,7 @@ export async function publish(
   // here knows: the database came from a backup, and the run had been further. What is there is left alone.
   for (let current = base; ; ) {
     current = await renewBase(deps, run, current, signal)
-    const published = await offer(deps, claim, run, current, sandbox, head, words, signal)
+    const published = await offer(deps, claim, run, current, sandbox, head, words, control)
     if (published !== null && published.kind !== 'taken') return published
     if (published?.kind !== 'taken') continue
     taken.add(current.branch)
@@ -75,7 +77,7 @@ async function offer(
   sandbox: Sandbox,
   head: string,
   words: Proposal,
-  signal: AbortSignal,
+  control: Control,
 ): Promise<Published | { kind: 'taken' } | null> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
@@ -84,7 +86,7 @@ async function offer(
   if (head === base.sha || settled) return { kind: 'nothing' }
   // Another worker may have taken it out, into the mirror of another machine.
   if (head !== run.head_sha || base.renewed || !(await hasCommit(deps, base.repository, head))) {
-    const failed = await takeOut(deps, claim, run, base, sandbox, head, signal)
+    const failed = await takeOut(deps, claim, run, base, sandbox, head, control.signal)
     if (failed) return failed
   }
   const change = await getChange(deps.db, run.organization_id, run.id)
@@ -94,7 +96,7 @@ async function offer(
     const next = { base_sha: base.sha, branch: base.branch }
     if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
       throw new FencedError('the run belongs to another owner')
-    const failed = await pushRunBranch(deps, claim, base, head, pushed_sha === null, signal)
+    const failed = await pushRunBranch(deps, claim, base, head, pushed_sha === null, control)
     if (failed) return failed
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)

@@ -6,6 +6,7 @@ import { serviceAction } from '../trace/agent-entries.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
+import type { Control } from './control.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /** What git cannot name is hardly going to pass by itself. */
@@ -30,8 +31,9 @@ export async function pushRunBranch(
   base: Base,
   head: string,
   is_new: boolean,
-  signal: AbortSignal,
+  control: Control,
 ): Promise<NotPushed | null> {
+  const { signal } = control
   const input = { repository: base.repository.url, branch: base.branch, sha: head }
   const ends_at = performance.now() + deps.push_retry_ms
   for (let attempt = 1; ; attempt++) {
@@ -57,7 +59,7 @@ export async function pushRunBranch(
       if (wait !== null && performance.now() + wait < ends_at) {
         const known = errorEntry({ code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) }, 'git_push')
         await claim.append({ entries: attempt === 1 ? [failed, known] : [known] })
-        await delay(wait, undefined, { signal }).catch(() => {})
+        await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))
         if (!signal.aborted) continue
         return { kind: 'failed', reason: 'git_unavailable', code, message }
       }

@@ -219,7 +219,7 @@ async function endOfLoop(
   const answer = { text: outcome.text.trim(), thought: outcome.thought }
   if (base === null) return { kind: 'completed', ...answer }
   if (!(await claim.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
-  const published = await publish(deps, claim, run, base, sandbox, answer.text, control.signal)
+  const published = await publish(deps, claim, run, base, sandbox, answer.text, control)
   if (control.signal.aborted) return endOfControl(control)
   if (published.kind === 'failed') return { ...published, phase: 'push' }
   if (published.kind === 'refused')

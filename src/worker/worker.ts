@@ -20,6 +20,8 @@ const WORKSPACES_MS = 5_000
 const FOLDERS_MS = 60_000
 const SELF_TEST_MS = 30_000
 const DISK_MS = 500
+/** Runs at work and waiting together, times the concurrency. */
+const MOST_IDLE = 4
 
 /** Claims runs and works on them, `concurrency` at a time; starts none while the sandbox does not pass its self-test. */
 export class Worker implements AsyncDisposable {
@@ -91,14 +93,14 @@ export class Worker implements AsyncDisposable {
 
   async #claimAll() {
     await this.#lookAtDisk()
-    while (!this.#stopped && this.blocked === null && this.#active.size < this.#concurrency) {
+    while (!this.#stopped && this.blocked === null && this.#hasPlace()) {
       const run = await claimRun(this.#deps.db, {
         owner: this.#owner,
         seconds: LEASE_SECONDS,
         turn_seconds: this.#deps.turn_wall_seconds,
       })
       if (!run) return
-      const control = new Control()
+      const control = new Control(() => this.wake())
       const release = this.#disk.hold(`${run.id}-${run.epoch}`, control)
       const done = workOnRun(this.#deps, run, control).finally(() => {
         release()
@@ -107,6 +109,12 @@ export class Worker implements AsyncDisposable {
       })
       this.#active.set(control, done)
     }
+  }
+
+  /** Runs that wait for a remote to come back give their place to others, up to a number that this machine still carries. */
+  #hasPlace(): boolean {
+    const at_work = [...this.#active.keys()].filter(control => !control.idle).length
+    return at_work < this.#concurrency && this.#active.size < MOST_IDLE * this.#concurrency
   }
 
   /** Says to all processes that this one is there, and whether it takes runs. */

@@ -116,6 +116,21 @@ test('row 27: a remote that is down at the push is waited for in phase push; the
   expect(git('rev-list', '--count', `main..${resumed.branch}`)).toBe('1\n')
 })
 
+test('row 27: runs whose push waits keep their place from no other run', async () => {
+  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt; sleep 1`, { AGENTRUN_WORKER_CONCURRENCY: '1' })
+  const { app, remote } = set
+  const { id } = await createRun(app, { prompt: 'wait' })
+  for await (const { event } of followRun(app, id)) if (event === 'tool') break
+  remote.away = true
+  await untilPushWaits(app, id)
+  const beside = await createRun(app, { prompt: 'beside', repo_id: null, repoless: true })
+  expect(await awaitEnd(app, beside.id)).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({
+    status: 'running',
+    phase: 'push',
+  })
+})
+
 test('row 27: when the time for it is over the run is failed/git_unavailable with what was tried, and a resume pushes what is there', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt; sleep 1', { AGENTRUN_PUSH_RETRY_SECONDS: '2' })
   const { app, remote } = set
