@@ -9,6 +9,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedde
 import { migrateWhenThere } from './store/migrate.ts'
 import { prepareDataFolder } from './system/data-folder.ts'
 import { lockDataFolder } from './system/instance-lock.ts'
+import { lineWriter } from './system/line-writer.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
 import { ownSecretKey } from './system/secret-key.ts'
 import { ensureServiceUsers } from './system/users.ts'
@@ -27,11 +28,12 @@ async function main() {
   const config = readConfig(process.env)
   if (role === 'work' && config.DATABASE_URL === undefined)
     throw new ConfigError('work needs DATABASE_URL: the database of the processes that serve')
+  await using stack = new AsyncDisposableStack()
   // What people read at a start goes to standard output.
-  const log = createLog(config.AGENTRUN_LOG_LEVEL, line => process.stderr.write(line))
+  const lines = stack.use(lineWriter(process.stderr.fd, line => process.stderr.write(line), linesDropped))
+  const log = createLog(config.AGENTRUN_LOG_LEVEL, lines.write)
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
-  await using stack = new AsyncDisposableStack()
   stack.use(await lockDataFolder(data.root))
   const stopped = stopSignal()
   let postgres: EmbeddedPostgres | null = null
@@ -71,6 +73,9 @@ async function main() {
   process.stdout.write('stopping …\n')
   await service.drain()
 }
+
+const linesDropped = (count: number) =>
+  `${JSON.stringify({ time: new Date().toISOString(), level: 'warn', message: 'nobody read the log: lines were dropped', count })}\n`
 
 /** `all` when nothing is said. */
 function readRole(words: string[]): Role | 'migrate' {

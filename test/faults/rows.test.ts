@@ -17,7 +17,10 @@ const proved: Record<number, [file: string, words: string][]> = {
     ['chaos/chaos', 'one pull request each'],
     ['runs/crash', 'Ctrl-C while the branch is being pushed'],
   ],
-  7: [['runs/crash', 'Ctrl-C while the branch is being pushed']],
+  7: [
+    ['runs/rolling-restart', 'every process is replaced while'],
+    ['runs/crash', 'Ctrl-C while the branch is being pushed'],
+  ],
   8: [['runs/recovery', 'row 8: a worker that was frozen']],
   9: [['runs/fair-claims', 'twenty workers that claim from a thousand runs at once']],
   10: [
@@ -95,7 +98,11 @@ const proved: Record<number, [file: string, words: string][]> = {
     ['api/resume-run', 'twenty at once on a finished run'],
   ],
   48: [['faults/races', 'row 48']],
-  49: [['runs/newer-schema', 'code of one version back starts']],
+  49: [
+    ['runs/newer-schema', 'code of one version back starts'],
+    ['runs/newer-schema', 'a newer version migrates beneath it'],
+  ],
+  50: [['backup/under-load', 'row 50']],
   51: [['faults/huge', 'row 51']],
 }
 
@@ -103,7 +110,6 @@ const proved: Record<number, [file: string, words: string][]> = {
 const unproved: Record<number, string> = {
   35: 'no webhooks come in yet',
   36: 'no webhooks go out yet',
-  50: 'the restore of a backup is part of the operations tests',
   52: 'a soak of hours is no test of a build',
   53: 'leftovers of a dead machine: part of the sandbox tests',
 }

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { startCluster } from '../runs/cluster.ts'
+import { answers, calls, shell } from '../runs/coding-app.ts'
+import { readMetrics, sampleOf } from './read-metrics.ts'
+
+const patience = { timeout: 30_000 }
+
+test('a process that only works has figures and probes of its own, and is not ready while it goes', async () => {
+  await using cluster = await startCluster(answers(calls(shell('sleep 4')), { text: 'Done.' }), {
+    AGENTRUN_METRICS_PORT: '0',
+    AGENTRUN_LOG_LEVEL: 'debug',
+  })
+  const worker = await cluster.start('work')
+  const urlOf = (output: string) => /"metrics are served","url":"([^"]+)"/.exec(output)?.[1] ?? ''
+  const [api, work] = [urlOf(cluster.api.output), urlOf(worker.output)]
+  const ready = async () => (await fetch(`${work}/readyz`)).status
+  expect(await ready()).toBe(200)
+  const { id } = await cluster.createRun({ prompt: 'x' })
+  await cluster.until(id, run => run.waiting_on === 'tool')
+  const [served, worked] = await Promise.all([readMetrics(api), readMetrics(work)])
+  expect(sampleOf(worked, 'agentrun_build_info', { role: 'work' })).toBe(1)
+  expect(sampleOf(worked, 'agentrun_turns_active')).toBe(1)
+  expect(sampleOf(worked, 'agentrun_http_request_duration_seconds_count', { operation: 'createAgentRun' })).toBe(undefined)
+  expect(sampleOf(served, 'agentrun_build_info', { role: 'serve' })).toBe(1)
+  expect(sampleOf(served, 'agentrun_http_request_duration_seconds_count', { operation: 'createAgentRun' })).toBe(1)
+  expect(sampleOf(served, 'agentrun_claims_total')).toBe(0)
+  worker.child.kill('SIGTERM')
+  await expect.poll(ready, patience).toBe(503)
+  expect(await (await fetch(`${work}/readyz`)).json()).toEqual({ status: 'stopping' })
+  expect((await fetch(`${work}/healthz`)).status).toBe(200)
+  expect((await worker.ended).code).toBe(0)
+}, 90_000)
