@@ -29,7 +29,7 @@ export function findOrphan(cluster: string): PostmasterPid | null {
  * make PostgreSQL refuse to start while a zombie still holds the pid. Call only when `findOrphan` finds nobody.
  */
 export async function clearDeadServer(cluster: string, socket_folder: string): Promise<void> {
-  if (!(await waitUntil(() => serversOf(cluster).length === 0, 5_000))) {
+  if (!(await waitUntil(() => serversOf(cluster).length === 0, 1_000))) {
     for (const pid of serversOf(cluster)) signalProcess(pid, 'SIGKILL')
     await waitUntil(() => serversOf(cluster).length === 0, 5_000)
   }

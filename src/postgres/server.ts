@@ -37,7 +37,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   closeSync(log)
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(`PostgreSQL ended with ${code ?? signal}: ${lastLogLine(log_file, logged)}`))
+    // One that was killed, or that was told to stop, has written nothing about it.
+    child.once('exit', (code, signal) =>
+      resolve(`PostgreSQL ended with ${code ? `${code}: ${lastLogLine(log_file, logged)}` : (signal ?? 0)}`),
+    )
   })
   let gone: string | null = null
   const noticed = ended.then(reason => {
