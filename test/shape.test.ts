@@ -234,7 +234,11 @@ test('no check of the compiler is switched off', () => {
 
 test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
   const session = ['createSession', 'createSessionToken', 'deleteSession']
-  const feeds = new Feeds(new Hub(), () => {})
+  const feeds = new Feeds(
+    new Hub(),
+    () => {},
+    () => {},
+  )
   const served = [...Object.keys(handlers), ...Object.keys(streamHandlers(feeds, new Set())), ...session, 'getOpenApi']
   expect(served.sort()).toEqual(Object.keys(endpoints).sort())
 

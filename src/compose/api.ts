@@ -17,6 +17,7 @@ import { createLogPages } from '../service/log-pages.ts'
 import { runHeadFinder } from '../service/run-logs.ts'
 import { newSignInLink } from '../service/sessions.ts'
 import { workerState } from '../service/worker-state.ts'
+import { notifyWatched } from '../store/notify.ts'
 import { countSealedOtherwise } from '../store/secrets.ts'
 import { readTrees } from '../worker/read-trees.ts'
 import { prepareFirstStart } from './first-start.ts'
@@ -77,10 +78,15 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
   const readiness = await watchReadiness(parts)
   const { app, drain, endStreams, close, streams } = await createApp({
     services,
-    feeds: new Feeds(hub, error => {
-      // What a feed still reads when its last reader is gone nobody needs.
-      if (!closing) log('error', 'a stream could not read on; it tries again', { error: errorText(error) })
-    }),
+    feeds: new Feeds(
+      hub,
+      error => {
+        // What a feed still reads when its last reader is gone nobody needs.
+        if (!closing) log('error', 'a stream could not read on; it tries again', { error: errorText(error) })
+      },
+      // A hint: when it is lost, the next one comes in seconds.
+      runs => void notifyWatched(db, runs).catch(() => {}),
+    ),
     readiness: () =>
       draining
         ? Promise.reject(new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } }))

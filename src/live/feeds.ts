@@ -1,15 +1,25 @@
+import { WATCH_MS } from '../store/notify.ts'
 import { Feed, type FeedSource } from './feed.ts'
 import type { Hub } from './hub.ts'
+
+export type WatchedRun = { organization_id: number; run_id: number }
 
 /** The feeds that somebody in this process reads: made for the first reader, dropped after the last. */
 export class Feeds {
   readonly #feeds = new Map<string, { feed: Feed; stop: () => void }>()
+  readonly #watched = new Map<string, WatchedRun>()
   readonly #hub: Hub
   readonly #on_error: (error: unknown) => void
+  readonly #on_watch: (runs: WatchedRun[]) => void
+  readonly #every_ms: number
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(hub: Hub, on_error: (error: unknown) => void) {
+  /** @param on_watch told of every run that somebody follows here, at once and again every few seconds */
+  constructor(hub: Hub, on_error: (error: unknown) => void, on_watch: (runs: WatchedRun[]) => void, every_ms = WATCH_MS) {
     this.#hub = hub
     this.#on_error = on_error
+    this.#on_watch = on_watch
+    this.#every_ms = every_ms
   }
 
   /**
@@ -17,7 +27,9 @@ export class Feeds {
    * @param frameOf turns what passes by into a frame; null drops it
    */
   run(organization_id: number, run_id: number, audience: string, source: FeedSource, frameOf: (json: string) => string | null): Feed {
-    return this.#open(`run:${organization_id}:${run_id}:${audience}`, source, feed => [
+    const key = `run:${organization_id}:${run_id}:${audience}`
+    if (!this.#feeds.has(key)) this.#watch(key, { organization_id, run_id })
+    return this.#open(key, source, feed => [
       this.#hub.onRun(organization_id, run_id, () => feed.wake()),
       this.#hub.onLive(organization_id, run_id, json => {
         const text = frameOf(json)
@@ -38,7 +50,17 @@ export class Feeds {
       if (!feed.empty) continue
       stop()
       this.#feeds.delete(key)
+      this.#watched.delete(key)
     }
+    if (this.#watched.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #watch(key: string, run: WatchedRun) {
+    this.#watched.set(key, run)
+    this.#on_watch([run])
+    this.#timer ??= setInterval(() => this.#on_watch([...this.#watched.values()]), this.#every_ms).unref()
   }
 
   #open(key: string, source: FeedSource, subscribe: (feed: Feed) => (() => void)[]): Feed {

@@ -10,6 +10,10 @@ export const channels = {
   live: 'agentrun_live',
 } as const
 
+/** So often a process says which runs are followed there. */
+export const WATCH_MS = 5_000
+export const WATCHED = '{"event":"watched"}'
+
 export async function notifyWork(db: Db): Promise<void> {
   await db.query({ name: 'notify_work', text: `select pg_notify('${channels.work}', '')`, values: [] })
 }
@@ -21,6 +25,15 @@ export async function notifyRun(db: Db, organization_id: number, run_id: number)
 /** Whoever works on the run asks at once what is wanted of it, instead of with its next beat. */
 export async function notifyOwner(db: Db, organization_id: number, run_id: number): Promise<void> {
   await notifyLive(db, organization_id, run_id, '{"event":"control"}')
+}
+
+/** Whoever works on these runs tells from now on what passes, for some seconds: somebody follows them. */
+export async function notifyWatched(db: Db, runs: { organization_id: number; run_id: number }[]): Promise<void> {
+  await db.query({
+    name: 'notify_watched',
+    text: `select pg_notify('${channels.live}', run) from unnest($1::text[]) run`,
+    values: [runs.map(run => `${run.organization_id}:${run.run_id}:${WATCHED}`)],
+  })
 }
 
 /** @param json at most 7,500 bytes: PostgreSQL refuses payloads of 8,000. */

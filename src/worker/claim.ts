@@ -4,6 +4,7 @@ import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyLive, notifyRun } from '../store/notify.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
+import { Onlookers } from './onlookers.ts'
 
 /** The run is owned by somebody else by now: whatever we were about to write is not written, and we end. */
 export class FencedError extends Error {
@@ -24,18 +25,20 @@ export class Claim {
   readonly organization_id: number
   readonly run_id: number
   readonly epoch: number
+  readonly onlookers: Onlookers
   #notice: NodeJS.Timeout | null = null
   #live: { event: string; call_id?: string; kind?: string; text: string }[] = []
   #liveTimer: NodeJS.Timeout | null = null
   #toolTimer: NodeJS.Timeout | null = null
   #progressed = false
 
-  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db) {
+  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db, onlookers = new Onlookers()) {
     this.db = db
     this.direct = direct
     this.organization_id = run.organization_id
     this.run_id = run.id
     this.epoch = run.epoch
+    this.onlookers = onlookers
   }
 
   /** Appends to trace and journal; readers hear of it a moment later. */
@@ -73,6 +76,7 @@ export class Claim {
 
   /** A hint to readers, outside the append and at most every 20 ms: inside, it would cost most of the write rate. */
   notify() {
+    if (!this.onlookers.present) return
     this.#notice ??= setTimeout(() => {
       this.#notice = null
       notifyRun(this.db, this.organization_id, this.run_id).catch(() => {})
@@ -113,6 +117,7 @@ export class Claim {
   /** Text that passes: gathered for a moment, and when there is more than fits only its end is shown. */
   liveText(part: { event: 'output' | 'text'; call_id?: string; kind?: string; text: string }) {
     this.progressed()
+    if (!this.onlookers.present) return
     const last = this.#live.at(-1)
     if (last && last.event === part.event && last.call_id === part.call_id && last.kind === part.kind)
       last.text = (last.text + part.text).slice(-LIVE_BYTES)
@@ -124,6 +129,7 @@ export class Claim {
   }
 
   #send(event: string, data: string) {
+    if (!this.onlookers.present) return
     notifyLive(this.db, this.organization_id, this.run_id, `{"event":"${event}","data":${data}}`).catch(() => {})
   }
 

@@ -1,5 +1,6 @@
 import type { Hub } from '../live/hub.ts'
 import { heartbeat } from '../store/leases.ts'
+import { WATCHED } from '../store/notify.ts'
 import type { Claim } from './claim.ts'
 import type { Control } from './control.ts'
 
@@ -57,7 +58,8 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
     void beatOnce()
   }, BEAT_MS)
   const leave = hub.onLive(claim.organization_id, claim.run_id, json => {
-    if (json.startsWith('{"event":"control"')) void beatOnce()
+    if (json === WATCHED) claim.onlookers.seen()
+    else if (json.startsWith('{"event":"control"')) void beatOnce()
   })
   return {
     worked_ms: () => performance.now() - started,

@@ -155,7 +155,11 @@ test('F109 two hundred connections that send a byte and wait hold nobody up', as
 test('F109 slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
   const { app: built } = await createApp({
     services: unaskedServices(app.db),
-    feeds: new Feeds(new Hub(), () => {}),
+    feeds: new Feeds(
+      new Hub(),
+      () => {},
+      () => {},
+    ),
     readiness: () => Promise.reject(new Error('not asked')),
     ...{
       web: '/nowhere',

@@ -84,7 +84,11 @@ describe('F109 slow senders', () => {
     const { app: built } = await createApp(
       {
         services: unaskedServices(app.db),
-        feeds: new Feeds(new Hub(), () => {}),
+        feeds: new Feeds(
+          new Hub(),
+          () => {},
+          () => {},
+        ),
         readiness: () => Promise.reject(new Error('not asked')),
         ...{
           web: '/nowhere',

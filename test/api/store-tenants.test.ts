@@ -342,6 +342,7 @@ const whole_key: Record<string, string> = {
     notifyRun: 'a hint: both numbers are compared by who hears it',
     notifyLive: 'the same',
     notifyOwner: 'the same',
+    notifyWatched: 'the same',
   },
 }
 

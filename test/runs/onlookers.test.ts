@@ -1,0 +1,96 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { Hub } from '../../src/live/hub.ts'
+import { Listener } from '../../src/live/listener.ts'
+import { channels } from '../../src/store/notify.ts'
+import { entry } from '../../src/trace/entry.ts'
+import { Claim } from '../../src/worker/claim.ts'
+import { Control } from '../../src/worker/control.ts'
+import { startHeartbeat } from '../../src/worker/heartbeat.ts'
+import { Onlookers } from '../../src/worker/onlookers.ts'
+import { putRun } from '../api/put-run.ts'
+import { openFrames } from '../api/read-frames.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { createRun } from './await-run.ts'
+
+/** Everything that is notified of in the database from now on; `until` resolves with it as soon as it fits. */
+async function listenToAll(app: App) {
+  const heard: string[] = []
+  let look = () => {}
+  const client = new pg.Client({ connectionString: app.database_url })
+  client.on('notification', ({ payload = '' }) => {
+    heard.push(payload)
+    look()
+  })
+  await client.connect()
+  await client.query(`listen ${channels.run}; listen ${channels.live}`)
+  return {
+    heard,
+    async until(fits: (heard: string[]) => boolean) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      look = () => fits(heard) && resolve()
+      look()
+      await promise
+      return heard
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  }
+}
+
+/** A run that is ours, as its worker writes to it. */
+async function claimOf(app: App, onlookers: Onlookers) {
+  const { id } = await createRun(app, { prompt: 'x' })
+  await putRun(app, id, 'running')
+  const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
+  return new Claim(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, onlookers)
+}
+
+test('what a run does is told to nobody while nobody follows it, and from the moment on in which somebody does', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  let now = 0
+  const onlookers = new Onlookers(() => now)
+  const claim = await claimOf(app, onlookers)
+  const hub = new Hub()
+  await using listener = new Listener(app.database_url, hub)
+  await listener.start()
+  const heartbeat = startHeartbeat(claim, hub, new Control())
+  now = Number.MAX_SAFE_INTEGER / 2
+
+  await using ear = await listenToAll(app)
+  const say = async (text: string) => {
+    await claim.append({ entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought: text })] })
+    claim.liveText({ event: 'text', text })
+  }
+  await say('unheard')
+  const seen = Promise.withResolvers<void>()
+  const watch = onlookers.seen.bind(onlookers)
+  onlookers.seen = () => {
+    watch()
+    seen.resolve()
+  }
+  await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${claim.run_id}/events`)
+  await seen.promise
+  await say('heard')
+  const frames = await stream.until(
+    all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
+  )
+  // The entry from before is not lost to whoever comes later: it is in the trace.
+  expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard', 'heard'])
+  const heard = await ear.until(all => all.some(payload => payload.includes('"heard"')))
+  expect(heard.filter(payload => payload.includes('unheard'))).toEqual([])
+  const place = `${app.org_id}:${claim.run_id}`
+  expect(heard[0]).toBe(`${place}:{"event":"watched"}`)
+  expect(heard.filter(payload => payload === place).length).toBeGreaterThan(0)
+  await heartbeat.stop()
+  claim.close()
+})
+
+test('a change of status is told whether somebody follows the run or not', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  let now = 0
+  const claim = await claimOf(app, new Onlookers(() => now))
+  now = Number.MAX_SAFE_INTEGER / 2
+  await using ear = await listenToAll(app)
+  expect(await claim.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
+  expect(await ear.until(heard => heard.length > 0)).toEqual([`${app.org_id}:${claim.run_id}`])
+})
