@@ -55,7 +55,8 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
 /** The command of process 1. Limits are in the units of bash's `ulimit`. */
 export function initCommand({ limits }: SandboxSpec): string[] {
   const kib = (bytes: number) => String(Math.max(1, Math.floor(bytes / 1024)))
-  return ['/run/init/bash', '/run/init/init.sh', String(limits.max_processes), kib(limits.max_file_bytes), kib(limits.max_process_bytes)]
+  const bounds = [String(limits.max_processes), kib(limits.max_file_bytes), kib(limits.max_process_bytes), String(limits.niceness ?? 10)]
+  return ['/run/init/bash', '/run/init/init.sh', ...bounds]
 }
 
 /** /bin, /lib and so on: links into /usr on most systems, folders on others. */

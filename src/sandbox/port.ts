@@ -35,6 +35,8 @@ export type SandboxLimits = {
   max_tmp_bytes: number
   /** Bytes of address space a single process may have. */
   max_process_bytes: number
+  /** How far the persistent shell steps back behind the service and the database, as `nice` counts. Default 10. */
+  niceness?: number
 }
 
 export type ExecRequest = {

@@ -18,7 +18,14 @@ import { type ExecResult, type SandboxDriver, SandboxError } from '../sandbox/po
 
 const OUTPUT_BYTES = 1024 ** 2
 const PACK_MS = 120_000
-const limits = { max_processes: 64, max_file_bytes: 2 * 1024 ** 3, max_tmp_bytes: 64 * 1024 ** 2, max_process_bytes: 16 * 1024 ** 3 }
+// A step waits for it, so it does not step back.
+const limits = {
+  niceness: 0,
+  max_processes: 64,
+  max_file_bytes: 2 * 1024 ** 3,
+  max_tmp_bytes: 64 * 1024 ** 2,
+  max_process_bytes: 16 * 1024 ** 3,
+}
 
 export type SnapshotSpec = {
   kept: Kept

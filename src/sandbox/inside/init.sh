@@ -1,4 +1,4 @@
-# Process 1 of a sandbox: PROCESSES FILE_KIB MEMORY_KIB. The host asks over descriptor 3, a socket that nothing else inside can open;
+# Process 1 of a sandbox: PROCESSES FILE_KIB MEMORY_KIB NICENESS. The host asks over descriptor 3, a socket that nothing else inside can open;
 # commands never inherit it. Process 1 cannot be killed or stopped from inside, and when it ends everything ends.
 #
 #   shell SLOT               start the persistent shell, which takes its commands from SLOT.requests
@@ -14,7 +14,7 @@ for fd in /proc/self/fd/*; do
   fd=${fd##*/}
   ((fd > 3 && fd != 255)) && exec {fd}>&-
 done
-processes=$1 file_kib=$2 memory_kib=$3 at=/run/exec
+processes=$1 file_kib=$2 memory_kib=$3 niceness=$4 at=/run/exec
 bash=(/bin/bash --noprofile --norc)
 ulimit -c 0 -n 4096 -f "$file_kib" -v "$memory_kib"
 # The agent may use up its processes: what the host asks for has a reserve beyond them.
@@ -29,7 +29,7 @@ start_shell() {
       exec <"$at/$1.requests" >/dev/null
       ulimit -u "$processes"
       # Whatever the agent starts shall not keep this process, nor the host, from working.
-      exec /usr/bin/nice -n 10 bash "${bash[@]:1}" -s
+      exec /usr/bin/nice -n "$niceness" bash "${bash[@]:1}" -s
     )
     echo "exit $?" >&9
   ) 3>&- &
