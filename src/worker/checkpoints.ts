@@ -86,8 +86,11 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   #note(snapshot: Snapshot, seq: number, through_seq: number): void {
-    if (snapshot.left_out.length > 0) this.#say(leftOutMessage(snapshot, this.#deps.checkpoints.max_file_bytes))
-    if (performance.now() < this.#not_before) this.#pending = []
+    if (snapshot.left_out.length > 0) this.#tell(leftOutMessage(snapshot, this.#deps.checkpoints.max_file_bytes))
+    if (performance.now() < this.#not_before && this.#pending.length > 0) {
+      this.#pending = []
+      this.#gap = true
+    }
     const waiting = this.#pending.at(-1)
     const newest = waiting ?? this.#stored
     if (newest && !this.#gap && sameFiles(newest.snapshot, snapshot)) newest.through_seq = Math.max(newest.through_seq, through_seq)
@@ -130,15 +133,19 @@ export class Checkpoints implements AsyncDisposable {
     }
   }
 
-  /** What is too much together may not be without what is gone again. */
+  /** What cannot be packed is given up; what was found since then is not. */
   async #storePending(): Promise<void> {
     const batch = [...this.#pending]
     try {
       await this.#store(batch)
     } catch (error) {
-      if (!(error instanceof TooLarge) || batch.length === 1) throw error
-      this.#tooLarge(error)
-      this.#pending.splice(0, batch.length - 1)
+      if (error instanceof FencedError || isDatabaseAway(error)) throw error
+      // Too much together is perhaps not too much without what is gone again.
+      const given_up = error instanceof TooLarge && batch.length > 1 ? batch.length - 1 : batch.length
+      this.#pending.splice(0, given_up)
+      if (this.#pending.length === 0) this.#gap = true
+      this.#not_before = performance.now() + LATER_MS
+      this.#say(error)
     }
   }
 
@@ -168,31 +175,22 @@ export class Checkpoints implements AsyncDisposable {
     this.#stored = Object.assign(last, { stored_through: rows.at(-1)?.through_seq ?? last.seq })
   }
 
-  /** What was found is given up when it cannot be packed; a database that is away is asked again. */
+  /** A database that is away is asked again. */
   #trouble(error: unknown): void {
-    if (error instanceof FencedError) {
-      this.#over = true
-      return
-    }
-    if (isDatabaseAway(error)) {
-      this.#soon(AGAIN_MS)
-      return
-    }
-    this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
-    if (error instanceof TooLarge) this.#tooLarge(error)
-    else this.#deps.telemetry.checkpointed({ code: 'failed' })
-    this.#pending = []
-    this.#gap = true
-    this.#not_before = performance.now() + LATER_MS
+    if (error instanceof FencedError) this.#over = true
+    else if (isDatabaseAway(error)) this.#soon(AGAIN_MS)
+    else this.#say(error)
   }
 
-  #tooLarge({ message }: TooLarge): void {
-    this.#deps.telemetry.checkpointed({ code: 'too_large' })
-    this.#say(`The files were not kept: ${message}. The run goes on; it can be restored as of an earlier entry only.`)
+  #say(error: unknown): void {
+    const too_large = error instanceof TooLarge
+    this.#deps.telemetry.checkpointed({ code: too_large ? 'too_large' : 'failed' })
+    this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
+    if (too_large) this.#tell(`The files were not kept: ${error.message}. The run goes on; it can be restored as of an earlier entry only.`)
   }
 
   /** Once for each owner of the run. */
-  #say(message: string): void {
+  #tell(message: string): void {
     if (this.#said || this.#over) return
     this.#said = true
     this.#claim

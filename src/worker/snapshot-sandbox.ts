@@ -44,7 +44,8 @@ export type SnapshotSandbox = AsyncDisposable & {
   prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
   /** Whether anything has changed since `before`. When it has, what the files hold is taken in; they may change again, and `conclude` is next. */
   capture(before: Snapshot, timeout_ms: number): Promise<boolean>
-  conclude(before: Snapshot, timeout_ms: number): Promise<Snapshot>
+  /** `stale`: something was taken in since `before` that nobody has named. */
+  conclude(before: Snapshot, stale: boolean, timeout_ms: number): Promise<Snapshot>
   /** A thin pack, piece by piece, and the commit that it is for. An error of `sink` is thrown. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }
@@ -87,7 +88,8 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
       return read(await ask(prepareCommand(place, how), timeout_ms))
     },
     capture: async (before, timeout_ms) => Buffer.from(await ask(captureCommand(before), timeout_ms)).toString() === CHANGED,
-    conclude: async (before, timeout_ms) => read(await ask(concludeCommand(before), timeout_ms)),
+    conclude: async (before, stale, timeout_ms) =>
+      read(await ask(concludeCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms)),
     async pack(input, sink) {
       const result = await sandbox.stream({ command: packCommand(place, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
       const tip = result.exit_code === 0 ? parseTip(result.output) : null

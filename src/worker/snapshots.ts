@@ -2,8 +2,10 @@ import type { PackInput, Prepared, Snapshot } from '../git/checkpoint-commands.t
 import { SandboxLostError } from '../sandbox/port.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 
-const SNAPSHOT_MS = 60_000
+const SNAPSHOT_MS = 5 * 60_000
 const PREPARE_MS = 5 * 60_000
+/** The agent waits no longer than this for a snapshot; one that takes longer is given up, because it sees files of two steps. */
+const IDLE_MS = 20_000
 /** After one that failed, the agent is not held up by another one for this long. */
 const AGAIN_MS = 30_000
 const MOST_LOST = 3
@@ -17,6 +19,10 @@ export class Snapshots implements AsyncDisposable {
   #last: Promise<unknown> = Promise.resolve()
   /** Resolves when the files may change again. */
   #captured: Promise<unknown> = Promise.resolve()
+  /** The one that is being taken; spoiled: the files may have changed meanwhile. */
+  #at_work: { spoiled: boolean } | null = null
+  /** What git has taken in is not what `before` says. */
+  #stale = false
   #not_before = 0
   #lost = 0
 
@@ -37,7 +43,7 @@ export class Snapshots implements AsyncDisposable {
     return prepared
   }
 
-  /** Null: it failed, or one before it did a moment ago; with `anyway` that is no reason. */
+  /** Null: it failed, it took too long, or one before it failed a moment ago; with `anyway` that is no reason. */
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
     this.#captured = captured.promise
@@ -45,25 +51,40 @@ export class Snapshots implements AsyncDisposable {
       const before = this.#before
       if (before === null || (!anyway && performance.now() < this.#not_before)) return null
       if (this.#sandbox === null && this.#lost > MOST_LOST) return null
+      const work = { spoiled: false }
+      this.#at_work = work
+      const stale = this.#stale
+      this.#stale = true
       if (this.#sandbox === null) {
         this.#sandbox = await this.#open()
         this.#before = await this.#sandbox.prepare({ from: 'tree', tree: before.tree }, PREPARE_MS)
-      } else if (await this.#sandbox.capture(before, SNAPSHOT_MS)) {
+      } else {
+        const changed = await this.#sandbox.capture(before, SNAPSHOT_MS)
         captured.resolve()
-        this.#before = await this.#sandbox.conclude(before, SNAPSHOT_MS)
+        if (work.spoiled) return null
+        if (changed || stale) this.#before = await this.#sandbox.conclude(before, stale, SNAPSHOT_MS)
       }
+      if (work.spoiled) return null
+      this.#stale = false
       return this.#before
-    }).finally(captured.resolve)
+    }).finally(() => {
+      this.#at_work = null
+      captured.resolve()
+    })
   }
 
-  /** Resolves when the files may be changed, or `signal` fires. */
-  async idle(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const over = () => resolve()
+  /** Resolves when the files may be changed, after `longest_ms` or when `signal` fires. */
+  async idle(signal: AbortSignal, longest_ms = IDLE_MS): Promise<void> {
+    if (this.#at_work?.spoiled) return
+    const { promise, resolve } = Promise.withResolvers<'late'>()
+    const timer = setTimeout(() => resolve('late'), longest_ms)
+    const over = () => resolve('late')
     signal.addEventListener('abort', over)
     if (signal.aborted) over()
-    await Promise.race([this.#captured, promise])
+    const why = await Promise.race([this.#captured, promise])
+    clearTimeout(timer)
     signal.removeEventListener('abort', over)
+    if (why === 'late' && this.#at_work) this.#at_work.spoiled = true
   }
 
   /** As the sandbox does it; rejects with SandboxError. */

@@ -97,7 +97,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     first,
     async after(command) {
       await must(agent, command)
-      if (await shots.capture(before, 20_000)) before = await shots.conclude(before, 20_000)
+      if (await shots.capture(before, 20_000)) before = await shots.conclude(before, false, 20_000)
       return before
     },
     async keep({ tree, head }) {
@@ -120,9 +120,9 @@ export async function startCheckpointTest(files: Record<string, string> | null):
       const next = await open()
       await using _agent = next.agent
       await using _shots = next.shots
-      const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', ...snapshot }, inside))
+      const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', ...snapshot }, inside), { timeout_ms: 120_000 })
       if (result.exit_code !== 0) throw new Error(`restore failed: ${result.text}`)
-      await work(next.agent, await next.shots.prepare({ from: 'tree', tree: snapshot.tree }, 20_000))
+      await work(next.agent, await next.shots.prepare({ from: 'tree', tree: snapshot.tree }, 120_000))
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }

@@ -130,19 +130,16 @@ capture_carefully() {
   if [[ -s $shadow/complaints ]]; then
     while IFS= read -r p; do if [[ $p =~ ^warning:\ could\ not\ open\ directory\ \'(.*)\': ]]; then left+=("unreadable:${BASH_REMATCH[1]}"); fi; done <"$shadow/complaints"
   fi
-  find_large "${paths[@]}"
+  find_large <"$shadow/changed"
   add_all
 }
 
-# Adds those of the given files to `large` that are.
+# Adds to `large` those of the files on standard input, with a NUL behind each, that are too large.
 find_large() {
   local p
-  local -a part
-  while (($#)); do
-    part=("${@:1:500}")
-    shift "${#part[@]}"
-    while IFS= read -r -d '' p; do large+=("${p#./}"); done < <(find "${part[@]/#/./}" -maxdepth 0 -type f -size "+${max_file_bytes}c" -print0 2>/dev/null)
-  done
+  while IFS= read -r -d '' p; do large+=("${p#./}"); done < <(
+    sed -z 's#^#./#' | xargs -0 -r bash -c 'exec find "$@" -maxdepth 0 -type f -size "+${0}c" -print0' "$max_file_bytes" 2>/dev/null
+  )
 }
 
 # Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". Says tree, head, branch and
@@ -167,18 +164,23 @@ conclude() {
 drop_large() {
   local line
   local -a lines names=()
-  mapfile -t lines <"$shadow/added"
+  mapfile -t -n 201 lines <"$shadow/added"
   for line in "${lines[@]}"; do
     if [[ $line == "add '"*"'" ]]; then
       line=${line#"add '"}
-      names+=("${line%"'"}")
+      names+=("./${line%"'"}")
     elif [[ $line != "remove '"*"'" ]]; then
       # A name of several lines.
-      if [[ $1 == none ]]; then mapfile -d '' -t names < <(git ls-files -z); else mapfile -d '' -t names < <(git diff-index --cached --name-only -z "$1"); fi
+      lines=()
       break
     fi
   done
-  find_large "${names[@]}"
+  if ((${#lines[@]} == 0 || ${#lines[@]} > 200)); then
+    if [[ $1 == none ]]; then git ls-files -z >"$shadow/names"; else git diff-index --cached --name-only -z "$1" >"$shadow/names"; fi || return
+    find_large <"$shadow/names"
+  elif ((${#names[@]})); then
+    while IFS= read -r -d '' line; do large+=("${line#./}"); done < <(find "${names[@]}" -maxdepth 0 -type f -size "+${max_file_bytes}c" -print0 2>/dev/null)
+  fi
   if ((${#large[@]} == 0)); then return 0; fi
   careful=1
   printf '%s\0' "${large[@]}" | git update-index -z --force-remove --stdin
