@@ -34,6 +34,21 @@ export const RecoveryStep = z
   .meta({ id: 'RecoveryStep' })
 export type RecoveryStep = z.infer<typeof RecoveryStep>
 
+export const RestoredWorkspace = z
+  .object({
+    how: z
+      .enum(['adopted', 'restored', 'fresh'])
+      .describe(
+        '`adopted`: the folder was still there. `restored`: laid out from a checkpoint. `fresh`: a checkout, because nothing else was left',
+      ),
+    seq: z.int().nullable().describe('Entry after which the files were so when they were kept; null: they are those of `commit`'),
+    commit: z.string().nullable().describe('Where the workspace stands'),
+    tree: z.string().nullable().describe('Names all of its files by their content, as they were read back'),
+    matches: z.boolean().describe('Whether they are the files that were kept last'),
+    up_to_date: z.boolean().describe('Whether they are all files that the run had, but for ignored ones'),
+  })
+  .meta({ id: 'RestoredWorkspace' })
+
 export const Recovery = z
   .object({
     turn: z.int().describe('Turn in which it happened'),
@@ -48,6 +63,7 @@ export const Recovery = z
     interrupted: z
       .array(z.object({ call_id: z.string().describe('Id of the call'), tool_name: z.string().describe('Its tool') }))
       .describe('Calls whose outcome nobody knows'),
+    workspace: RestoredWorkspace.nullable().describe('How the files came back; null until they have, or when there were none'),
   })
   .meta({ id: 'Recovery' })
 export type Recovery = z.infer<typeof Recovery>
@@ -58,6 +74,10 @@ const step = { turn: 1, epoch: 1, started_at: '2026-11-20T10:30:01.000Z', ended_
 export const RunRecovery = z
   .object({
     agent_run_id: z.int().describe('The run'),
+    newest_kept_seq: z
+      .int()
+      .nullable()
+      .describe('The last entry after which all files are kept: fork and restore work up to here. Null: none are'),
     recoveries: z.array(Recovery).describe('Every time that another worker went on, oldest first'),
     counts: z
       .object(
@@ -74,10 +94,19 @@ export const RunRecovery = z
     examples: [
       {
         agent_run_id: exampleRun.id,
+        newest_kept_seq: 4,
         recoveries: [
           {
             ...{ turn: 1, cause: 'lease_lost', lost_at: '2026-11-20T10:30:10.000Z', recovered_at: '2026-11-20T10:30:11.000Z' },
             ...{ after_seq: 4, epoch: 3, model_call_reissued: true, interrupted: [] },
+            workspace: {
+              how: 'restored',
+              seq: 3,
+              commit: exampleRun.base_sha,
+              tree: 'a1b2c3d4e5f60718293a4b5c6d7e8f9001122334',
+              matches: true,
+              up_to_date: true,
+            },
           },
         ],
         counts: { committed: 1, reissued: 1, interrupted: 0, not_run: 0, failed: 0, open: 0 },

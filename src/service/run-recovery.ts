@@ -2,8 +2,13 @@ import type { RecoveryQuery, RunRecovery } from '../contract/recovery.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../core/recovery.ts'
 import { type JournalRow, listSteps } from '../store/journal.ts'
+import { type EntryRow, findEntries } from '../store/log-entries.ts'
 import type { Context } from './context.ts'
+import { newestFiles } from './kept-files.ts'
 import { requireRun } from './runs.ts'
+
+type Recovery = RunRecovery['recoveries'][number]
+const ALL = { skip: 0, limit: 1_000, reverse: false }
 
 /** What became of every step of a run, as its journal tells it (decisions §1). 404 when it is not in this organization. */
 export async function getRunRecovery(ctx: Context, run_id: number, query: RecoveryQuery): Promise<RunRecovery> {
@@ -12,15 +17,18 @@ export async function getRunRecovery(ctx: Context, run_id: number, query: Recove
   const at_work = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
   const steps = stepsOf(rows.map(stepRecord), at_work)
   const window = pageWindow(query)
+  const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: 'workspace_restored' }, ALL)).rows
   return {
     agent_run_id: run_id,
-    recoveries: rows.filter(row => row.kind === 'recovered').map(recoveryOf),
+    newest_kept_seq: (await newestFiles(ctx.db, run)) ?? null,
+    recoveries: rows.filter(row => row.kind === 'recovered').map((row, i, all) => recoveryOf(row, restored, all[i + 1]?.seq)),
     counts: countStates(steps),
     steps: { items: steps.slice(window.skip, window.skip + window.limit), total: steps.length, ...pageNumbers(steps.length, window) },
   }
 }
 
-function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow): RunRecovery['recoveries'][number] {
+/** `restored`: all entries about workspaces that were brought back. `until`: where the next owner went on. */
+function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow, restored: EntryRow[], until = Number.POSITIVE_INFINITY): Recovery {
   const { cause, since, model_call_reissued, interrupted } = JSON.parse(body) as {
     cause: 'lease_lost' | 'handed_over'
     since: string
@@ -28,7 +36,15 @@ function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow): RunReco
     interrupted: { call_id: string; tool_name: string }[]
   }
   const recovered_at = created_at.toISOString()
-  return { turn, cause, lost_at: since, recovered_at, after_seq: seq, epoch, model_call_reissued, interrupted }
+  const entry = restored.findLast(row => row.seq > seq && row.seq <= until)
+  const workspace = entry === undefined ? null : workspaceOf(entry)
+  return { turn, cause, lost_at: since, recovered_at, after_seq: seq, epoch, model_call_reissued, interrupted, workspace }
+}
+
+function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
+  const { tool_output } = JSON.parse(body) as { tool_output: NonNullable<Recovery['workspace']> }
+  const { how, seq, commit, tree, matches, up_to_date } = tool_output
+  return { how, seq, commit, tree, matches, up_to_date }
 }
 
 function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {

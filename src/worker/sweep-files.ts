@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorText } from '../core/log.ts'
 import { sweepKept } from '../git/kept-repository.ts'
 import { removeWorkspace } from '../sandbox/workspaces.ts'
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../store/workspaces.ts'
@@ -18,7 +19,8 @@ export async function sweepWorkspaces({ db, host, users }: Pick<WorkerDeps, 'db'
 }
 
 /** Removes folders of this process that are no run's any more: owners that died, runs that went to another machine or were deleted. */
-export async function sweepFolders({ db, git, folders, users }: Pick<WorkerDeps, 'db' | 'git' | 'folders' | 'users'>): Promise<void> {
+export async function sweepFolders(deps: Pick<WorkerDeps, 'db' | 'git' | 'folders' | 'users' | 'log'>): Promise<void> {
+  const { db, git, folders, users, log } = deps
   const found = (await readdir(folders.workspaces)).flatMap(name => {
     const [, run_id, epoch] = /^(\d+)-(\d+)(?:\.shadow)?$/.exec(name) ?? []
     return run_id === undefined ? [] : [{ path: join(folders.workspaces, name), run_id: Number(run_id), epoch: Number(epoch) }]
@@ -27,7 +29,10 @@ export async function sweepFolders({ db, git, folders, users }: Pick<WorkerDeps,
   for (const { path, run_id, epoch } of found) {
     const run = owners.get(run_id)
     const needed = run !== undefined && (run.workspace === path || (run.owned && epoch >= run.epoch))
-    if (!needed) await removeWorkspace(path, users.sandbox)
+    if (needed) continue
+    await removeWorkspace(path, users.sandbox).catch(error =>
+      log('error', 'a folder could not be removed', { run_id, error: errorText(error) }),
+    )
   }
   await sweepKept(git, KEPT_IDLE_MS)
 }

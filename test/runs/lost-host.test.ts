@@ -43,6 +43,11 @@ test('the machine of a worker is lost with all that is on it: another lays the f
   expect(logs.findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe(
     'one\ntwo\nuntracked\nAGENTS.md\nREADME.md\ncount.js\nkept.txt\nnew.txt\nfirst\n M kept.txt\n?? new.txt\n',
   )
+  const { seq, commit, tree } = restored.tool_output
+  expect((await cluster.call('GET', `/run/${id}/recovery`)).body).toMatchObject({
+    newest_kept_seq: logs.length,
+    recoveries: [{ workspace: { how: 'restored', seq, commit, tree, matches: true, up_to_date: true } }],
+  })
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('whether it took effect is unknown')
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('The workspace was set up anew')
   expect(gitIn(cluster.repository, 'show', `${run.branch}:new.txt`)).toBe('untracked\n')

@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openGitHost } from '../../src/git/git-host.ts'
+import { extendCheckpoint, reopenCheckpoints, saveCheckpoints, TO_THE_END } from '../../src/store/checkpoints.ts'
+import { ensureServiceUsers } from '../../src/system/users.ts'
+import { sweepFolders, sweepWorkspaces } from '../../src/worker/sweep-files.ts'
+import { putRun } from '../api/put-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { answers, calls, shell, startCodingApp } from './coding-app.ts'
+
+const users = ensureServiceUsers()
+const workspaces = (app: App) => join(app.data_dir, 'workspaces')
+
+test('I8: folders of dead owners and of runs that are gone are removed, those in use stay, and what was kept of runs is made anew when it is asked for', async () => {
+  await using app = await startCodingApp(
+    answers(calls(shell('echo one > one.txt')), { text: 'First.' }, calls(shell('cat one.txt')), { text: 'Second.' }),
+  )
+  const { id } = await createRun(app, { prompt: 'x' })
+  await awaitEnd(app, id)
+  const [run] = await rows<{ workspace: string; epoch: number }>(app, 'select workspace, epoch from runs where id = $1', [id])
+  const dead = [`${id}-0`, `${id}-0.shadow`, `${id}-${(run?.epoch ?? 0) + 1}`, '424242-1']
+  for (const name of dead) {
+    mkdirSync(join(workspaces(app), name))
+    if (users.sandbox) chownSync(join(workspaces(app), name), users.sandbox.uid, users.sandbox.gid)
+    execFileSync(
+      '/bin/mkdir',
+      [join(workspaces(app), name, 'inside')],
+      users.sandbox ? { uid: users.sandbox.uid, gid: users.sandbox.gid } : {},
+    )
+  }
+  mkdirSync(join(workspaces(app), 'not-of-a-run'))
+  await using git = await openGitHost({ data_dir: app.data_dir, user: users.service, allow_private: true })
+  const deps = { db: app.db, git, host: hostname(), users, folders: { workspaces: workspaces(app), bundles: '' }, log: () => {} }
+  expect(readdirSync(git.checkpoints)).toEqual([`${id}.git`])
+  await sweepFolders(deps)
+  expect(readdirSync(workspaces(app)).sort()).toEqual([run?.workspace.split('/').at(-1), 'not-of-a-run'].sort())
+  expect(readdirSync(git.checkpoints)).toEqual([])
+
+  await rows(app, `update runs set finished_at = now() - interval '31 seconds' where id = $1`, [id])
+  await sweepWorkspaces(deps)
+  expect(existsSync(run?.workspace ?? '')).toBe(false)
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'y' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Second.' })
+  expect((await allLogs(app, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('one\n')
+})
+
+test('a worker that lost the run keeps nothing of it any more: its checkpoints and its ends change no row', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const { id } = await createRun(app, { prompt: 'x' })
+  await putRun(app, id, 'running')
+  const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
+  const place = (epoch: number) => ({ organization_id: app.org_id, run_id: id, epoch })
+  const now = run?.epoch ?? 0
+  const checkpoint = { seq: 0, through_seq: 1, tree: 't', head: null, branch: null, left_out: null }
+  const pack = { tip: 'p', base_sha: null, content: Buffer.from('pack') }
+  expect(await saveCheckpoints(app.db, place(now), null, [checkpoint], pack, 100)).toEqual({ packs: 1 })
+  expect(await saveCheckpoints(app.db, place(now), null, [{ ...checkpoint, seq: 1 }], pack, 7)).toEqual({ packs: null })
+  const before = await rows(app, 'select c.*, p.n from checkpoints c, checkpoint_packs p')
+  expect(await saveCheckpoints(app.db, place(now - 1), null, [{ ...checkpoint, seq: 1 }], pack, 100)).toBe(undefined)
+  expect(await extendCheckpoint(app.db, place(now - 1), 0, TO_THE_END)).toBe(false)
+
+  expect(await extendCheckpoint(app.db, place(now), 0, TO_THE_END)).toBe(true)
+  await reopenCheckpoints(app.db, app.org_id, id, now - 1)
+  expect(await rows(app, 'select through_seq from checkpoints')).toEqual([{ through_seq: TO_THE_END }])
+  await reopenCheckpoints(app.db, app.org_id, id, now)
+  expect(await rows(app, 'select through_seq from checkpoints')).toEqual([{ through_seq: 1 }])
+
+  await putRun(app, id, 'paused')
+  expect(await extendCheckpoint(app.db, place(now), 0, TO_THE_END)).toBe(false)
+  expect(await rows(app, 'select c.*, p.n from checkpoints c, checkpoint_packs p')).toEqual(before)
+})
