@@ -6,7 +6,7 @@ import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { Database } from '../store/database.ts'
 import { repeat } from '../worker/repeat.ts'
-import { SWEEP_MS, sweepRuns } from '../worker/sweep.ts'
+import { SWEEP_MS, sweepInTurn } from '../worker/sweep.ts'
 import type { Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
 import { modelsOf } from './models.ts'
@@ -34,7 +34,7 @@ type State = 'starting' | 'ready' | 'stopping'
 /** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
 function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
   const deps = { db, log, telemetry, host: hostname(), max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES, driver: null }
-  return repeat(SWEEP_MS, 'sweep', () => sweepRuns(deps), log)
+  return repeat(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
 
 /** Puts one process of the service together, as its role says, and starts it. Disposing it stops everything in order. */

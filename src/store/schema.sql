@@ -460,6 +460,12 @@ CREATE INDEX tokens_expired ON public.tokens USING btree (expires_at) WHERE (kin
 CREATE INDEX tokens_of_organization ON public.tokens USING btree (organization_id, id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX tokens_of_user ON public.tokens USING btree (user_id, id);
 
+create table turns (
+  name text not null,
+  taken_at timestamp with time zone not null,
+  constraint turns_pkey PRIMARY KEY (name)
+);
+
 create table usage_days (
   organization_id bigint not null,
   day date not null,

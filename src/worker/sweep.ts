@@ -12,6 +12,7 @@ import { type LostRun, listOverdue, requeueExpired, takeExpired } from '../store
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
+import { takeTurn } from '../store/turns.ts'
 import { deleteSilentWorkers } from '../store/workers.ts'
 import { errorEntry } from '../trace/entry.ts'
 import { Claim } from './claim.ts'
@@ -19,6 +20,8 @@ import { closeTurn } from './end-turn.ts'
 import type { WorkerDeps } from './settings.ts'
 
 export const SWEEP_MS = 1_000
+/** A little less, so that one process alone sweeps each time. */
+const TURN_SECONDS = 0.9
 const BATCH = 50
 const LEFT_TO_WORKERS_SECONDS = 2
 /** The longest that the configuration takes. */
@@ -30,6 +33,15 @@ const SILENT_WORKER_SECONDS = 3_600
  * moment to those that do.
  */
 export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'log' | 'host' | 'telemetry'> & { driver: Pick<SandboxDriver, 'end'> | null }
+
+/**
+ * What every process does once a second, and one of them does then: a sweep reads every run at work, so a hundred that sweep would cost the
+ * database more than the runs. Those with sandboxes and those without take turns among themselves.
+ */
+export async function sweepInTurn(deps: SweepDeps): Promise<void> {
+  const name = deps.driver === null ? 'sweep of those that serve' : 'sweep of those that work'
+  if (await takeTurn(deps.db, name, TURN_SECONDS)) await sweepRuns(deps)
+}
 
 /**
  * Gives runs whose owner is gone to the next worker, and ends what nobody goes on with: runs that were stopping, that have lost too many

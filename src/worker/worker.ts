@@ -9,7 +9,7 @@ import { repeat } from './repeat.ts'
 import { removeExpiredRuns } from './retention.ts'
 import { workOnRun } from './run-work.ts'
 import type { WorkerDeps } from './settings.ts'
-import { SWEEP_MS, sweepLeftovers, sweepRuns } from './sweep.ts'
+import { SWEEP_MS, sweepInTurn, sweepLeftovers, sweepRuns } from './sweep.ts'
 import { sweepFolders, sweepWorkspaces } from './sweep-files.ts'
 import { sweepMirrors } from './sweep-mirrors.ts'
 
@@ -58,7 +58,7 @@ export class Worker implements AsyncDisposable {
   /** Takes runs from now on. After `register`. */
   async start(): Promise<void> {
     this.#unsubscribe = this.#deps.hub.onWork(() => this.wake())
-    this.#every(SWEEP_MS, 'sweep', () => sweepRuns(this.#deps))
+    this.#every(SWEEP_MS, 'sweep', () => sweepInTurn(this.#deps))
     this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
     this.#every(WORKSPACES_MS, 'workspaces', () => sweepWorkspaces(this.#deps))

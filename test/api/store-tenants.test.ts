@@ -264,6 +264,7 @@ const without: Record<string, string> = {
     deleteSilentWorkers: 'the sweep of all',
     listOverdue: 'the sweep of all',
     holdRetention: 'the sweep of all',
+    takeTurn: 'the sweep of all',
     listExpiredRuns: 'the sweep of all',
     deleteOldDeletions: 'the sweep of all',
     listStaleWorkspaces: 'this host',

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { Database } from '../../src/store/database.ts'
+import { takeTurn } from '../../src/store/turns.ts'
+import { createTestDatabase } from '../database.ts'
+
+test('of twenty processes that ask at once it is the turn of one, and of one again when the time is over', async () => {
+  await using database = await createTestDatabase()
+  await using stack = new AsyncDisposableStack()
+  const processes = Array.from({ length: 20 }, () => stack.use(new Database(database.url, { max: 1, on_error: () => {} })))
+  const [one = processes[0]] = processes
+  const ask = async () => (await Promise.all(processes.map(db => takeTurn(db, 'sweep', 3_600)))).filter(taken => taken).length
+  expect(await ask()).toBe(1)
+  expect(await ask()).toBe(0)
+  await one?.query({ text: `update turns set taken_at = taken_at - interval '1 hour'` })
+  expect(await ask()).toBe(1)
+  expect(await takeTurn(processes[0] as Database, 'something else', 3_600)).toBe(true)
+})
