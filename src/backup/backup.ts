@@ -35,7 +35,9 @@ export async function backUp(connection_string: string, path: string, version: s
     let rows = 0
     for (const { name, columns } of tables) {
       await out.write('T', Buffer.from(JSON.stringify({ name, columns })))
-      rows += await copyOut(client, `copy ${id(name)} (${columns.map(id).join(', ')}) to stdout`, chunk => out.write('D', chunk))
+      rows += await copyOut(client, `copy (select ${columns.map(id).join(', ')} from ${id(name)}) to stdout`, chunk =>
+        out.write('D', chunk),
+      )
     }
     await client.query('commit')
     return { tables: tables.length, rows, ...(await out.finish()) }

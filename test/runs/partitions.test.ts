@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { backUp } from '../../src/backup/backup.ts'
+import { restore } from '../../src/backup/restore.ts'
 import { append } from '../../src/store/append.ts'
+import { Database } from '../../src/store/database.ts'
 import { listEntries } from '../../src/store/log-entries.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { putRun } from '../api/put-run.ts'
+import { emptyDatabase } from '../empty-database.ts'
 import { type App, rows, startApp } from '../start-app.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { allLogs, createRun } from './await-run.ts'
 
 type Table = { name: 'log_entries' | 'journal'; place: 'seq' | 'n' }
@@ -106,6 +112,15 @@ test.each<Table>([
   expect(scanned).toHaveLength(1)
   expect(scanned[0]).toContain(`${table.name}_until_${second_end}`)
   expect(await listEntries(app.db, app.org_id, later, 1, 100)).not.toEqual([])
+
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'backup')
+  await backUp(app.database_url, file, 'test')
+  await using target = await emptyDatabase()
+  await restore(target.url, file)
+  await using restored = new Database(target.url, { max: 1, on_error: () => {} })
+  const count = { text: `select count(*) as n from ${table.name}` }
+  expect((await restored.query(count)).rows).toEqual((await app.db.query(count)).rows)
 
   await putRun(app, later, 'completed')
   expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${later}`)).status).toBe(200)
