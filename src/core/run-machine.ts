@@ -72,7 +72,9 @@ export function ended(row: Row, epoch: number, end: End, now: number, times: Tim
   if (!owns(row, epoch)) return null
   if (row.status === 'cancelling') return stopped(row)
   if (!at_work(row)) return null
-  if (end === 'let_go' || end === 'handed_over' || end === 'waiting') {
+  // Who has said something that the agent has not heard wants the run to go on, perhaps with more.
+  const goes_on = end === 'budget' && row.unheard
+  if (goes_on || end === 'let_go' || end === 'handed_over' || end === 'waiting') {
     if (row.pausing) return paused(row)
     if (end === 'waiting')
       return row.status === 'running'
@@ -107,8 +109,10 @@ const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => (
 
 export function stopAsked(row: Row, now: number, { fence }: Times): Row {
   if (row.status === 'cancelling' || isTerminal(row.status)) return row
-  if (!at_work(row)) return stopped(row)
-  return { ...row, status: 'cancelling', recovering: false, lease_until: now + fence, deadline_at: now + fence }
+  // What a lost worker has left open is closed by the sweep first.
+  if (!at_work(row) && !row.recovering) return stopped(row)
+  const owner = row.owner ?? 'nobody'
+  return { ...row, status: 'cancelling', owner, claimable: false, recovering: false, lease_until: now + fence, deadline_at: now + fence }
 }
 
 export function pauseAsked(row: Row, now: number, { let_go }: Times): Row | null {
@@ -130,7 +134,10 @@ export function resumed(row: Row, now: number, times: Times): Row | null {
 /** Gives a run whose owner is gone to the next one, and ends what nobody goes on with or whose time is over. */
 export function swept(row: Row, now: number, max_losses: number): Row {
   const overdue = row.deadline_at !== null && row.deadline_at < now
-  if (row.lease_until === null) return overdue && (row.status === 'queued' || row.status === 'waiting') ? timedOut(row) : row
+  if (row.lease_until === null) {
+    if (!overdue || (row.status !== 'queued' && row.status !== 'waiting')) return row
+    return timedOut(row.recovering ? { ...row, epoch: row.epoch + 1 } : row)
+  }
   if (row.lease_until >= now) return row
   const next = afterLoss({ ...row, overdue }, max_losses)
   const taken = { ...row, epoch: row.epoch + 1 }
