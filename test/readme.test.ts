@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findPlaybook } from '../src/core/playbook.ts'
 import { awaitEnd } from './runs/await-run.ts'
@@ -52,11 +52,12 @@ test('every link of the documentation leads to a file of the repository', () => 
     'docs/operations.md',
     'docs/security.md',
     'docs/decisions.md',
+    'docs/scale.md',
   ]) {
     const text = readFileSync(join(clone, page), 'utf8')
     const linked = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(match => match[1] ?? '')
     const named = page === 'AGENTS.md' ? [...text.matchAll(/→ `([^`]+)`/g)].map(match => match[1] ?? '') : []
-    expect([...linked, ...named].filter(path => !existsSync(join(clone, path)))).toEqual([])
+    expect([...linked, ...named].filter(path => !existsSync(join(clone, dirname(page), path)))).toEqual([])
   }
 })
 
