@@ -15,3 +15,12 @@ test('of twenty processes that ask at once it is the turn of one, and of one aga
   expect(await ask()).toBe(1)
   expect(await takeTurn(processes[0] as Database, 'something else', 3_600)).toBe(true)
 })
+
+test('a clock that was set back keeps nobody from a turn', async () => {
+  await using database = await createTestDatabase()
+  await using db = new Database(database.url, { max: 1, on_error: () => {} })
+  expect(await takeTurn(db, 'clock', 60)).toBe(true)
+  await db.query({ text: `update turns set taken_at = now() + interval '1 hour'` })
+  expect(await takeTurn(db, 'clock', 60)).toBe(true)
+  expect(await takeTurn(db, 'clock', 60)).toBe(false)
+})
