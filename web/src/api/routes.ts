@@ -7,6 +7,7 @@ export const routes = {
   updateAgentRun: { method: 'PATCH', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}' },
   listAgentRuns: { method: 'GET', path: '/v1/organizations/{org_id}/agent/runs' },
   resumeAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/resume' },
+  forkAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/fork' },
   stopAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/stop' },
   pauseAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/pause' },
   archiveAgentRun: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/archive' },

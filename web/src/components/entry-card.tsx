@@ -7,6 +7,7 @@ import { entrySummary, type Tone } from '../trace/entry-summary.ts'
 import { Clamped } from './entries/clamped.tsx'
 import { EntryBody } from './entries/entry-body.tsx'
 import { EntryIcon } from './entry-icon.tsx'
+import { ForkEntry } from './fork-entry.tsx'
 import { PlainText } from './plain-text.tsx'
 
 const tones: Record<Tone, string> = { neutral: 'text-faint', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' }
@@ -104,6 +105,7 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
       </div>
       <div className="space-y-1.5 pl-6.5 empty:hidden">
         <EntryBody entry={entry} open={open} on_toggle={toggle} />
+        {open && <ForkEntry agent_run_id={entry.agent_run_id} seq={seq} />}
       </div>
     </article>
   )

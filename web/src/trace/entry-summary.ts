@@ -63,7 +63,7 @@ function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntryS
   return {
     kind,
     label: tool_name ?? 'tool',
-    line: toolLine(tool_name, tool_input) || (kind === 'instructions' ? (textAt(tool_output, 'path') ?? '') : ''),
+    line: toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? ''),
     tone: failed ? 'bad' : 'neutral',
     note: actionNote(tool_output, status, exit_code),
   }

@@ -20,6 +20,7 @@ const service_tools: Record<string, ToolKind> = {
   git_checkout: 'git',
   git_commit: 'git',
   git_push: 'git',
+  workspace_restored: 'git',
   repository_instructions: 'instructions',
   organization_rules: 'instructions',
   user_custom_prompt: 'instructions',

@@ -1,0 +1,42 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { answers, type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { startChromium, visit } from './visit.ts'
+
+let app: CodingApp
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([
+    startCodingApp(
+      answers(calls(shell('echo one > one.txt')), calls(shell('echo two > two.txt')), { text: 'First.' }, calls(shell('ls *.txt')), {
+        text: 'Second.',
+      }),
+    ),
+    startChromium(),
+  ])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+test('an entry is forked from its card: the new run opens, links back, and has the files of that entry', async () => {
+  const { id } = await createRun(app, { prompt: 'Make files' })
+  await awaitEnd(app, id)
+  await using visitor = await visit(browser, app)
+  const { page } = visitor
+  await visitor.open(`/agent/trace/${id}`)
+  const entry = page.getByRole('article').filter({ hasText: 'echo one' })
+  await entry.getByRole('button', { name: /shell/ }).click()
+  await entry.getByRole('button', { name: 'Fork from here' }).click()
+  await page.getByRole('textbox', { name: 'What shall it do?' }).fill('Look around')
+  await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click()
+  await page.getByRole('link', { name: `Run ${id}` }).waitFor()
+  expect(page.url()).not.toMatch(new RegExp(`/agent/trace/${id}$`))
+  await page.getByText('one.txt', { exact: true }).waitFor()
+  expect(await page.getByText('two.txt').count()).toBe(0)
+  await page.getByRole('link', { name: `Run ${id}` }).click()
+  await page.getByText('fork', { exact: false }).first().waitFor()
+  expect(visitor.problems).toEqual([])
+})
