@@ -7,19 +7,26 @@ const { createServer } = require('node:net')
 const { constants: system } = require('node:os')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start. `direct`: it is no script of npm. */
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: it is no script of npm. */
 const commands = {
   start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
-  test: { node: ['node_modules/vitest/vitest.mjs', 'run'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
+  test: {
+    node: ['node_modules/vitest/vitest.mjs', 'run'],
+    tools: ['git', 'bwrap', 'chromium'],
+    some: ['dockerd'],
+    strict: true,
+    web: true,
+  },
   'test:long': { node: ['scripts/test-long.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
+  'test:engines': { node: ['scripts/test-engines.ts'], tools: ['git', 'bwrap', 'dockerd', 'podman'], some: ['runsc'], strict: true },
   admin: { node: ['src/admin.ts'], tools: [] },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
   cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
   client: { node: ['scripts/build-client.ts'], tools: [], direct: true },
 }
-const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium' }
+const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium', dockerd: 'docker.io', podman: 'podman', runsc: 'runsc' }
 const wanted_major = 24
 const clone = __dirname
 const first_parent = process.ppid
@@ -160,15 +167,15 @@ async function getNode() {
 }
 
 function isInstalled(tool) {
-  return `${process.env.PATH}:/usr/bin:/bin`.split(':').some(folder => existsSync(join(folder, tool)))
+  return `${process.env.PATH}:/usr/sbin:/usr/bin:/bin`.split(':').some(folder => existsSync(join(folder, tool)))
 }
 
-/** Installs missing tools from Debian as root; else says what to do, and stops if the command is strict about them. */
-async function getTools({ tools, strict }) {
+/** Installs missing tools from Debian as root; else says what to do, and stops if the command is strict about them. `without`: what there is not until then. */
+async function getTools({ tools, strict, may_install = true, without = 'agents do not run' }) {
   const missing = () => tools.filter(tool => !isInstalled(tool)).map(tool => debian_packages[tool])
   if (missing().length === 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  if (process.getuid() === 0 && isInstalled('apt-get')) {
+  if (may_install && process.getuid() === 0 && isInstalled('apt-get')) {
     await locked(async () => {
       if (missing().length === 0) return
       say(`installing ${missing().join(', ')} from Debian (once)`)
@@ -183,7 +190,7 @@ async function getTools({ tools, strict }) {
   if (missing().length === 0) return
   const advice = `needs ${missing().join(' and ')}: run "apt-get install ${missing().join(' ')}" as root`
   if (strict) throw new Stop(advice)
-  say(`${advice}; until then agents do not run`)
+  say(`${advice}; until then ${without}`)
 }
 
 async function buildWeb(node) {
@@ -223,6 +230,9 @@ async function boot([name, ...args]) {
   const node = await getNode()
   await install(clone, node, 'packages')
   await getTools(command)
+  // A package may bring a daemon that runs from then on: nobody who only wanted to test has asked for that.
+  const may_install = process.env.CI === 'true' || name === 'test:engines'
+  await getTools({ tools: command.some || [], may_install, without: 'the tests that want it are skipped' })
   if (command.web) await buildWeb(node)
   return runCommand(node, [...command.node, ...args])
 }

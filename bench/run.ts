@@ -5,6 +5,7 @@ import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
 import { manyNodes } from './many-nodes.ts'
 import { queue } from './queue.ts'
+import { sandbox } from './sandbox.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
 
@@ -13,6 +14,7 @@ const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'step-overhead': stepOverhead,
   'log-page': logPage,
+  sandbox,
   claims,
   queue,
   'append-rate': appendRate,

@@ -5,9 +5,11 @@ import { parseArgs } from 'node:util'
 import { backUp } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
 import { type Config, readConfig } from './config.ts'
+import { createSealer } from './core/sealing.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { findRunningPostgres, hasCluster } from './postgres/running.ts'
 import { makeOperatorLink, makeOperatorToken } from './service/operator.ts'
+import { rotateSecrets } from './service/rotate-secrets.ts'
 import { Database } from './store/database.ts'
 import { requireMigrated } from './store/migrate.ts'
 import { findDataFolder, prepareDataFolder } from './system/data-folder.ts'
@@ -18,6 +20,7 @@ const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--nam
        ./agentrun admin link  [--user EMAIL|ID] [--org ID]
        ./agentrun admin backup FILE
        ./agentrun admin restore FILE
+       ./agentrun admin rotate-secrets
 
 All of it works against the database of this service, whether it runs or not.
 
@@ -25,6 +28,7 @@ token, link: for who is locked out. Without --user it is the oldest ADMIN of the
 --org is good for that organization only.
 backup: everything that the database holds, as of one moment, into a new file.
 restore: a backup into a new database, while no service runs on it. Keep the secret key beside your backups: it is not in them.
+rotate-secrets: seals every stored secret anew with AGENTRUN_SECRET_KEY; AGENTRUN_SECRET_KEY_PREVIOUS opens what there is. The service may run.
 `
 
 const START_MS = 30_000
@@ -39,6 +43,7 @@ async function main(args: string[]) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const asked = readArguments(args)
   if (asked.file !== undefined) return keep(asked.command, asked.file)
+  if (asked.command === 'rotate-secrets') return rotate()
   const config = readConfig(process.env)
   const base_url = asked.command === 'link' ? addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
@@ -72,6 +77,20 @@ async function keep(command: 'backup' | 'restore', file: string) {
   )
 }
 
+async function rotate() {
+  const config = readConfig(process.env)
+  const key = config.AGENTRUN_SECRET_KEY
+  if (key === undefined) throw new Error('AGENTRUN_SECRET_KEY is not set: it is the key that values are sealed with from now on')
+  await using stack = new AsyncDisposableStack()
+  const url = config.DATABASE_URL ?? (await openEmbedded(config, stack))
+  await requireMigrated(url)
+  const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
+  const { resealed, changed, unreadable } = await rotateSecrets(db, createSealer(key, config.AGENTRUN_SECRET_KEY_PREVIOUS))
+  say(`${resealed} values are sealed anew${changed > 0 ? `, ${changed} were set by somebody meanwhile` : ''}.`)
+  if (unreadable > 0)
+    throw new Error(`${unreadable} values are sealed with a key that is neither AGENTRUN_SECRET_KEY nor in AGENTRUN_SECRET_KEY_PREVIOUS`)
+}
+
 const nameOf = ({ id, full_name, email }: { id: number; full_name: string | null; email: string | null }) =>
   `${full_name ?? email ?? 'somebody'} (user ${id})`
 
@@ -83,6 +102,10 @@ function readArguments(args: string[]) {
     const [file, ...more] = rest
     if (file === undefined || more.length > 0) throw new UsageError(`${command} takes one file`)
     return { command, file } as const
+  }
+  if (command === 'rotate-secrets') {
+    if (rest.length > 0) throw new UsageError(`${command} takes nothing more`)
+    return { command } as const
   }
   if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
   if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))

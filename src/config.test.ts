@@ -25,6 +25,28 @@ test('every mistake is listed at once, and no value is repeated', () => {
   expect(read).not.toThrow(/too-short-secret/)
 })
 
+test('a sandbox is made by one of those that are known, whose engine is a socket of this machine', () => {
+  expect(readConfig({}).AGENTRUN_SANDBOX).toBe('bubblewrap')
+  const given = { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: 'unix:///run/x.sock', AGENTRUN_SANDBOX_IMAGE: 'host:5000/a/b:1' }
+  expect(readConfig(given)).toMatchObject({ AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: '/run/x.sock' })
+  expect(() => readConfig({ AGENTRUN_SANDBOX: 'none' })).toThrow('AGENTRUN_SANDBOX: must be bubblewrap, docker, podman or kubernetes')
+  expect(() => readConfig({ AGENTRUN_SANDBOX_ENGINE: 'tcp://127.0.0.1:2375' })).toThrow('AGENTRUN_SANDBOX_ENGINE: must be the path')
+  expect(() => readConfig({ AGENTRUN_SANDBOX_IMAGE: '-x y' })).toThrow('AGENTRUN_SANDBOX_IMAGE')
+  expect(() => readConfig({ AGENTRUN_SANDBOX_IMAGE: 'mine:1' })).toThrow('AGENTRUN_SANDBOX_IMAGE: is for containers, and AGENTRUN_SANDBOX')
+})
+
+test('a sandbox in a pod needs to know its image, node, claim and cluster, and says which of them is missing', () => {
+  const given = {
+    ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_SANDBOX_IMAGE: 'x:1', KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+    ...{ AGENTRUN_KUBERNETES_NODE: 'node-1.example', AGENTRUN_KUBERNETES_CLAIM: 'data' },
+  }
+  expect(readConfig(given)).toMatchObject({ AGENTRUN_KUBERNETES_NAMESPACE: 'agentrun-sandboxes', KUBERNETES_SERVICE_PORT: 443 })
+  for (const name of Object.keys(given).filter(name => name !== 'AGENTRUN_SANDBOX'))
+    expect(() => readConfig({ ...given, [name]: '' })).toThrow(`${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
+  expect(() => readConfig({ AGENTRUN_KUBERNETES_NAMESPACE: 'No/Name' })).toThrow('AGENTRUN_KUBERNETES_NAMESPACE')
+  expect(() => readConfig({ AGENTRUN_KUBERNETES_SECCOMP: '../x y' })).toThrow('AGENTRUN_KUBERNETES_SECCOMP')
+})
+
 test('a value may come from a file, without its last line break', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'config-')), 'token')
   writeFileSync(file, 'a-token-of-24-characters-or-more\n')
@@ -49,4 +71,24 @@ test('the key for secrets is 32 bytes, as hexadecimal digits or base64, and what
   const read = () => readConfig({ AGENTRUN_SECRET_KEY: 'a-passphrase-of-more-than-32-characters' })
   expect(read).toThrow('AGENTRUN_SECRET_KEY: must be 32 bytes')
   expect(read).not.toThrow(/passphrase/)
+})
+
+test('mirrors are registries that a sandbox can be told of, and the proxy is an http address', () => {
+  const read = (value: string) => readConfig({ AGENTRUN_EGRESS_MIRRORS: value }).AGENTRUN_EGRESS_MIRRORS
+  const found = read('npm=https://npm.corp.example/, pypi=http://10.0.0.5:8080/simple').map(({ kind, url }) => `${kind} ${url.href}`)
+  expect(found).toEqual(['npm https://npm.corp.example/', 'pypi http://10.0.0.5:8080/simple'])
+  for (const value of [
+    'npm',
+    'npm=',
+    'cpan=https://a.example',
+    'npm=ftp://a.example',
+    'npm=https://u:p@a.example',
+    'npm=http://localhost:4873',
+    'npm=http://127.0.0.1',
+  ])
+    expect(() => read(value), value).toThrow('AGENTRUN_EGRESS_MIRRORS')
+  const proxy = (value: string) => readConfig({ AGENTRUN_EGRESS_PROXY: value }).AGENTRUN_EGRESS_PROXY?.href
+  expect(proxy('http://me:word@proxy.corp.example:3128')).toBe('http://me:word@proxy.corp.example:3128/')
+  for (const value of ['proxy.corp.example:3128', 'https://proxy.corp.example', 'socks5://a.example'])
+    expect(() => proxy(value), value).toThrow('must be an http URL')
 })

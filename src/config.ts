@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
 import { log_levels } from './core/log.ts'
 import { readKey } from './core/sealing.ts'
+import { mirror_kinds } from './egress/environment.ts'
 
 const text = z.string().min(1)
 const list = text.transform(value =>
@@ -20,12 +21,21 @@ const whole = (min: number, max: number) =>
 const bytes = text.regex(/^\d{6,14}$/, 'must be a number of bytes').transform(Number)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
 const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
+const kubernetesName = text.max(253).regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be the name of an object of Kubernetes')
 /** 32 bytes. */
 const secretKey = text.transform((value, ctx) => {
   const key = readKey(value)
   if (key === null) ctx.addIssue('must be 32 bytes, as 64 hexadecimal digits or base64')
   return key ?? z.NEVER
 })
+/** Such keys, with commas between them. */
+const secretKeys = list.transform((values, ctx) =>
+  values.map(value => {
+    const key = readKey(value)
+    if (key === null) ctx.addIssue('must be keys of 32 bytes, as 64 hexadecimal digits or base64, with commas between them')
+    return key ?? z.NEVER
+  }),
+)
 /** `60/30`: 60 requests in 30 seconds; `off`: no limit. */
 const rate = text.regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, for example 60/30, or off').transform(value => {
   const [requests = 0, seconds = 0] = value.split('/').map(Number)
@@ -50,6 +60,20 @@ const pairs = text.transform((value, ctx) => {
     return z.NEVER
   }
 })
+const LOOPBACK = /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/
+/** `npm=https://…,pypi=https://…`: copies of package registries. */
+const mirrors = list.transform((items, ctx) =>
+  items.map(item => {
+    const [, kind, address = ''] = /^([a-z]+)=(https?:\/\/[^\s,@]+)$/.exec(item) ?? []
+    const known = mirror_kinds.find(name => name === kind)
+    if (known !== undefined && URL.canParse(address) && !LOOPBACK.test(new URL(address).hostname))
+      return { kind: known, url: new URL(address) }
+    ctx.addIssue(
+      `must be ${mirror_kinds.join(', ')} = an http or https URL without a user and not of this machine's loopback, which a sandbox has one of its own of, with commas between them`,
+    )
+    return z.NEVER
+  }),
+)
 const otlpProtocol = z.enum(['http/protobuf'], { error: 'must be http/protobuf' })
 const sampler_names = [
   'always_on',
@@ -80,6 +104,13 @@ const schema = z.object({
   AGENTRUN_WORKER_CONCURRENCY: whole(0, 1000).default(4),
   AGENTRUN_REPO_PATHS: list.default([]),
   AGENTRUN_ALLOW_PRIVATE_GIT: yes.default(false),
+  AGENTRUN_ALLOW_PRIVATE_EGRESS: yes.default(false),
+  AGENTRUN_EGRESS_PROXY: z
+    .url({ protocol: /^http$/, error: 'must be an http URL' })
+    .transform(value => new URL(value))
+    .optional(),
+  AGENTRUN_EGRESS_MIRRORS: mirrors.default([]),
+  AGENTRUN_EGRESS_MAX_BYTES: bytes.default(4_294_967_296),
   AGENTRUN_ALLOWED_HOSTS: list.default([]),
   AGENTRUN_CORS_ORIGINS: list.default([]),
   AGENTRUN_TRUST_PROXY: yes.default(false),
@@ -105,6 +136,7 @@ const schema = z.object({
     .transform(Number)
     .optional(),
   AGENTRUN_SECRET_KEY: secretKey.optional(),
+  AGENTRUN_SECRET_KEY_PREVIOUS: secretKeys.default([]),
   AGENTRUN_RETENTION_DAYS: whole(1, 36_500).optional(),
   AGENTRUN_COMMIT_AUTHOR_NAME: text
     .max(100)
@@ -132,13 +164,50 @@ const schema = z.object({
     .regex(/^\d{1,14}$/, 'must be a number of bytes')
     .transform(Number)
     .default(536_870_912),
+  AGENTRUN_SANDBOX: z
+    .enum(['bubblewrap', 'docker', 'podman', 'kubernetes'], { error: 'must be bubblewrap, docker, podman or kubernetes' })
+    .default('bubblewrap'),
+  AGENTRUN_SANDBOX_ENGINE: text
+    .regex(/^(unix:\/\/)?\//, 'must be the path of a unix socket')
+    .transform(value => value.replace(/^unix:\/\//, ''))
+    .optional(),
+  AGENTRUN_SANDBOX_IMAGE: text
+    .max(500)
+    .regex(/^[\w.:/@-]+$/, 'must be the name of an image')
+    .optional(),
+  AGENTRUN_SANDBOX_RUNTIME: text
+    .max(100)
+    .regex(/^[\w.-]+$/, 'must be a name that the engine knows, for example runsc')
+    .optional(),
+  AGENTRUN_KUBERNETES_NAMESPACE: kubernetesName.default('agentrun-sandboxes'),
+  AGENTRUN_KUBERNETES_NODE: kubernetesName.optional(),
+  AGENTRUN_KUBERNETES_CLAIM: kubernetesName.optional(),
+  AGENTRUN_KUBERNETES_CLAIM_ROOT: text.regex(/^\//, 'must be an absolute path').optional(),
+  AGENTRUN_KUBERNETES_ACCOUNT: text.regex(/^\//, 'must be an absolute path').default('/var/run/secrets/kubernetes.io/serviceaccount'),
+  AGENTRUN_KUBERNETES_SECCOMP: text.regex(/^[\w.-]+(\/[\w.-]+)*$/, 'must be a path below the seccomp folder of the kubelet').optional(),
+  AGENTRUN_KUBERNETES_USER_NAMESPACES: yes.default(false),
+  KUBERNETES_SERVICE_HOST: text.optional(),
+  KUBERNETES_SERVICE_PORT: whole(1, 65_535).default(443),
+  AGENTRUN_SANDBOX_MEMORY_BYTES: bytes.optional(),
+  AGENTRUN_SANDBOX_CPUS: text
+    .regex(/^(0\.[1-9]\d?|[1-9]\d{0,2}(\.\d{1,2})?)$/, 'must be a number of processors from 0.1, for example 1.5')
+    .transform(Number)
+    .optional(),
+  AGENTRUN_SANDBOX_PROCESSES: whole(16, 100_000).default(512),
+  AGENTRUN_SANDBOX_DISK_BYTES: bytes.default(10_737_418_240),
+  AGENTRUN_SANDBOX_FILES: whole(1_000, 999_999_999).default(1_000_000),
   AGENTRUN_SANDBOX_START_SECONDS: whole(1, 600).default(10),
   AGENTRUN_TOOL_MAX_SECONDS: whole(1, 86_400).default(3_600),
   AGENTRUN_FETCH_SECONDS: whole(1, 86_400).default(600),
   AGENTRUN_CLONE_SECONDS: whole(1, 86_400).default(600),
+  AGENTRUN_SETUP_MAX_SECONDS: whole(1, 86_400).default(3_600),
   AGENTRUN_PUSH_SECONDS: whole(1, 86_400).default(300),
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
   AGENTRUN_MIRROR_MAX_BYTES: bytes.default(4_294_967_296),
+  AGENTRUN_TEMPLATE_BYTES: text
+    .regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none')
+    .transform(Number)
+    .default(4_294_967_296),
   AGENTRUN_CHECKPOINT_FILE_MAX_BYTES: bytes.default(33_554_432),
   AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: bytes.default(33_554_432),
   AGENTRUN_CHECKPOINT_RUN_MAX_BYTES: bytes.default(268_435_456),
@@ -191,12 +260,24 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     if (name.startsWith('AGENTRUN_') && !known.includes(name.replace(/_FILE$/, '')) && !CLIENT_VARIABLES.includes(name))
       mistakes.push(`${name}: unknown variable`)
   const parsed = schema.safeParse(values)
+  // Who names an image believes that runs are in containers.
+  if (parsed.success && parsed.data.AGENTRUN_SANDBOX === 'bubblewrap')
+    for (const name of ['AGENTRUN_SANDBOX_ENGINE', 'AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_SANDBOX_RUNTIME'])
+      if (name in values) mistakes.push(`${name}: is for containers, and AGENTRUN_SANDBOX is bubblewrap`)
   if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
+  if (parsed.success) mistakes.push(...missingForPods(parsed.data))
   if (mistakes.length > 0 || !parsed.success)
     throw new ConfigError(
       `the configuration has ${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}:\n${mistakes.map(line => `  ${line}`).join('\n')}`,
     )
   return parsed.data
+}
+
+/** What a pod cannot do without. */
+function missingForPods(config: Config): string[] {
+  const needed = ['AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_KUBERNETES_NODE', 'AGENTRUN_KUBERNETES_CLAIM', 'KUBERNETES_SERVICE_HOST'] as const
+  const missing = config.AGENTRUN_SANDBOX === 'kubernetes' ? needed.filter(name => config[name] === undefined) : []
+  return missing.map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
 }
 
 function readSecretFile(path: string): string | null {

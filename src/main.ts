@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { banner, workerBanner } from './banner.ts'
 import type { Role } from './compose/parts.ts'
@@ -69,6 +70,8 @@ async function main() {
         })
       : workerBanner({ blocked: service.blocked(), data_dir: data.root, concurrency: config.AGENTRUN_WORKER_CONCURRENCY }),
   )
+  // Where the launcher said to keep it: otherwise only an end in order would, and the start after a kill is the one that somebody waits for.
+  flushCompileCache()
   await stopped
   process.stdout.write('stopping …\n')
   await service.drain()

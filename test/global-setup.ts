@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -8,6 +8,7 @@ import { findOrphan, stopServer } from '../src/postgres/leftover.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { isAlive } from '../src/system/processes.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
+import { memory_place, memoryFolder } from './memory-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,12 +20,15 @@ declare module 'vitest' {
 /** The migrated database that each test database is a copy of. */
 export const template_name = 'agentrun_template'
 
-const folder_prefix = join(tmpdir(), 'agentrun-test-')
+const prefix = 'agentrun-test-'
 
-/** One real PostgreSQL for the whole run, in a temporary folder that goes with it. */
+/**
+ * One real PostgreSQL for the whole run, in a temporary folder that goes with it; in memory where there is room: each test file has a
+ * database made, which is hundreds of files, and some file systems take a third of a second for those.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeKilledRuns()
-  const folder = mkdtempSync(`${folder_prefix}${process.pid}-`)
+  const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), `${prefix}${process.pid}-`))
   chmodSync(folder, 0o711)
   const { service } = ensureServiceUsers()
   const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {}, durable: false })
@@ -44,14 +48,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Ends and removes what test runs left behind that were killed: the folder's name holds the id of the process that made it. */
 async function removeKilledRuns(): Promise<void> {
-  for (const name of readdirSync(tmpdir())) {
-    const [, pid] = /^agentrun-test-(\d+)-/.exec(name) ?? []
-    if (!pid || isAlive(Number(pid))) continue
-    const folder = join(tmpdir(), name)
-    const orphan = findOrphan(join(realpathSync(folder), 'postgres/cluster'))
-    if (orphan) await stopServer(orphan.pid)
-    rmSync(folder, { recursive: true, force: true })
-  }
+  for (const place of [tmpdir(), memory_place].filter(place => existsSync(place)))
+    for (const name of readdirSync(place)) {
+      const [, pid] = /^agentrun-test-(\d+)-/.exec(name) ?? []
+      if (!pid || isAlive(Number(pid))) continue
+      const folder = join(place, name)
+      const orphan = findOrphan(join(realpathSync(folder), 'postgres/cluster'))
+      if (orphan) await stopServer(orphan.pid)
+      rmSync(folder, { recursive: true, force: true })
+    }
 }
 
 async function makeTemplate(admin_url: string): Promise<void> {

@@ -34,7 +34,11 @@ export function unaskedServices(db: Database): Services {
     readTrees: unasked,
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),
+    known_values: [],
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     queue_seconds: 60,
+    usual_egress: 'off',
+    postWebhook: unasked,
+    allow_private_webhooks: false,
   }
 }

@@ -31,7 +31,7 @@ test("every curl of the README works when it is pasted with the first start's to
   expect(patch).toContain('+++ b/NOTES.md')
   expect(JSON.parse(stopped ?? '')).toMatchObject({ id: 1, status: 'completed', result: 'There is a note now.' })
   expect((await app.call('GET', '/v1/organizations/1/agent/run/1')).body.github_pull_requests).toHaveLength(1)
-})
+}, 90_000)
 
 test('every example of the playbook table can be played', () => {
   const examples = [...readme.matchAll(/^\| `\w+`.*\| `([^|]+)` \|$/gm)].map(match => match[1] ?? '').filter(text => /^\w+: /.test(text))

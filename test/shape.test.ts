@@ -55,14 +55,19 @@ const rooms: Record<string, Room> = {
   },
   'src/agent': { code: ['src/model/port.ts', 'src/sandbox/port.ts', 'src/sandbox/files.ts'], node: ['node:fs'] },
   'src/worker': {
-    code: ['src/agent', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
+    code: ['src/agent', 'src/egress', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
     types: ['src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },
+  // What is reported to others: out by the same checks as what runs in sandboxes.
+  'src/webhooks': { code: ['src/egress/post.ts', 'src/store'], types: ['src/telemetry/port.ts'], node: ['node:timers/promises'] },
   // What touches the machine.
   'src/system': { node: true },
   'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },
-  'src/sandbox': { code: ['src/system'], node: true },
+  // What container engines answer is parsed.
+  'src/sandbox': { code: ['src/system'], node: true, packages: ['zod'] },
+  // Hostile requests come in here: it sees no database and no sandbox.
+  'src/egress': { code: ['src/system'], node: true },
   'src/git': { types: ['src/system/users.ts'], node: true },
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
@@ -73,23 +78,43 @@ const rooms: Record<string, Room> = {
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
   // Putting it together.
-  'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
+  'src/config.ts': { code: ['src/egress/environment.ts'], packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/first-start.ts'] },
   'src/compose': {
-    code: ['src/git', 'src/http', 'src/live', 'src/model', 'src/sandbox', 'src/service', 'src/store', 'src/telemetry', 'src/worker'],
+    code: [
+      'src/egress',
+      'src/git',
+      'src/http',
+      'src/live',
+      'src/model',
+      'src/sandbox',
+      'src/service',
+      'src/store',
+      'src/telemetry',
+      'src/webhooks',
+      'src/worker',
+    ],
     types: ['src/config.ts', 'src/system'],
     node: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
   },
   'src/admin.ts': {
     code: [
-      ...['src/backup', 'src/config.ts', 'src/postgres', 'src/service/operator.ts', 'src/store/database.ts', 'src/store/migrate.ts'],
+      ...[
+        'src/backup',
+        'src/config.ts',
+        'src/postgres',
+        'src/service/operator.ts',
+        'src/service/rotate-secrets.ts',
+        'src/store/database.ts',
+        'src/store/migrate.ts',
+      ],
       ...['src/system'],
     ],
     node: ['node:fs', 'node:path', 'node:url', 'node:util'],
   },
   'src/main.ts': {
     code: ['src/banner.ts', 'src/compose', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],
-    node: ['node:fs', 'node:url'],
+    node: ['node:fs', 'node:module', 'node:url'],
   },
 }
 

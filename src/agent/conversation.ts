@@ -4,8 +4,8 @@ import type { ModelMessage, ToolCall } from '../model/port.ts'
 
 /** The journal as the loop reads it: what happened, in order. */
 export type JournalRecord =
-  /** `limits`: it is a notice of the service that these are near. */
-  | { kind: 'message'; turn: number; messages: ModelMessage[]; limits?: NearLimit[] }
+  /** `limits`: it is a notice of the service that these are near. `sent_back`: what the agent made was not pushed, and it is to mend it. */
+  | { kind: 'message'; turn: number; messages: ModelMessage[]; limits?: NearLimit[]; sent_back?: { reset_to: string | null } }
   | { kind: 'model_started'; turn: number; reservation?: Reservation }
   | { kind: 'model_failed'; turn: number; charge: Reservation | null }
   | { kind: 'model_answered'; turn: number; messages: ModelMessage[]; tool_calls: ToolCall[]; tokens: number; ends_turn?: TurnEnding }
@@ -14,6 +14,11 @@ export type JournalRecord =
   | { kind: 'compacted'; turn: number; keep_last: number }
   /** Another worker went on from here. */
   | { kind: 'recovered'; turn: number }
+  /** The agent is done, and its work is brought to the remote. */
+  | { kind: 'commit_started'; turn: number }
+  | { kind: 'push_started'; turn: number }
+  /** The workspace was prepared by the repository's commands. */
+  | { kind: 'set_up'; turn: number }
 
 /** How the agent itself ended its turn. */
 export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
@@ -34,6 +39,8 @@ export type Conversation = {
   turn_tokens: number
   /** The notices of limits that the agent was given in it. */
   noticed: Set<string>
+  /** How often in it the agent's work was sent back, and to which commit. */
+  sent_back: { reset_to: string | null }[]
   /** The turn is over as far as the agent goes: only what comes after its answer is left to do. */
   ending: TurnEnding | null
 }
@@ -48,8 +55,9 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
   let model_call_open = false
   let open_reservation: Reservation | null = null
   const noticed = new Set<string>()
+  const sent_back: Conversation['sent_back'] = []
   for (const record of records) {
-    if (record.kind !== 'recovered') {
+    if (record.kind !== 'recovered' && record.kind !== 'set_up') {
       model_call_open = record.kind === 'model_started'
       open_reservation = (record.kind === 'model_started' && record.reservation) || null
     }
@@ -57,6 +65,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       messages.push(...record.messages)
       ending = null
       if (record.turn === turn) for (const limit of record.limits ?? []) noticed.add(noticeKey(limit))
+      if (record.turn === turn && record.sent_back) sent_back.push(record.sent_back)
     } else if (record.kind === 'model_failed') {
       if (record.turn === turn && record.charge !== null) turn_tokens += record.charge.input_tokens + record.charge.output_tokens
     } else if (record.kind === 'model_answered') {
@@ -74,7 +83,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       open = open.filter(call => call.id !== record.call_id)
     } else if (record.kind === 'compacted') messages = compact(messages, record.keep_last)
   }
-  return { messages, open_calls: open, model_call_open, open_reservation, turn_steps, turn_tokens, noticed, ending }
+  return { messages, open_calls: open, model_call_open, open_reservation, turn_steps, turn_tokens, noticed, sent_back, ending }
 }
 
 export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {

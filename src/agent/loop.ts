@@ -1,10 +1,12 @@
 import type { StatusReason } from '../contract/runs.ts'
+import type { Redactor } from '../core/redact.ts'
 import type { LimitReached } from '../core/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
 import { type Conversation, compact, type TurnEnding } from './conversation.ts'
 import type { LoopJournal } from './journal.ts'
 import type { Meter, PlannedCall } from './meter.ts'
 import { type Attempt, callWithRetries } from './model-call.ts'
+import { redactedAnswer } from './redacted-answer.ts'
 import { createRepetitionGuard } from './repetition.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import { type ToolContext, type ToolTable, toolSpecs } from './tool.ts'
@@ -20,6 +22,8 @@ export type LoopInput = {
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
+  /** What is kept, shown and told to the model again goes through it, once; tools are run with what the model wrote. */
+  redactor: Redactor
   /** The longest time-out that a command may have. */
   tool_seconds: number
   /** Whether a tool can start without waiting for the workspace. */
@@ -107,6 +111,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     if (input.signal.aborted || input.leaving()) return stopped()
     const signal = input.stepSignal()
     let answer: ModelAnswer
+    let asked: ToolCall[]
     try {
       const first = await start(signal)
       if ('kind' in first) return { kind: 'limit', limit: first }
@@ -123,7 +128,8 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
       input.on_model_call()
       const made = await called
       if ('limit' in made) return { kind: 'limit', limit: made.limit }
-      answer = made.answer
+      asked = made.answer.tool_calls
+      answer = redactedAnswer(made.answer, input.redactor)
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       if (error.code === 'aborted') {
@@ -170,7 +176,9 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     // The trace tells how the workspace came to be before it tells what was done with it.
     await input.sandbox()
     if (!ready) await journal.toolStarted(call)
-    const round = await runToolCalls(input, answer, { messages, signals, signal }, repeats, later => meter.plan(later, { steps, tokens }))
+    const round = await runToolCalls(input, answer, asked, { messages, signals, signal }, repeats, later =>
+      meter.plan(later, { steps, tokens }),
+    )
     messages = round.messages
     if (round.next?.kind === 'call') {
       planned = round.next

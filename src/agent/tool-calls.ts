@@ -18,11 +18,13 @@ export type ToolRound = {
 
 /**
  * Runs the calls of an answer in their order, each written down before it starts and when it has ended. After an interruption, an end of
- * the turn or a failure the rest is answered without being run. With the last outcome stands what comes next.
+ * the turn or a failure the rest is answered without being run. With the last outcome stands what comes next. `asked`: the calls as the model
+ * made them, where `answer` has them as they are kept.
  */
 export async function runToolCalls(
   input: LoopInput,
   answer: ModelAnswer,
+  asked: ToolCall[],
   before: { messages: ModelMessage[]; signals: Signals; signal: AbortSignal },
   repeats: (call: ToolCall, result: ToolResult) => Repetition,
   plan: (messages: ModelMessage[]) => NonNullable<ToolRound['next']>,
@@ -40,7 +42,8 @@ export async function runToolCalls(
     if (!skipped) await input.on_tool(call, signal)
     const result = skipped
       ? notRun()
-      : await runTool(tools, call, {
+      : await runTool(tools, asked[i] ?? call, {
+          redactor: input.redactor,
           sandbox: input.sandbox,
           signal,
           max_seconds: input.tool_seconds,

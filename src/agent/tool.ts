@@ -1,6 +1,7 @@
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
 import { cutStrings } from '../core/cut-text.ts'
 import { headAndTail } from '../core/head-and-tail.ts'
+import type { Redactor } from '../core/redact.ts'
 import type { ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
@@ -12,6 +13,8 @@ export type ToolContext = {
   /** The longest time-out that a command may have. */
   max_seconds: number
   on_output(chunk: Uint8Array): void
+  /** Takes out what neither the model nor a trace may hold. A tool that cuts what it found does so after it. */
+  redactor: Redactor
 }
 
 /**
@@ -51,27 +54,35 @@ export function toolSpecs(tools: ToolTable): ToolSpec[] {
 }
 
 /**
- * Runs one call, once for all tools: unknown names and bad arguments are answered, not thrown; the outcome is bounded;
+ * Runs one call, once for all tools: unknown names and bad arguments are answered, not thrown; the outcome is redacted and bounded;
  * a failing tool is data. Rejects only when the sandbox itself is lost.
  */
 export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolResult> {
   const started = performance.now()
-  const outcome = await attempt(tools, call, context)
+  const outcome = redacted(await attempt(tools, call, context), context.redactor)
   const { value, cut } = cutStrings(outcome.output, TRACE_CHARS)
   return {
     ...outcome,
     output: value as Record<string, unknown>,
     truncated: cut || outcome.truncated === true,
-    whole: wholeOf(outcome, cut),
+    whole: wholeOf(outcome, cut, context.redactor),
     duration_ms: performance.now() - started,
   }
 }
 
+const redacted = (outcome: ToolOutcome, { value }: Redactor): ToolOutcome => ({
+  ...outcome,
+  output: value(outcome.output),
+  ...(outcome.observation !== undefined && { observation: value(outcome.observation) }),
+  ...(outcome.error && { error: value(outcome.error) }),
+})
+
 /** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
-function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean): WholeOutput | null {
+function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean, redactor: Redactor): WholeOutput | null {
   if (!cut && (!truncated || whole === undefined)) return null
   const { bytes, total_bytes } = whole?.() ?? allOf(Buffer.from(JSON.stringify(output, null, 2)))
-  return { bytes: headAndTail(bytes, WHOLE_BYTES), total_bytes }
+  const clean = redactor.bytes(bytes)
+  return { bytes: headAndTail(clean, WHOLE_BYTES), total_bytes: total_bytes + clean.length - bytes.length }
 }
 
 export const allOf = (bytes: Uint8Array): WholeOutput => ({ bytes, total_bytes: bytes.length })

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { errorText } from '../core/log.ts'
-import { createSealer } from '../core/sealing.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { usualMode } from '../egress/environment.ts'
+import { post } from '../egress/post.ts'
 import { resolveBase } from '../git/base-resolver.ts'
 import { localForge } from '../git/local-forge.ts'
 import { readRepositoryUrl } from '../git/registered-url.ts'
@@ -21,7 +22,9 @@ import { notifyWatched } from '../store/notify.ts'
 import { countSealedOtherwise } from '../store/secrets.ts'
 import { readTrees } from '../worker/read-trees.ts'
 import { prepareFirstStart } from './first-start.ts'
+import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
+import { outgoingOf } from './webhooks.ts'
 
 const CLOSE_MS = 500
 /** In this time clients see that their idle connections were closed. */
@@ -52,10 +55,16 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
     session: config.AGENTRUN_LIMIT_SESSION,
   }
-  const sealer = createSealer(parts.secret_key)
-  const unreadable = await countSealedOtherwise(db, sealer.key_id)
+  const { sealer } = parts
+  const unreadable = await countSealedOtherwise(db, sealer.key_ids)
   if (unreadable > 0)
-    log('error', 'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY: set them again', { count: unreadable })
+    log(
+      'error',
+      'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY and the previous ones: set them again, or give that key as a previous one',
+      { count: unreadable },
+    )
+  const outgoing = outgoingOf(parts)
+  const stopped = new AbortController()
   const services: Services = {
     db,
     findAccess: accessFinder(db),
@@ -69,9 +78,13 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     readTrees: (run, between) => readTrees({ db, git, log }, run, between),
     commit_trailer: author.trailer,
     sealer,
+    known_values: ownCredentials(parts),
     readRepositoryUrl: url =>
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
+    usual_egress: usualMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: stopped.signal }),
+    allow_private_webhooks: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
   }
   let draining = false
   let closing = false
@@ -120,6 +133,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       await delay(HANG_UP_MS)
       closing = true
       endStreams()
+      stopped.abort()
       await closed
       clearTimeout(cut)
     },
@@ -137,7 +151,7 @@ async function watchReadiness({ db, version }: Parts) {
       throw new ServiceError('unavailable', 'The database does not answer.', { headers: { 'retry-after': '2' } })
     })
     await Promise.race([refresh().catch(() => {}), delay(REFRESH_MS)])
-    const { sandbox, blocked, count, able, slots, busy } = known
+    const { sandbox, sandbox_limits, large_repositories, blocked, count, able, slots, busy } = known
     return {
       status: 'ready' as const,
       version,
@@ -145,6 +159,8 @@ async function watchReadiness({ db, version }: Parts) {
       workers: blocked === null ? ('ready' as const) : ('blocked' as const),
       workers_reason: blocked,
       sandbox,
+      sandbox_limits,
+      large_repositories,
       worker_processes: { count, able, slots, busy },
     }
   }

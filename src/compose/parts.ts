@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../core/log.ts'
+import type { Sealer } from '../core/sealing.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog } from '../model/port.ts'
@@ -37,5 +38,7 @@ export type Parts = ServiceInput & {
   models: ModelCatalog
   author: CommitAuthor
   telemetry: Telemetry
+  /** Of the secrets that are stored. */
+  sealer: Sealer
 }
 export type CommitAuthor = { name: string; email: string; trailer: string }

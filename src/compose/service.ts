@@ -1,10 +1,13 @@
-import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../core/log.ts'
+import { repositoryCredentials } from '../core/repository-credentials.ts'
+import { openSecrets } from '../core/run-secrets.ts'
+import { createSealer } from '../core/sealing.ts'
 import { openGitHost } from '../git/git-host.ts'
 import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { Database } from '../store/database.ts'
+import { listSealedSecrets } from '../store/secrets.ts'
 import { repeat } from '../worker/repeat.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep.ts'
 import type { Worker } from '../worker/worker.ts'
@@ -12,6 +15,7 @@ import { type RunningApi, startApi } from './api.ts'
 import { modelsOf } from './models.ts'
 import type { Parts, ServiceInput } from './parts.ts'
 import { serveMetrics, startTelemetry } from './telemetry.ts'
+import { startWebhooks } from './webhooks.ts'
 import { createWorker } from './worker.ts'
 
 export type RunningService = AsyncDisposable & {
@@ -33,7 +37,7 @@ type State = 'starting' | 'ready' | 'stopping'
 
 /** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
 function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
-  const deps = { db, log, telemetry, host: hostname(), max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES, driver: null }
+  const deps = { db, log, telemetry, max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES, driver: null }
   return repeat(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
 
@@ -55,6 +59,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   let [state, worker, api]: [State, Worker | null, RunningApi | null] = ['starting', null, null]
   const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
   stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))
+  const sealer = createSealer(input.secret_key, config.AGENTRUN_SECRET_KEY_PREVIOUS)
   const git = stack.use(
     await openGitHost({
       data_dir: data.root,
@@ -62,6 +67,11 @@ export async function startService(input: ServiceInput): Promise<RunningService>
       ...(users.sandbox && { reader_gid: users.sandbox.gid }),
       allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT,
       max_mirror_bytes: config.AGENTRUN_MIRROR_MAX_BYTES,
+      async credentials({ id, organization_id }) {
+        if (organization_id === undefined) return null
+        const rows = await listSealedSecrets(db, organization_id, id)
+        return repositoryCredentials(openSecrets(sealer, organization_id, rows).secrets)
+      },
     }),
   )
   const hub = new Hub()
@@ -70,7 +80,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
     trailer: config.AGENTRUN_COMMIT_TRAILER,
   }
-  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author, telemetry }
+  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author, telemetry, sealer }
   const listener = stack.use(new Listener(input.database_url, hub))
   await listener.start()
 
@@ -84,6 +94,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   if (api) base_url = api.base_url
   await worker?.start()
   if (worker === null) stack.defer(sweepAlone(parts))
+  stack.use(startWebhooks(parts, () => base_url))
 
   const running = stack.move()
   state = 'ready'

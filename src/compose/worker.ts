@@ -1,32 +1,50 @@
-import { hostname } from 'node:os'
+import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { createBubblewrapDriver } from '../sandbox/bubblewrap.ts'
+import { prepareSocketFolder } from '../egress/socket.ts'
 import { observeDriver } from '../worker/observe-driver.ts'
+import { Templates } from '../worker/templates.ts'
 import { Worker } from '../worker/worker.ts'
+import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
+import { createSandboxDriver } from './sandbox-driver.ts'
+
+/** A run must not be able to take what the service and its database need. */
+const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2))
 
 /** The worker of this process, not started yet. `baseUrl` is asked when a link is written: the API of the same process has its address late. */
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const { config, data, users, db, hub, git, models, author, log, version, telemetry } = parts
-  const driver = observeDriver(
-    telemetry,
-    createBubblewrapDriver({
-      user: users.sandbox,
-      path: parts.path,
-      node_path: parts.node_path,
-      runtime_dir: join(data.root, 'sandbox'),
-      start_timeout_ms: config.AGENTRUN_SANDBOX_START_SECONDS * 1000,
-    }),
-  )
+  const memory_bytes = config.AGENTRUN_SANDBOX_MEMORY_BYTES ?? defaultMemoryBytes()
+  const driver = observeDriver(telemetry, createSandboxDriver(parts))
+  const sandbox_limits = {
+    max_memory_bytes: memory_bytes,
+    cpus: config.AGENTRUN_SANDBOX_CPUS ?? availableParallelism(),
+    max_processes: config.AGENTRUN_SANDBOX_PROCESSES,
+    max_disk_bytes: config.AGENTRUN_SANDBOX_DISK_BYTES,
+    max_files: config.AGENTRUN_SANDBOX_FILES,
+    max_file_bytes: 4 * 1024 ** 3,
+    // Files in memory count as memory: full folders must leave room to empty them.
+    max_tmp_bytes: Math.min(512 * 1024 ** 2, Math.floor(memory_bytes / 4)),
+    max_process_bytes: 64 * 1024 ** 3,
+  }
+  const clone_ms = config.AGENTRUN_CLONE_SECONDS * 1000
+  const templates = new Templates({
+    place: { root: data.templates, workspaces: data.workspaces, user: users.sandbox },
+    max_bytes: config.AGENTRUN_TEMPLATE_BYTES,
+    ...{ driver, git, sandbox_limits, clone_ms, log },
+  })
   const deps = {
     db,
     hub,
     driver,
+    templates,
+    sandbox_limits,
     git,
     models,
     users,
     folders: { workspaces: data.workspaces, bundles: data.bundles },
     host: hostname(),
+    folder_id: data.id,
     version,
     get base_url() {
       return baseUrl()
@@ -49,18 +67,28 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     disk_reserve_bytes: config.AGENTRUN_DISK_RESERVE_BYTES,
     git_limits: {
       fetch_ms: config.AGENTRUN_FETCH_SECONDS * 1000,
-      clone_ms: config.AGENTRUN_CLONE_SECONDS * 1000,
+      clone_ms,
       push_ms: config.AGENTRUN_PUSH_SECONDS * 1000,
     },
+    setup_ms: config.AGENTRUN_SETUP_MAX_SECONDS * 1000,
     tool_seconds: config.AGENTRUN_TOOL_MAX_SECONDS,
     checkpoints: {
       max_file_bytes: config.AGENTRUN_CHECKPOINT_FILE_MAX_BYTES,
       max_pack_bytes: config.AGENTRUN_CHECKPOINT_PACK_MAX_BYTES,
       max_run_bytes: config.AGENTRUN_CHECKPOINT_RUN_MAX_BYTES,
     },
+    egress: {
+      folder: prepareSocketFolder(join(data.root, 'sandbox', 'sockets')),
+      upstream: config.AGENTRUN_EGRESS_PROXY ?? null,
+      mirrors: config.AGENTRUN_EGRESS_MIRRORS,
+      allow_private: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
+      max_bytes: config.AGENTRUN_EGRESS_MAX_BYTES,
+    },
     push_retry_ms: config.AGENTRUN_PUSH_RETRY_SECONDS * 1000,
     shutdown_grace_ms: config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000,
     author,
+    sealer: parts.sealer,
+    known_values: ownCredentials(parts),
     log,
     telemetry,
   }

@@ -27,7 +27,7 @@ export const DryRun = z
       .object({
         sandbox: z.string().nullable().describe('What isolates the run; null while no run can be started'),
         blocked: z.string().nullable().describe('Why no run can be started now'),
-        network: z.enum(['none']).describe('What a run can reach'),
+        network: z.enum(['none', 'allowlist']).describe('What a run can reach: nothing, or by a proxy what `GET …/egress` allows'),
       })
       .describe('Where it would work'),
     limits_left: z
@@ -45,7 +45,9 @@ export const DryRun = z
       .describe(
         'Why a create would be refused (`code` as of that refusal), or its run would not get to work: `workers_blocked`, `empty_repository`',
       ),
-    notices: z.array(Remark).describe('What does not stop it but should be known: `scripted_model`, `agent_replaced`, `base_unresolved`'),
+    notices: z
+      .array(Remark)
+      .describe('What does not stop it but should be known: `scripted_model`, `agent_replaced`, `base_unresolved`, `price_unknown`'),
   })
   .meta({
     id: 'AgentRunDryRun',

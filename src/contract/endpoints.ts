@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { analysisEndpoints } from './endpoints/analysis.ts'
 import { auditEndpoints } from './endpoints/audit-log.ts'
 import { checkSuiteEndpoints } from './endpoints/check-suites.ts'
+import { egressEndpoints } from './endpoints/egress.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
@@ -11,6 +12,7 @@ import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
 import { secretEndpoints } from './endpoints/secrets.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
+import { setupCommandEndpoints } from './endpoints/setup-commands.ts'
 import { tokenEndpoints } from './endpoints/tokens.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
 import { usageEndpoints } from './endpoints/usage.ts'
@@ -27,6 +29,8 @@ export const endpoints = {
   ...repositoryEndpoints,
   ...checkSuiteEndpoints,
   ...secretEndpoints,
+  ...egressEndpoints,
+  ...setupCommandEndpoints,
   ...webhookEndpoints,
   ...pullRequestEndpoints,
   ...organizationEndpoints,

@@ -43,6 +43,12 @@ export const LogEntry = z
     turn: z.int().describe('1 for the first prompt, one more with each new turn'),
     duration_ms: z.int().nullable().describe('Milliseconds it took'),
     truncated: z.boolean().describe('Whether a long output was cut'),
+    redactions: z
+      .record(z.string(), z.int())
+      .optional()
+      .describe(
+        'How many values stand in this entry as `[redacted:NAME]`, by name: of a secret, or of what looks like a credential; absent when there is none',
+      ),
     artifact_url: z
       .string()
       .nullable()

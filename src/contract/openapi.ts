@@ -3,6 +3,7 @@ import { endpoints } from './endpoints.ts'
 import { headerComponents, problemComponents } from './openapi/answers.ts'
 import { type Components, operation } from './openapi/operation.ts'
 import { hoist, type Json, jsonSchema } from './openapi/schemas.ts'
+import { sentWebhooks } from './openapi/webhooks.ts'
 import { Problem } from './problem.ts'
 import { problemStatuses } from './problem-statuses.ts'
 import { tags } from './tags.ts'
@@ -40,6 +41,7 @@ export function openApiDocument({ base_url, version }: { base_url: string; versi
     for (const path of pathsOf(endpoint))
       paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(name, endpoint, path, components) }
   }
+  const webhooks = sentWebhooks(components.schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -52,6 +54,7 @@ export function openApiDocument({ base_url, version }: { base_url: string; versi
     servers: [{ url: base_url }],
     tags: [...new Set(rows.map(([, endpoint]) => endpoint.tag))].map(name => ({ name, description: tags[name] })),
     paths,
+    webhooks,
     components: {
       schemas: components.schemas,
       responses: problemComponents(new Set(rows.flatMap(([, endpoint]) => problemStatuses(endpoint)))),

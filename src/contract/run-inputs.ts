@@ -35,14 +35,18 @@ const metadata = z
   .meta({ wire: { type: 'object', additionalProperties: {} } })
 const budgetInput = z
   .object({
-    max_cost_usd: moneyInput.nullish().describe('US dollars, as a number or a decimal string'),
+    max_cost_usd: moneyInput
+      .nullish()
+      .describe('US dollars, as a number or a decimal string; holds nothing where the price of the model is not known'),
     max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
     max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
     max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was asked for, waiting included'),
   })
   .meta({ id: 'BudgetInput' })
 
-const webhooks = WebhookTargets.nullish().describe("Instead of the organization's, an empty list: none; kept, and sent in a later version")
+const webhooks = WebhookTargets.nullish().describe(
+  "Where the run is reported instead of at the organization's webhook; an empty list: nowhere",
+)
 
 export const CreateRunInput = z
   .object({

@@ -41,7 +41,7 @@ export const SecretInput = z
     value: text(1, limits.secret_bytes)
       .refine(value => bytes(value) <= limits.secret_bytes, `must have at most ${limits.secret_bytes} bytes as UTF-8`)
       .describe('The value; it is never shown again'),
-    for_agent: z.boolean().optional().describe('Whether agents may see it; absent: as before, or not'),
+    for_agent: z.boolean().optional().describe('Whether agents are given it, as a variable of their commands; absent: as before, or not'),
   })
   .meta({ id: 'SecretInput', examples: [{ value: 'npm_…' }] })
 export type SecretInput = z.output<typeof SecretInput>

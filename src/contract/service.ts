@@ -2,6 +2,18 @@ import { z } from 'zod'
 
 export const Health = z.object({ status: z.literal('ok').describe('Always `ok`') }).meta({ id: 'Health', examples: [{ status: 'ok' }] })
 
+const engines = ['docker', 'podman', 'kubernetes'] as const
+
+/** By what the limits of a sandbox are held. `watchdog`, `niceness` and `rlimit` are what is left without control groups, an engine holds its own. */
+export const SandboxLimitsHeldBy = z.object({
+  memory: z.enum(['cgroup v2', 'cgroup v1', 'watchdog', ...engines]).describe('Memory of all processes of a run together'),
+  cpu: z
+    .enum(['cgroup v2', 'cgroup v1', 'niceness', ...engines])
+    .describe('Processors; `niceness`: runs step back behind the service, and have no bound'),
+  processes: z.enum(['cgroup v2', 'cgroup v1', 'rlimit', ...engines]).describe('Number of processes'),
+})
+export type SandboxLimitsHeldBy = z.infer<typeof SandboxLimitsHeldBy>
+
 export const Readiness = z
   .object({
     status: z.literal('ready').describe('Always `ready`; 503 when it is not'),
@@ -10,6 +22,13 @@ export const Readiness = z
     workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
     workers_reason: z.string().nullable().describe('One line that says what to do'),
     sandbox: z.string().nullable().describe('What sandboxes are made with; null while that does not work'),
+    sandbox_limits: SandboxLimitsHeldBy.nullable().describe('By what the limits of a sandbox are held; null while none is made'),
+    large_repositories: z
+      .enum(['shared', 'cloned'])
+      .nullable()
+      .describe(
+        '`shared`: a commit of a large repository is checked out once for all runs; `cloned`: for each. Null while no run is started',
+      ),
     worker_processes: z
       .object({
         count: z.int().describe('Processes that work on runs, on any machine, heard of in the last 15 seconds'),
@@ -29,6 +48,8 @@ export const Readiness = z
         workers: 'ready',
         workers_reason: null,
         sandbox: 'bubblewrap',
+        sandbox_limits: { memory: 'cgroup v2', cpu: 'cgroup v2', processes: 'cgroup v2' },
+        large_repositories: 'shared',
         worker_processes: { count: 3, able: 3, slots: 12, busy: 5 },
       },
     ],

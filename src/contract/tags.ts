@@ -12,6 +12,7 @@ export const tags = {
   members: 'Who belongs to an organization, and in which role.',
   tokens: 'Bearer tokens: their scopes, expiry and revocation.',
   secrets: 'Values that runs are given and that nobody reads back.',
+  egress: 'What runs may reach of the network.',
   webhooks: 'Where the service reports what runs do.',
   integrations: 'Which outside services an organization is connected to.',
   models: 'Models that a run can name.',

@@ -15,7 +15,7 @@ export const toolInputs = {
       timeout_seconds: z.int().min(1).max(3_600).optional().describe('Default 120; the service may allow less'),
     })
     .describe(
-      'Run a bash command in the workspace. The shell persists between calls, but `exit` and a failing `set -e` end it, and its directory and variables with it. No network, no terminal, standard input is empty. Long output keeps its head and its tail.',
+      'Run a bash command in the workspace. The shell persists between calls, but `exit` and a failing `set -e` end it, and its directory and variables with it. No network but what the instructions name, no terminal, standard input is empty. Long output keeps its head and its tail.',
     ),
   read: z
     .object({

@@ -11,7 +11,7 @@ const sockets = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ])
-const words = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/
+const words = /timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Query read timeout/
 
 /** Whether a statement failed because the database is away, full or too busy: the same statement may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -4,7 +4,7 @@
  */
 export const tools_without_effect = [
   ...['read', 'search', 'plan', 'ask', 'finish'],
-  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'git_push'],
+  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'git_push'],
 ] as const
 
 export const mayChangeFiles = (tool_name: string): boolean => !(tools_without_effect as readonly string[]).includes(tool_name)

@@ -16,13 +16,17 @@ for (const [list, family] of [
   }
 }
 
+/** All of IPv6 that has been given out for the internet (RFC 4291 §2.4): nobody knows what a network makes of the rest. */
+const GLOBAL_V6 = new BlockList()
+GLOBAL_V6.addSubnet('2000::', 3, 'ipv6')
+
 /** Whether an IP address is one of the public internet. IPv4 inside IPv6 (mapped, compatible, NAT64) is judged as IPv4; what is no address is refused. */
 export function addressAllowed(ip: string): boolean {
   const family = isIP(ip)
   if (family === 0 || ip.includes('%')) return false
   if (family === 4) return !CLOSED.check(ip, 'ipv4')
   const inner = embeddedIPv4(ip)
-  return inner ? !CLOSED.check(inner, 'ipv4') : !CLOSED.check(ip, 'ipv6')
+  return inner ? !CLOSED.check(inner, 'ipv4') : GLOBAL_V6.check(ip, 'ipv6') && !CLOSED.check(ip, 'ipv6')
 }
 
 /** `::ffff:a.b.c.d`, `::a.b.c.d` and `64:ff9b::a.b.c.d` → `a.b.c.d`; otherwise null. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { shellQuote as quote } from '../core/shell-quote.ts'
+import { excludePatterns } from './exclude-patterns.ts'
 import { EMPTY_FILE, relaxedChecks } from './object-checks.ts'
 import { isSha } from './ref-name.ts'
 
@@ -24,14 +25,17 @@ export type CheckpointPlace = {
 
 const SCRIPT = readFileSync(new URL('./inside/checkpoint.sh', import.meta.url), 'utf8')
 
-/** How the files came to be: our own fresh checkout of `sha`, what should be `tree`, or anything. */
-export type Prepared = { from: 'clone'; sha: string } | { from: 'tree'; tree: string } | { from: 'empty' }
+/** How the files came to be: our own fresh checkout of `sha`, what should be `tree`, or anything. `without`: paths that are not looked at. */
+export type Prepared = ({ from: 'clone'; sha: string } | { from: 'tree'; tree: string } | { from: 'empty' }) & {
+  without?: readonly string[]
+}
 
 /** Defines everything in the shell that runs it, makes the shadow repository anew, and takes the first snapshot: `parseSnapshot`. */
 export function prepareCommand(place: CheckpointPlace, how: Prepared): string {
   const known = how.from === 'clone' ? how.sha : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
-  return `${definitions(place)}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
+  const without = quote(excludePatterns(how.without ?? []))
+  return `${definitions(place)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
 }
 
 /** For a shell that lost its functions: defines them again, and touches nothing. */
@@ -44,6 +48,15 @@ export const againCommand = (place: CheckpointPlace, command: string): string =>
 export const captureCommand = (before: Pick<Snapshot, 'head'>): string => `quietly capture ${before.head ?? 'none'}`
 export const SAME = 'same'
 export const CHANGED = 'changed'
+
+/**
+ * Beside one of the others that takes long: a named pipe in the place of a file that git reads holds git up until somebody writes. Opened
+ * here it has an end, again and again for a few seconds, as git comes by. Pipes of other names are no matter of git's.
+ */
+export const unblockCommand = ({ files }: Pick<CheckpointPlace, 'files'>): string =>
+  `find ${quote(files)} -name .git -prune -o -type p -name '.git*' -exec bash -c ${quote(OPEN_AND_CLOSE)} bash {} +`
+
+const OPEN_AND_CLOSE = 'for i in {1..60}; do for p; do exec 3<>"$p"; exec 3>&-; done; sleep 0.05; done'
 
 /** Names what was taken in: `parseSnapshot`. */
 export const concludeCommand = (before: Pick<Snapshot, 'tree' | 'head'>): string =>

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, chown, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { RepositoryCredentials } from '../core/repository-credentials.ts'
 import type { SystemUser } from '../system/users.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
+import type { GitRepository } from './repository-url.ts'
 
 export type GitHostOptions = {
   /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are made below it. */
@@ -17,6 +19,8 @@ export type GitHostOptions = {
   max_mirror_bytes?: number
   /** Where git and ssh are looked for. */
   path?: string
+  /** What a repository is reached with over http, asked anew for each call of git; null: nothing. */
+  credentials?: (repo: GitRepository) => Promise<RepositoryCredentials | null>
 }
 
 /** What the last successful fetch of a mirror found. `default_branch` is null when the repository has no branch or does not say which. */
@@ -29,6 +33,7 @@ export type GitHost = AsyncDisposable & {
   readonly allow_private: boolean
   readonly max_mirror_bytes: number
   readonly path: string
+  readonly credentials: (repo: GitRepository) => Promise<RepositoryCredentials | null>
   /** Home folder, working directory and configuration of git processes. */
   readonly home: string
   readonly mirrors: string
@@ -65,6 +70,7 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
     allow_private: options.allow_private,
     max_mirror_bytes: options.max_mirror_bytes ?? 4 * 1024 ** 3,
     path: options.path ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    credentials: options.credentials ?? (async () => null),
     home,
     mirrors,
     checkpoints,

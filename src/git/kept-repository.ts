@@ -9,38 +9,54 @@ import { type GitCall, git, runGit } from './run-git.ts'
 /** Whose objects: of a run, on top of those of its repository's mirror (null: it has none). */
 export type Kept = { run_id: number; repository_id: number | null }
 
+/** What nobody has asked for during this time goes; it is made anew from the database. */
+export const KEPT_IDLE_MS = 10 * 60_000
 const PACKS = 'agentrun-packs'
-const IMPORT_MS = 5 * 60_000
+const IMPORT_MS = 2 * 60_000
 
 /** Path of the bare repository with what was kept of a run. It holds objects and no refs, and may be missing. */
 export function keptPath(host: GitHost, run_id: number): string {
   return join(host.checkpoints, `${run_id}.git`)
 }
 
-/** One piece of work at a time on what was kept of a run; it is there, if perhaps empty, and stays for as long as the work takes. */
-export async function withKept<T>(host: GitHost, run_id: number, work: () => Promise<T>): Promise<T> {
+/**
+ * One piece of work at a time on what was kept of a run; it is there, if perhaps empty, and stays for as long as the work takes. `signal`: who
+ * asks waits no longer, and rejects with its reason; work that has begun has to hear of it by itself.
+ */
+export async function withKept<T>(host: GitHost, run_id: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const use = host.kept.get(run_id) ?? { holders: 0, used_at: Date.now(), turn: Promise.resolve() }
   host.kept.set(run_id, use)
   use.holders++
   const done = use.turn
     .catch(() => {})
+    .then(() => signal?.throwIfAborted())
     .then(() => makeKept(host, run_id))
     .then(work)
+    .finally(() => {
+      use.holders--
+      use.used_at = Date.now()
+    })
   use.turn = done.catch(() => {})
-  try {
-    return await done
-  } finally {
-    use.holders--
-    use.used_at = Date.now()
-  }
+  return signal === undefined ? done : unlessAborted(done, signal)
 }
 
-/** Keeps it from being swept away until the answer is called: a sandbox sees it. */
-export async function holdKept(host: GitHost, run_id: number): Promise<() => void> {
-  await withKept(host, run_id, async () => {
+function unlessAborted<T>(done: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const aborted = () => reject(signal.reason)
+  signal.addEventListener('abort', aborted, { once: true })
+  if (signal.aborted) aborted()
+  done.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  return promise
+}
+
+/** Keeps it from being swept away until the answer is called: a sandbox sees it. `signal` as for `withKept`. */
+export async function holdKept(host: GitHost, run_id: number, signal?: AbortSignal): Promise<() => void> {
+  const hold = async () => {
+    signal?.throwIfAborted()
     const use = host.kept.get(run_id)
     if (use) use.holders++
-  })
+  }
+  await withKept(host, run_id, hold, signal)
   return () => {
     const use = host.kept.get(run_id)
     if (use) {
@@ -106,11 +122,21 @@ async function removeNow(host: GitHost, run_id: number, path: string): Promise<v
 
 /**
  * Takes a pack in: each object is named anew by its content and checked, what a delta needs is looked for here and in the mirror, and then
- * every one of `objects` must be there. GitError `corrupt`, `too_large`, `timeout`, `failed`; then nothing is relied on that came with it.
+ * every one of `objects` must be there. GitError `corrupt`, `too_large`, `timeout`, `failed`, or the reason of `signal`; then nothing is relied
+ * on that came with it.
  */
-export async function importPack(host: GitHost, kept: Kept, pack: Uint8Array, objects: string[], max_bytes: number): Promise<void> {
+export async function importPack(
+  host: GitHost,
+  kept: Kept,
+  pack: Uint8Array,
+  objects: string[],
+  max_bytes: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const args = ['index-pack', '--stdin', '--fix-thin', `--strict=${relaxedChecks}`, `--max-input-size=${max_bytes}`]
-  const indexed = await runGit(host, { ...inKept(host, kept), args, stdin: pack, timeout_ms: IMPORT_MS })
+  const { env, ...place } = inKept(host, kept)
+  const limits = { timeout_ms: IMPORT_MS, ...(signal && { signal }) }
+  const indexed = await runGit(host, { ...place, env: { ...env, GIT_ALLOC_LIMIT: '1g' }, args, stdin: pack, ...limits })
   if (/exceeds maximum allowed size/.test(indexed.stderr)) throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
   if (indexed.exit_code !== 0) throw gitErrorFrom(indexed.stderr, 'the pack cannot be used')
   const missing = await missingObjects(host, kept, objects)

@@ -1,11 +1,12 @@
 import { fields } from './changes.ts'
+import { commitTree, treeOf } from './commit-tree.ts'
 import { gitErrorFrom } from './git-error.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
 import { readMirror } from './mirror-refs.ts'
 import { refreshMirror } from './mirrors.ts'
 import { asSha, isRefName } from './ref-name.ts'
 import type { GitRepository } from './repository-url.ts'
-import { type GitCall, git, runGit } from './run-git.ts'
+import { type GitCall, runGit } from './run-git.ts'
 import { shownPath } from './shown-text.ts'
 
 /** Two branches of a repository; null: there is no such branch. */
@@ -35,10 +36,12 @@ export async function fetchBranches(
   repo: GitRepository,
   branches: { base: string; head: string },
   wait_ms: number,
+  signal?: AbortSignal,
 ): Promise<Branches> {
+  const options = { wait_ms, ...(signal && { signal }) }
   // A look that is under way may have seen the branches before the caller did something to them.
-  if (host.flights.has(repo.id)) await refreshMirror(host, repo, { wait_ms }).catch(() => {})
-  await refreshMirror(host, repo, { wait_ms })
+  if (host.flights.has(repo.id)) await refreshMirror(host, repo, options).catch(() => {})
+  await refreshMirror(host, repo, options)
   return readBranches(host, repo.id, branches)
 }
 
@@ -100,20 +103,10 @@ export async function makeMerge(host: GitHost, repository_id: number, input: Mer
   if (tried === null) return { kind: 'refused', message: 'the two branches have no commit in common' }
   const { tree, files } = tried
   if (files !== null) return { kind: 'conflict', files }
-  if (method === 'squash' && tree === (await treeOf(host, git_dir, base_sha))) return { kind: 'nothing' }
+  if (method === 'squash' && tree === (await treeOf(host, repository_id, base_sha))) return { kind: 'nothing' }
   const parents = method === 'squash' ? [base_sha] : [base_sha, head_sha]
-  const made = await git(host, 'the merge cannot be written', {
-    git_dir,
-    args: ['commit-tree', '--no-gpg-sign', asSha(tree), ...parents.flatMap(sha => ['-p', asSha(sha)]), '-F', '-'],
-    stdin: input.message,
-    env: {
-      GIT_AUTHOR_NAME: author.name,
-      GIT_AUTHOR_EMAIL: author.email,
-      GIT_COMMITTER_NAME: author.name,
-      GIT_COMMITTER_EMAIL: author.email,
-    },
-  })
-  return { kind: 'made', sha: asSha(made.toString().trim()) }
+  const sha = await commitTree(host, repository_id, { tree, parents, message: input.message, author })
+  return { kind: 'made', sha }
 }
 
 /** The merged tree, and the files in conflict, null when there is none; null for two histories that have nothing in common. GitError. */
@@ -131,9 +124,4 @@ export async function mergeTree(
   if (tree !== undefined && exit_code === 1) return { tree: tree.toString('latin1'), files: files.map(shownPath) }
   if (/unrelated histories/.test(stderr)) return null
   throw gitErrorFrom(stderr, 'the branches cannot be merged')
-}
-
-async function treeOf(host: GitHost, git_dir: string, sha: string): Promise<string> {
-  const found = await git(host, 'the base cannot be read', { git_dir, args: ['rev-parse', '--verify', `${asSha(sha)}^{tree}`] })
-  return found.toString().trim()
 }

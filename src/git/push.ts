@@ -33,8 +33,13 @@ export async function pushBranch(
 }
 
 /** Whether a push was rejected because the branch has commits that what was pushed does not build on. */
-export const hasOtherCommits = (error: GitError) =>
+const hasOtherCommits = (error: GitError) =>
   error.code === 'rejected' && /\[rejected\] \((fetch first|non-fast-forward)\)/.test(error.message)
+
+/** Whether a push was rejected because the branch is elsewhere than the push expected, or another push to it is under way. */
+export const hasMoved = (error: GitError) =>
+  error.code === 'rejected' &&
+  (hasOtherCommits(error) || MOVED.test(error.message) || /failed to update ref|cannot lock ref/.test(error.message))
 
 /**
  * Pushes a merge that a person asked for to the base branch, which must still stand at `base_sha`, the merge's first parent: so it is a

@@ -17,12 +17,13 @@ export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address:
 export async function runWithRemote(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
   if (repo.kind === 'local') return await asPeer(host, repo.url, service, peer => joinPeer(host, peer, repo.url, service, call))
   const timeout_ms = call.timeout_ms ?? 60_000
-  const reach = await networkSettings(host, repo, Math.min(timeout_ms, 10_000))
+  const [reach, signed_in] = await Promise.all([networkSettings(host, repo, Math.min(timeout_ms, 10_000)), signIn(host, repo)])
   return await runGit(host, {
     ...call,
     args: call.args(repo.url),
     protocols: repo.kind,
-    config: { ...call.config, ...reach.config },
+    config: { ...call.config, ...reach.config, ...signed_in.config },
+    hidden: signed_in.hidden,
     env: { ...reach.env, ...call.env },
   })
 }
@@ -39,6 +40,15 @@ async function networkSettings(
   if (!found) return { config: {}, env: {} }
   const list = found.map(address => (address.includes(':') ? `[${address}]` : address)).join(',')
   return { config: { 'http.curloptResolve': `${name}:${port}:${list}` }, env: {} }
+}
+
+/** For this one process, in its environment, and for this one server: git follows no redirect. */
+async function signIn(host: GitHost, repo: GitRepository): Promise<{ config: Record<string, string>; hidden: string[] }> {
+  const found = repo.kind === 'ssh' ? null : await host.credentials(repo)
+  if (found === null) return { config: {}, hidden: [] }
+  const basic = Buffer.from(`${found.username}:${found.password}`).toString('base64')
+  const config = { [`http.${new URL(repo.url).origin}/.extraHeader`]: `Authorization: Basic ${basic}` }
+  return { config, hidden: [found.password, basic] }
 }
 
 /** Nothing of a user's text comes into this line: `name` is a valid host name and `address` an IP address. */

@@ -5,7 +5,8 @@ import { isPrivateHost } from '../core/public-address.ts'
 export type RepositoryKind = 'https' | 'http' | 'ssh' | 'local'
 
 /** What the rest of this folder needs to know of a repository. `url` is what `parseRepositoryUrl` gave: for `local` an absolute path. */
-export type GitRepository = { id: number; kind: RepositoryKind; url: string }
+/** `organization_id`: whose credentials it is reached with; without it there are none. */
+export type GitRepository = { id: number; organization_id?: number; kind: RepositoryKind; url: string }
 
 export type RepositoryUrlPolicy = {
   /** Absolute paths: a local repository is allowed when it is one of them or below one. */

@@ -1,4 +1,5 @@
 import { shellQuote as quote } from '../core/shell-quote.ts'
+import { excludePatterns } from './exclude-patterns.ts'
 import { isRefName, isSha } from './ref-name.ts'
 import { cloneCommand, type WorkspaceRepository } from './workspace-commands.ts'
 
@@ -9,13 +10,15 @@ export type Restoring = {
   /** The commit to stand at, and on which branch; null: on none. */
   head: string | null
   branch: string | null
+  /** Paths that are in the workspace already and will be left out of what it holds: nothing of the tree may stand there. */
+  beside: readonly string[]
 }
 
 /**
- * For bash inside the run's sandbox, in an empty workspace: lays out a tree that was kept, byte by byte, and on a repository with its
+ * For bash inside the run's sandbox, in a workspace that is empty but for `beside`: lays out a tree that was kept, byte by byte, and on a repository with its
  * commits where there is one. What was ignored, staged or empty is not there. Exit code 0, otherwise git's.
  */
-export function restoreCommand({ kept_inside, tree, head, branch }: Restoring, repository: WorkspaceRepository | null): string {
+export function restoreCommand({ kept_inside, tree, head, branch, beside }: Restoring, repository: WorkspaceRepository | null): string {
   const mirror = repository === null ? '' : `${repository.mirror_inside}/objects`
   const on = branch !== null && isRefName(branch) ? branch : null
   const at = head !== null && isSha(head) ? head : (repository?.base_sha ?? null)
@@ -23,14 +26,14 @@ export function restoreCommand({ kept_inside, tree, head, branch }: Restoring, r
     'set -e -o pipefail',
     'export LC_ALL=C GIT_TERMINAL_PROMPT=0',
     ...(repository === null ? [] : [`( ${cloneCommand({ ...repository, base_sha: null, branch: on ?? repository.branch })}\n)`]),
-    ...layOut(kept_inside, mirror, tree),
+    ...layOut(kept_inside, mirror, tree, beside),
     ...(at === null ? [] : standAt(kept_inside, mirror, at, on, repository)),
     'rm -rf "$out"',
   ].join('\n')
 }
 
 /** By a repository of its own outside the workspace, in which no attribute changes a byte. */
-function layOut(kept: string, mirror: string, tree: string): string[] {
+function layOut(kept: string, mirror: string, tree: string, beside: readonly string[]): string[] {
   return [
     'out=$(mktemp -d)',
     'mkdir -p "$out"/objects/info "$out"/objects/pack "$out"/refs "$out"/info',
@@ -39,6 +42,9 @@ function layOut(kept: string, mirror: string, tree: string): string[] {
     `printf '* -text -eol -crlf -ident -filter !working-tree-encoding\\n' > "$out/info/attributes"`,
     `printf '%s\\n' ${quote(`${kept}/objects`)} ${quote(mirror)} > "$out/objects/info/alternates"`,
     `GIT_DIR="$out" GIT_WORK_TREE="$PWD" git read-tree ${quote(tree)}`,
+    `printf '%s' ${quote(excludePatterns(beside))} > "$out/beside"`,
+    `clash=$(GIT_DIR="$out" GIT_WORK_TREE="$PWD" git ls-files --cached --ignored --exclude-from="$out/beside" | head -n 5)`,
+    'if [ -n "$clash" ]; then echo "The setup commands have made what was kept:"; echo "$clash"; exit 1; fi',
     'GIT_DIR="$out" GIT_WORK_TREE="$PWD" git checkout-index --all --quiet --force --index',
   ]
 }

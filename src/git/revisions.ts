@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { RUN_BRANCH_PREFIX } from './branch-name.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
 import { mirrorState, readMirror } from './mirror-refs.ts'
-import { isRefName } from './ref-name.ts'
+import { asSha, isRefName, isSha } from './ref-name.ts'
 import { runGit } from './run-git.ts'
 
 /** A commit and the word it was found by. `branch` and `tag`: `ref` is the short name; `commit`: the full SHA. */
@@ -57,6 +58,19 @@ function candidates(wanted: string): [name: string, kind: Resolved['kind'], shor
   if (!wanted.startsWith('refs/heads/')) found.push([`refs/tags/${tag}`, 'tag', tag])
   if (/^[0-9a-fA-F]{7,39}$/.test(wanted)) found.push([wanted.toLowerCase(), 'commit', wanted])
   return found
+}
+
+/**
+ * Whether nobody but runs has put this commit anywhere: what it was found by is a branch of theirs or a SHA, and no other branch and no tag of
+ * the mirror has it. GitError `corrupt`, `timeout`, `failed`.
+ */
+export async function isOfRunsAlone(host: GitHost, repository_id: number, { ref, sha }: { ref: string; sha: string }): Promise<boolean> {
+  if (!ref.startsWith(RUN_BRANCH_PREFIX) && !isSha(ref)) return false
+  const holding = await readMirror(host, repository_id, 'the branches of a commit cannot be listed', {
+    args: ['for-each-ref', `--contains=${asSha(sha)}`, '--format=%(refname)', 'refs/heads', 'refs/tags'],
+  })
+  const names = holding.toString('latin1').split('\n').filter(Boolean)
+  return names.every(name => name.startsWith(`refs/heads/${RUN_BRANCH_PREFIX}`))
 }
 
 /** Names of the branches in the mirror, those of runs included, by name. */

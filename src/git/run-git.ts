@@ -15,8 +15,10 @@ export type GitCall = {
   protocols?: string
   /** Added to the environment, which is otherwise made from nothing. Values are taken out of error messages. */
   env?: Record<string, string>
-  /** Configuration for this call only. */
+  /** Configuration for this call only, in its environment. */
   config?: Record<string, string>
+  /** Taken out of error messages too. */
+  hidden?: string[]
   /** Standard input: text, bytes, or an open file descriptor. Empty when absent. */
   stdin?: string | Uint8Array | number
   /** Bytes of standard output that are kept. Default 64 MiB. */
@@ -192,9 +194,13 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 }
 
 function shown(host: GitHost, stderr: string, call: GitCall): string {
-  return publicText(stderr, Object.values(call.env ?? {}), [
-    [`${host.mirrors}/`, ''],
-    [`${host.checkpoints}/`, ''],
-    [`${host.home}/`, ''],
-  ])
+  return publicText(
+    stderr,
+    [...Object.values(call.env ?? {}), ...(call.hidden ?? [])],
+    [
+      [`${host.mirrors}/`, ''],
+      [`${host.checkpoints}/`, ''],
+      [`${host.home}/`, ''],
+    ],
+  )
 }

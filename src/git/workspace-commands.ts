@@ -1,4 +1,5 @@
 import { shellQuote as quote } from '../core/shell-quote.ts'
+import { excludePatterns } from './exclude-patterns.ts'
 
 /**
  * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed anything there, its `.git` included,
@@ -26,6 +27,34 @@ export function cloneCommand(input: WorkspaceRepository): string {
   return [...PROLOGUE, 'if [ -e .git ] || [ -L .git ]; then rm -rf .git; fi', ...makeRepository(input), checkout].join('\n')
 }
 
+/** Said by `onTemplateCommand` when the files were not as the template should have them. */
+export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out anew'
+
+/** For a folder of which many workspaces will be copies: the files of `base_sha`, and of the repository no more than what git knows of them. */
+export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {
+  const nobody = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
+  return [
+    cloneCommand({ ...input, ...nobody }),
+    // Older than the index: git would read what is as young as that each time anew.
+    `g ls-files -z | xargs -0 -r touch --no-create --no-dereference --date='10 seconds ago' --`,
+    'g update-index --refresh >/dev/null',
+    'find .git -mindepth 1 -maxdepth 1 ! -name index -exec rm -rf {} +',
+  ].join('\n')
+}
+
+/** In a copy of the template of `base_sha`: what `cloneCommand` leaves in an empty folder. Exit code 0, otherwise git's. */
+export function onTemplateCommand(input: WorkspaceRepository & { base_sha: string }): string {
+  const sha = quote(input.base_sha)
+  return [
+    ...PROLOGUE,
+    ...makeRepository(input),
+    `if ! { [ -f .git/index ] && g reset --quiet --soft ${sha} && g update-index --refresh; } >/dev/null 2>&1; then`,
+    `echo ${quote(TEMPLATE_DAMAGED)}`,
+    cloneCommand(input),
+    'fi',
+  ].join('\n')
+}
+
 /**
  * Stages everything that .gitignore does not exclude and commits it, whatever state the agent left the repository in: a merge is concluded, stale locks are removed,
  * `at` is the time of the commit, so that the same files with the same words make the same commit whoever makes it;
@@ -37,6 +66,8 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
   return [
     ...PROLOGUE,
     'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
+    // Git would wait at a named pipe in the place of one of its files until somebody writes. A folder that is closed has none for it either.
+    `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git -xtype p -exec rm -f {} + 2>/dev/null || true; fi`,
     'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
     ...makeRepository(input),
     'fi',
@@ -76,6 +107,60 @@ export function switchCommand(input: { branch: string; from_sha: string; to_sha:
     `  g update-ref refs/heads/${branch} "$head"; g symbolic-ref HEAD refs/heads/${branch}; echo "still at $head"`,
     'fi',
   ].join('\n')
+}
+
+/** Notes down, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise git's. */
+export function beforeSetupCommand(): string {
+  return [...PROLOGUE, `${UNTRACKED} >/tmp/untracked`, `${CHANGED} >/tmp/changed`].join('\n')
+}
+
+/**
+ * Says what they have made since beside the repository's own files, and which of these they have changed. Exit code 0, otherwise git's.
+ * Read the output with `parseAfterSetup`.
+ */
+export function afterSetupCommand(): string {
+  return [
+    ...PROLOGUE,
+    // A name with a line's end cannot be written down.
+    `${UNTRACKED} | comm -z -13 /tmp/untracked - | sed -z '/\\n/d; s/^/agentrun-made /' | tr '\\0' '\\n'`,
+    `${CHANGED} | comm -z -13 /tmp/changed - | sed -z '/\\n/d; s/^/agentrun-changed /' | tr '\\0' '\\n'`,
+    'rm -f /tmp/untracked /tmp/changed',
+  ].join('\n')
+}
+
+const UNTRACKED = 'g ls-files -z --others --exclude-standard --directory | sort -z'
+const CHANGED = 'g diff -z --name-only --ignore-submodules=none HEAD | sort -z'
+
+/** Paths; `folder/` stands for all that is in it. `cut_at`: so many bytes are the beginning of the output, the rest is its end; null: it is whole. */
+export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { made: string[]; changed: string[] } {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
+  const lines =
+    cut_at === null
+      ? text(output).split('\n')
+      : // Half a name is another name.
+        [...text(output.subarray(0, cut_at)).split('\n').slice(0, -1), ...text(output.subarray(cut_at)).split('\n').slice(1)]
+  const named = (kind: string) => lines.flatMap(line => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
+  return { made: named('agentrun-made '), changed: named('agentrun-changed ') }
+}
+
+/** Has the workspace's git leave these paths out of what it stages. Exit code 0, otherwise bash's. */
+export function leaveOutCommand(paths: readonly string[]): string {
+  return [...PROLOGUE, `mkdir -p .git/info; printf '%s' ${quote(excludePatterns(paths))} >>.git/info/exclude`].join('\n')
+}
+
+/** Removes the repository and its own files, and leaves what stands beside them. Exit code 0. */
+export function takeFilesAwayCommand(): string {
+  return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', 'rm -rf .git'].join('\n')
+}
+
+/** Has the workspace, committed as it is, stand at another commit of the same tree. Exit code 0, otherwise git's. */
+export function standAtCommand(sha: string): string {
+  return [...PROLOGUE, `g update-ref HEAD ${quote(sha)}`].join('\n')
+}
+
+/** Has the next commit of the workspace be made on `sha`, with all that was changed since: the commits between are gone. Exit code 0, otherwise git's. */
+export function putTogetherCommand(sha: string): string {
+  return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')
 }
 
 /** What `commitCommand` said: where the workspace stands now (null: no commit at all), or null when it failed. */

@@ -11,6 +11,7 @@ import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
+import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
 import { forkRun } from '../service/fork-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
@@ -34,11 +35,13 @@ import { getRunRecovery } from '../service/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
 import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
+import { getSetupCommands, setSetupCommands } from '../service/setup-commands.ts'
 import { createSignInLink } from '../service/sign-in-links.ts'
 import { stopRun } from '../service/stop-run.ts'
 import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getUsage } from '../service/usage.ts'
 import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/users.ts'
+import { getWebhookDelivery, listWebhookDeliveries, redeliverWebhook } from '../service/webhook-deliveries.ts'
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
@@ -162,10 +165,20 @@ export const handlers: Handlers = {
   listRepositorySecrets: (ctx, { params, query }) => listSecrets(ctx, params.repo_id, query),
   setRepositorySecret: (ctx, { params, body }) => setSecret(ctx, params.repo_id, params.name, body),
   deleteRepositorySecret: (ctx, { params }) => deleteSecret(ctx, params.repo_id, params.name),
+  getEgress: ctx => getEgress(ctx, null),
+  setEgress: (ctx, { body }) => setEgress(ctx, null, body),
+  getRepositoryEgress: (ctx, { params }) => getEgress(ctx, params.repo_id),
+  setRepositoryEgress: (ctx, { params, body }) => setEgress(ctx, params.repo_id, body),
+  allowRepositoryEgress: (ctx, { params, body }) => allowEgress(ctx, params.repo_id, body),
+  getSetupCommands: (ctx, { params }) => getSetupCommands(ctx, params.repo_id),
+  setSetupCommands: (ctx, { params, body }) => setSetupCommands(ctx, params.repo_id, body),
   getWebhook: ctx => getWebhook(ctx),
   setWebhook: (ctx, { body }) => setWebhook(ctx, body),
   deleteWebhook: ctx => deleteWebhook(ctx),
   testWebhook: (ctx, { body }) => testWebhook(ctx, body.url),
+  listWebhookDeliveries: (ctx, { query }) => listWebhookDeliveries(ctx, query),
+  getWebhookDelivery: (ctx, { params }) => getWebhookDelivery(ctx, params.delivery_id),
+  redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
   generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),

@@ -6,17 +6,22 @@ type LiveEvent = (json: string) => void
 /** Who in this process wants to hear of what. Callbacks must be quick and must not throw. */
 export class Hub implements Hints {
   readonly #work = new Set<Wake>()
+  readonly #webhook = new Set<Wake>()
   readonly #runs = new Map<string, Set<Wake>>()
   readonly #organizations = new Map<number, Set<Wake>>()
   readonly #live = new Map<string, Set<LiveEvent>>()
 
   onWork = (wake: Wake) => add(this.#work, wake)
+  onWebhook = (wake: Wake) => add(this.#webhook, wake)
   onRun = (organization_id: number, run_id: number, wake: Wake) => addTo(this.#runs, `${organization_id}:${run_id}`, wake)
   onOrganization = (organization_id: number, wake: Wake) => addTo(this.#organizations, organization_id, wake)
   onLive = (organization_id: number, run_id: number, hear: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, hear)
 
   work() {
     for (const wake of this.#work) wake()
+  }
+  webhook() {
+    for (const wake of this.#webhook) wake()
   }
   run(organization_id: number, run_id: number) {
     for (const wake of this.#runs.get(`${organization_id}:${run_id}`) ?? []) wake()
@@ -27,6 +32,7 @@ export class Hub implements Hints {
   }
   everything() {
     this.work()
+    this.webhook()
     for (const wakes of [...this.#runs.values(), ...this.#organizations.values()]) for (const wake of wakes) wake()
   }
 }

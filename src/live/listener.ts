@@ -4,6 +4,8 @@ import { channels } from '../store/notify.ts'
 export type Hints = {
   /** A run may be claimed. */
   work(): void
+  /** Something waits to be sent to a webhook. */
+  webhook(): void
   /** A run, its entries or its organization's events have grown. */
   run(organization_id: number, run_id: number): void
   /** Something that passes: `json` is for whoever looks on now. */
@@ -67,6 +69,7 @@ export class Listener implements AsyncDisposable {
 
   #dispatch(channel: string, payload: string) {
     if (channel === channels.work) return this.#hints.work()
+    if (channel === channels.webhook) return this.#hints.webhook()
     const match = /^(\d+):(\d+)(?::([\s\S]*))?$/.exec(payload)
     if (!match) return
     const [organization_id, run_id] = [Number(match[1]), Number(match[2])]

@@ -6,7 +6,7 @@ import { ModelError } from './port.ts'
 export type Move = { reasoning: string | null; text: string; calls: { name: string; input: Record<string, unknown> }[] }
 
 /** One answer of the script: a step with the thoughts that stand before it. `step` is null for the closing summary. */
-type Unit = { number: number; thought: string | null; step: PlaybookStep | null }
+export type Unit = { number: number; thought: string | null; step: PlaybookStep | null }
 
 /** The answers a playbook is played with; the last one ends the turn. */
 export function toUnits(playbook: Playbook): Unit[] {
@@ -46,6 +46,13 @@ export function moveOf(unit: Unit, playbook: Playbook): Move {
   }
 }
 
+/** Before an edit is made whose first try was interrupted. */
+export function lookOf({ step }: Unit): Move {
+  const path = step?.kind === 'edit' ? step.path : ''
+  const reasoning = 'The edit was interrupted: see whether it was made.'
+  return { reasoning, text: '', calls: [{ name: 'read', input: { path } }] }
+}
+
 function summary(playbook: Playbook): string {
   const count = (kind: PlaybookStep['kind'], one: string, many: string) => {
     const found = playbook.steps.filter(step => step.kind === kind).length
@@ -71,6 +78,12 @@ export function checkResult(unit: Unit, calls: SeenCall[]): void {
     if (result.status !== 'ok') throw failed(unit, `${describe(step)} did not work (${result.status})`, result.text)
     return
   }
+  if (result.status === 'interrupted')
+    throw failed(
+      unit,
+      `${describe(step)} was interrupted, and nobody knows whether it took effect: look, then resume with a playbook of what is left`,
+      result.text,
+    )
   const { exit_code: exit } = result.value
   if (result.status !== 'ok' && result.status !== 'error')
     throw failed(unit, `${describe(step)} ended as ${result.status}, expected exit ${step.expect_exit}`, result.text)
@@ -83,7 +96,7 @@ function describe(step: PlaybookStep): string {
   return step.kind === 'write' || step.kind === 'edit' ? `${step.kind} ${JSON.stringify(step.path.slice(0, 500))}` : step.kind
 }
 
-function failed(unit: Unit, what: string, output: string): ModelError {
+export function failed(unit: Unit, what: string, output: string): ModelError {
   const tail = output.trimEnd().split('\n').slice(-20).join('\n').slice(-2_000)
   const said = tail.trim() === '' ? '' : `\nLast output:\n${tail}`
   return new ModelError('script_failed', `Playbook step ${unit.number} (line ${unit.step?.line ?? '?'}): ${what}.${said}`)

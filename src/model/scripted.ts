@@ -2,7 +2,8 @@ import { findPlaybook, type Playbook } from '../core/playbook.ts'
 import { storedText } from '../core/stored-text.ts'
 import { callsOf, countAnswers, isPrompt, textOf } from './conversation.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
-import { checkResult, type Move, moveOf, toUnits } from './scripted-steps.ts'
+import { placeOf } from './scripted-place.ts'
+import { checkResult, lookOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
 
 export const SCRIPTED_MODEL_ID = 'scripted/playbook'
@@ -49,9 +50,11 @@ function nextMove(messages: ModelMessage[]): Move {
   if (script) {
     const units = toUnits(script.playbook)
     const since = messages.slice(script.index + 1)
-    const position = countAnswers(since)
-    const unit = units[position]
-    const done = units[position - 1]
+    const { at, how } = placeOf(units, since)
+    const unit = units[at]
+    if (unit && how === 'look') return lookOf(unit)
+    if (unit && how === 'again') return moveOf(unit, script.playbook)
+    const done = units[at - 1]
     if (unit && done)
       checkResult(
         done,

@@ -4,49 +4,42 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import { processIdentity } from '../system/process-identity.ts'
 import { isAlive, signalProcess, waitUntil } from '../system/processes.ts'
 import type { SystemUser } from '../system/users.ts'
-import { bubblewrapArguments, descriptors, initCommand } from './bubblewrap-arguments.ts'
+import { bubblewrapArguments, descriptors, initCommand, portsOf } from './bubblewrap-arguments.ts'
+import { enterLayer } from './layer.ts'
+import { openPorts } from './open-ports.ts'
 import type { SandboxSpec } from './port.ts'
+import { no_usage, type ResourceControl, type ResourceGroup } from './resources/bounds.ts'
 import type { RuntimeFolder } from './runtime-folder.ts'
+import type { SandboxProcess } from './sandbox-process.ts'
+import { splitLines } from './status-pipe.ts'
+import type { Watchdog } from './watchdog.ts'
 import { within } from './within.ts'
 
 /** What a driver starts its sandboxes with. `user` is null when we are not root. */
 export type SandboxHost = {
   start_timeout_ms: number
   runtime: RuntimeFolder
+  resources: ResourceControl
   user: SystemUser | null
   node_path: string
   bwrap_path: string
-}
-
-/** A running bubblewrap, whatever the process inside does. */
-export type BubblewrapProcess = {
-  /** Both ends of descriptor 3 of process 1. */
-  readonly control: Duplex
-  /** Names process 1 inside; with it everything inside ends. Null when it is gone. */
-  identity(): string | null
-  /** What bubblewrap said when it ended. */
-  complaint(): Promise<string>
-  /** Kills everything inside; resolves when the last process is gone. */
-  stop(): Promise<void>
-  /** Resolves when bubblewrap has ended, which it does when the last process inside has. */
-  readonly ended: Promise<void>
+  watchdog: Watchdog
 }
 
 const max_complaint_bytes = 2_000
 const kill_grace_ms = 3_000
 
 /** Starts bubblewrap with an empty environment and nothing but "--args" and the script's name on its command line. */
-export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxHost): BubblewrapProcess {
+export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxHost): SandboxProcess {
   const seccomp = openSync(host.runtime.seccomp, 'r')
-  const git_config = openSync(host.runtime.git_config, 'r')
-  const child = spawn(host.bwrap_path, ['--args', String(descriptors.arguments), '--', ...initCommand(spec)], {
+  const [program = '', ...before] = [...(spec.within ? enterLayer(spec.within) : []), host.bwrap_path]
+  const child = spawn(program, [...before, '--args', String(descriptors.arguments), '--', ...initCommand(spec)], {
     cwd: '/',
     env: {},
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', seccomp, git_config],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', seccomp, ...(portsOf(spec.sockets).length > 0 ? ['ipc' as const] : [])],
     ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
   })
   closeSync(seccomp)
-  closeSync(git_config)
 
   let complaint = ''
   const ended = new Promise<void>(resolve => {
@@ -65,16 +58,29 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     complaint = (complaint + chunk).slice(0, max_complaint_bytes)
   })
   let info = ''
+  let watched = false
   const innerPid = () => Number(/"child-pid": (\d+)/.exec(info)?.[1] ?? 0)
   ;(child.stdio[descriptors.info] as Readable).on('data', chunk => {
     info += chunk
-    if (innerPid()) preferWhenMemoryEnds(innerPid())
+    if (!innerPid() || watched) return
+    watched = true
+    preferWhenMemoryEnds(innerPid())
+    void ended.then(host.watchdog.watch(innerPid()))
   })
   const list = child.stdio[descriptors.arguments] as Writable
   const control = child.stdio[descriptors.control] as Duplex
   // A bubblewrap that died closes them under our hands; `ended` tells.
   for (const stream of [list, control]) stream.on('error', () => {})
-  list.end(bubblewrapArguments(spec, host.runtime, pipes, host.node_path).join('\0'))
+  let group: ResourceGroup | null = null
+  try {
+    // It waits for its arguments, so it has started nothing yet.
+    if (child.pid !== undefined) group = takeIn(child.pid, host.resources, spec)
+    list.end(bubblewrapArguments(spec, host.runtime, pipes, host.node_path).join('\0'))
+  } catch (error) {
+    complaint = `the limits of a sandbox cannot be set: ${error instanceof Error ? error.message : error}`
+    child.kill('SIGKILL')
+  }
+  void ended.then(() => group?.close())
 
   const stopOnce = async () => {
     const inner = innerPid()
@@ -88,7 +94,11 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   }
   let stopped: Promise<void> | undefined
   return {
-    control,
+    send: line => void control.write(`${line}\n`),
+    listen: on_line => void control.on('data', splitLines(on_line)),
+    ports: openPorts(child, spec.sockets ?? [], host.start_timeout_ms),
+    usage: () => group?.usage() ?? no_usage,
+    async refreshUsage() {},
     identity: () => processIdentity(innerPid()),
     async complaint() {
       await within(heard, kill_grace_ms)
@@ -99,6 +109,20 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
       stopped ??= stopOnce()
       return stopped
     },
+  }
+}
+
+/** What the host starts inside has a reserve beyond the agent's processes; bubblewrap is one or two itself. */
+const RESERVE = 40
+
+function takeIn(pid: number, resources: ResourceControl, { limits }: SandboxSpec): ResourceGroup {
+  const group = resources.open({ ...limits, max_processes: limits.max_processes + RESERVE })
+  try {
+    group.add(pid)
+    return group
+  } catch (error) {
+    void group.close()
+    throw error
   }
 }
 

@@ -1,14 +1,18 @@
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { endProcess } from '../system/process-identity.ts'
 import type { SystemUser } from '../system/users.ts'
-import type { SandboxHost } from './bubblewrap-process.ts'
-import { startInit } from './init-process.ts'
-import { openSandbox } from './open-sandbox.ts'
-import { createPipeFolder } from './pipe-folder.ts'
-import { type Sandbox, type SandboxDriver, SandboxError, type SandboxSpec } from './port.ts'
+import { type SandboxHost, spawnBubblewrap } from './bubblewrap-process.ts'
+import { explainFailure } from './explain-failure.ts'
+import { openLayer } from './layer.ts'
+import { proveLayers } from './layer-test.ts'
+import { type LayerDriver, type SandboxDriver, SandboxError, type SandboxSpec } from './port.ts'
+import type { ResourceControl } from './resources/bounds.ts'
+import { detectResources } from './resources/detect.ts'
 import { prepareRuntimeFolder } from './runtime-folder.ts'
 import { proveIsolation } from './self-test.ts'
+import { startSandbox } from './start-sandbox.ts'
+import { createWatchdog } from './watchdog.ts'
 
 const bwrap_places = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 
@@ -25,6 +29,8 @@ export function createBubblewrapDriver(options: {
   runtime_dir: string
   /** How long a sandbox may take to start; default 10 s. */
   start_timeout_ms?: number
+  /** What holds the limits; by default what this machine turns out to have. */
+  resources?: ResourceControl
 }): SandboxDriver {
   let host: SandboxHost | undefined
   const prepare = (): SandboxHost => {
@@ -34,36 +40,34 @@ export function createBubblewrapDriver(options: {
     host ??= {
       start_timeout_ms: options.start_timeout_ms ?? 10_000,
       runtime: prepareRuntimeFolder(options.runtime_dir),
+      resources: options.resources ?? detectResources(),
       user: options.user,
       node_path: options.node_path,
       bwrap_path,
+      watchdog: createWatchdog(),
     }
     return host
   }
-  const start = async (spec: SandboxSpec) => startSandbox(spec, prepare())
+  const start = async (spec: SandboxSpec) => {
+    const ready = prepare()
+    return startSandbox(spec, { ...ready, pipes: ready.runtime.pipes }, pipes => spawnBubblewrap(spec, pipes.path, ready))
+  }
   const end = async (identities: string) => {
     await Promise.all(identities.split('\n').map(endProcess))
   }
-  return { name: 'bubblewrap', start, end, selfTest: () => proveIsolation(start, options) }
+  const open: LayerDriver['open'] = async (folder, base) => openLayer(folder, base, prepare())
+  const layers: LayerDriver = { open, selfTest: folder => proveLayers(folder, options.user, start, open) }
+  return {
+    name: 'bubblewrap',
+    means: () => prepare().resources.means,
+    ...{ start, end, layers },
+    selfTest: () =>
+      proveIsolation(start, { ...options, uid: 1000, own_root: false, usr: 'nosuid', findReachable: null, explain: explainFailure }),
+  }
 }
 
 /** The first of `places` that is there, or bwrap in a folder of `path`; undefined when there is none. Relative folders count for nothing. */
 export function findBubblewrap(places: string[], path: string): string | undefined {
   const folders = path.split(delimiter).filter(isAbsolute)
   return [...places, ...folders.map(folder => join(folder, 'bwrap'))].find(place => existsSync(place))
-}
-
-async function startSandbox(spec: SandboxSpec, host: SandboxHost): Promise<Sandbox> {
-  if (!lstatSync(spec.workspace, { throwIfNoEntry: false })?.isDirectory())
-    throw new SandboxError(`the workspace ${spec.workspace} is not a folder`)
-  const pipes = createPipeFolder(host.runtime.pipes, host.user)
-  // Together: inside, the pipes are needed only when process 1 gets its first request.
-  const [init, slot] = await Promise.allSettled([startInit(spec, pipes.path, host), pipes.takeSlot()])
-  if (init.status === 'fulfilled' && slot.status === 'fulfilled') {
-    pipes.giveBack(slot.value)
-    return openSandbox(spec, init.value, pipes)
-  }
-  if (init.status === 'fulfilled') await init.value.stop()
-  pipes.remove()
-  throw init.status === 'rejected' ? init.reason : new SandboxError('cannot make the pipes of a sandbox', { cause: slot })
 }

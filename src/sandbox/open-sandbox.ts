@@ -1,21 +1,45 @@
+import { setMaxListeners } from 'node:events'
 import type { Sink } from './deliver-in-order.ts'
 import { createGate, type Gate } from './gate.ts'
 import type { InitProcess } from './init-process.ts'
 import type { PipeFolder } from './pipe-folder.ts'
 import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec } from './port.ts'
+import { watchWorkspace } from './resources/workspace-watch.ts'
 import { type CommandRequest, runCommand } from './run-command.ts'
 import { startSeparate } from './separate-command.ts'
 import { createShell } from './shell.ts'
+import type { WorkspaceSize } from './workspace-size.ts'
 
 const max_separate_commands = 8
 
 /** The sandbox that `init` is process 1 of. It owns both from now on. */
-export function openSandbox(spec: SandboxSpec, init: InitProcess, pipes: PipeFolder): Sandbox {
-  const context = { init, pipes }
+export function openSandbox(
+  spec: SandboxSpec,
+  init: InitProcess,
+  pipes: PipeFolder,
+  measure: () => Promise<WorkspaceSize | null>,
+): Sandbox {
+  let full = newSignal()
+  const context = { init, pipes, full: () => full.signal }
+  const unwatch = watchWorkspace(
+    spec.workspace,
+    spec.limits,
+    measure,
+    () => init.usage().cpu_ms,
+    size => {
+      full.abort(size)
+      full = newSignal()
+      // What was left in the background too: nobody knows who it was.
+      init.send('clear')
+    },
+  )
   const shell = createShell(init, pipes)
   const shell_gate = createGate(1)
   const separate_gate = createGate(max_separate_commands)
+  // It would be another sandbox than the one that was asked for.
+  init.ports.catch(() => init.stop())
   const ended = init.ended.then(() => {
+    unwatch()
     shell.close()
     pipes.remove()
   })
@@ -32,7 +56,10 @@ export function openSandbox(spec: SandboxSpec, init: InitProcess, pipes: PipeFol
       leave()
     }
   }
-  const persistent = (request: CommandRequest) => runCommand(context, request, slot => shell.run(slot))
+  const persistent = async (request: CommandRequest) => {
+    await init.ports
+    return runCommand(context, request, slot => shell.run(slot))
+  }
   const separate = (request: CommandRequest, sink?: Sink) => {
     const streams = { input: request.stdin !== undefined, errors: sink !== undefined }
     return runCommand(context, request, slot => startSeparate(init, slot, streams), sink)
@@ -44,7 +71,9 @@ export function openSandbox(spec: SandboxSpec, init: InitProcess, pipes: PipeFol
 
   return {
     workspace: spec.workspace,
+    limits: spec.limits,
     identity: init.identity,
+    usage: init.usage,
     ended,
     exec: request =>
       request.shell === 'persistent'
@@ -58,5 +87,22 @@ export function openSandbox(spec: SandboxSpec, init: InitProcess, pipes: PipeFol
 
 function notRun(status: ExecResult['status'], exit_code: number | null, message = ''): ExecResult {
   const output = Buffer.from(message)
-  return { status, exit_code, output, output_bytes: output.length, truncated: false, duration_ms: 0, shell_restarted: false }
+  return {
+    status,
+    exit_code,
+    output,
+    output_bytes: output.length,
+    truncated: false,
+    duration_ms: 0,
+    shell_restarted: false,
+    memory_kills: 0,
+    size: null,
+  }
+}
+
+/** Every command that runs listens. */
+function newSignal(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
 }

@@ -1,3 +1,6 @@
+import type { ResourceMeans, ResourceUsage } from './resources/bounds.ts'
+import type { WorkspaceSize } from './workspace-size.ts'
+
 /**
  * A sandbox holds one run's workspace and runs everything the agent asks for: commands and file access alike.
  * Nothing outside may be reachable from it, and the host never reads the workspace itself.
@@ -7,28 +10,68 @@
  * - `exec` never rejects because of what the command did: a failed, killed or silent command is an ExecResult.
  *   It rejects with SandboxLostError only when the sandbox itself is gone; a lost sandbox is never silently replaced.
  * - `end` resolves when nothing is left of that sandbox, whoever started it; it rejects when something does not go.
+ * - A sandbox ends by itself when the process that started it has ended, or has had no time to run, say because it is frozen, for 10 s.
  * - `stop` always resolves, is safe to call twice, and when it has resolved no process of the sandbox is alive.
  */
 export interface SandboxDriver {
   readonly name: string
+  /** By what the limits of a sandbox are held on this machine. Throws SandboxError when this machine cannot have sandboxes. */
+  means(): ResourceMeans
   /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */
   selfTest(): Promise<{ ok: true } | { ok: false; reason: string }>
   start(spec: SandboxSpec): Promise<Sandbox>
   /** Ends what is left of sandboxes, a line each, that another process started on this machine. Nothing happens when it is gone, or another machine's. */
   end(identity: string): Promise<void>
+  /** Absent: this driver shows folders only as they are. */
+  readonly layers?: LayerDriver
+}
+
+/** Shows a folder as a copy of another one that nothing is copied for: what is the same is read from there, what is changed is kept apart. */
+export type LayerDriver = {
+  /** Proves with files below `folder`, which exists, that it can be done there. `reason` is one line. */
+  selfTest(folder: string): Promise<{ ok: true } | { ok: false; reason: string }>
+  /**
+   * `folder`, of the sandbox's user, keeps what differs from `base`: it is empty, or was a layer on the same base before, by one that has
+   * ended. `base` is never written, must not change, and may have many layers. Rejects with SandboxError and leaves no process behind.
+   */
+  open(folder: string, base: string): Promise<Layer>
+}
+
+/** Sandboxes that are started `within` it see the copy at the path of its folder, all of them the same one. Disposed of after them. */
+export type Layer = AsyncDisposable & {
+  /** Names it for `end`. */
+  readonly identity: string
 }
 
 export type SandboxSpec = {
   /** Host folder that becomes /workspace, writable. It exists, is empty or was written by an earlier sandbox of the same run. */
   workspace: string
+  /** Host folder that becomes the home folder and stays; it counts to the limits of the workspace. Without it the home is in memory and goes with the sandbox. */
+  home?: string
+  /** Where the paths of the host that it is made of are looked for; default: as the host sees them. */
+  within?: Layer
   /** Further host paths shown read-only inside: the run's mirror, and nothing else. */
   read_only: { host: string; inside: string }[]
+  /** Unix sockets of the host shown inside, and nothing else of its network. */
+  sockets?: SandboxSocket[]
+  /** Variables of what runs inside. Those that every sandbox has win; a name that is no name of a variable is refused by `start`. */
+  environment?: Record<string, string>
   limits: SandboxLimits
 }
 
+/** `port`: what connects to 127.0.0.1:port inside talks to the socket too, from the first command of the persistent shell on. */
+export type SandboxSocket = { host: string; inside: string; port?: number }
+
 export type SandboxLimits = {
+  /** Bytes of memory that all processes inside take together, /tmp and the home folder included where the kernel counts. */
+  max_memory_bytes: number
+  /** Processors that they may keep busy, 1.5 for one and a half; a bound only where the kernel holds it. */
+  cpus: number
   /** Processes and threads inside. */
   max_processes: number
+  /** Bytes that /workspace may take on the disk, and files, folders and links that it may hold. Beyond it what runs is killed. */
+  max_disk_bytes: number
+  max_files: number
   /** Bytes a single file may have. */
   max_file_bytes: number
   /** Bytes of /tmp and of the home folder, each. */
@@ -56,7 +99,8 @@ export type ExecRequest = {
 }
 
 export type ExecResult = {
-  status: 'exited' | 'timeout' | 'interrupted' | 'output_limit'
+  /** `disk_limit`: the workspace holds more than it may, whoever filled it. */
+  status: 'exited' | 'timeout' | 'interrupted' | 'output_limit' | 'disk_limit'
   /** 0–255; null when the command was killed by us. A command killed by a signal n reports 128 + n, as a shell does. */
   exit_code: number | null
   /** Standard output and standard error mixed, in the order written. */
@@ -67,10 +111,17 @@ export type ExecResult = {
   duration_ms: number
   /** True when the persistent shell had to be started anew: its directory and variables are lost. */
   shell_restarted: boolean
+  /** Processes that were killed meanwhile because the memory of the sandbox was used up, whoever had started them. */
+  memory_kills: number
+  /** What the workspace held when everything inside was killed for it; null unless `disk_limit`. */
+  size: WorkspaceSize | null
 }
 
 export interface Sandbox extends AsyncDisposable {
   readonly workspace: string
+  readonly limits: SandboxLimits
+  /** What its processes take and took together; after its end, what they took last. */
+  usage(): ResourceUsage
   /** Names it for `end`, for as long as this machine is up. Null when it ended at once. */
   readonly identity: string | null
   exec(request: ExecRequest): Promise<ExecResult>

@@ -7,6 +7,7 @@ import { type ExecRequest, type ExecResult, SandboxLostError } from './port.ts'
 import type { StatusPipe } from './status-pipe.ts'
 import { watchStopReasons } from './stop-reasons.ts'
 import { within } from './within.ts'
+import type { WorkspaceSize } from './workspace-size.ts'
 
 /** `exit_code` is null when whoever would have told it was killed. */
 export type CommandEnd = { exit_code: number | null; shell_ended: boolean }
@@ -22,7 +23,8 @@ export type RunningCommand = {
   status?: StatusPipe
 }
 
-export type CommandContext = { init: InitProcess; pipes: PipeFolder }
+/** `full`: aborted, with the size of the workspace, when that is beyond its bound. */
+export type CommandContext = { init: InitProcess; pipes: PipeFolder; full(): AbortSignal }
 export type CommandRequest = Omit<ExecRequest, 'shell'>
 
 /** Once a command has ended, what still holds its output open has this long to end too. Only then is waited at all. */
@@ -36,12 +38,13 @@ const min_output_limit = 16 * 1024 * 1024
  * open. With `sink`, standard output goes there and only standard error is kept; an error of the sink kills the command and is thrown.
  */
 export async function runCommand(
-  { init, pipes }: CommandContext,
+  { init, pipes, full }: CommandContext,
   request: CommandRequest,
   start: (slot: Slot) => RunningCommand | Promise<RunningCommand>,
   sink?: Sink,
 ): Promise<ExecResult> {
-  const watch = watchStopReasons(request, init.lost)
+  const full_now = full()
+  const watch = watchStopReasons(request, init.lost, full_now)
   try {
     const kept = keepHeadAndTail(request.max_output_bytes, request.on_output)
     const keep = (chunk: Uint8Array) => {
@@ -49,11 +52,12 @@ export async function runCommand(
       if (kept.total >= Math.max(min_output_limit, 64 * request.max_output_bytes)) watch.giveUp('output_limit')
     }
     const delivery = sink && deliverInOrder(sink, () => watch.giveUp('interrupted'))
-    const slot = await fillSlot({ init, pipes }, request)
+    const slot = await fillSlot(init, pipes, request)
     const readers: PipeReader[] = [readPipe(slot.path('output'), delivery ? delivery.add : keep)]
     if (delivery) readers.push(readPipe(slot.path('errors'), keep))
 
     const started_at = performance.now()
+    const kills_before = init.usage().memory_kills
     const running = await start(slot)
     if (running.status) readers.push(running.status)
     const end = await Promise.race([running.finished, watch.reason])
@@ -65,16 +69,20 @@ export async function runCommand(
       await within(running.finished, kill_settle_ms)
       running.wasKilled()
     }
-    if (init.lost.aborted || reason === 'lost') throw new SandboxLostError('the sandbox ended while a command ran in it')
+    if (init.lost.aborted || reason === 'lost') throw new SandboxLostError(await lost(init))
+    const duration_ms = performance.now() - started_at
     if (request.stdin) await pipes.writeInput(slot, '')
     await release(pipes, slot, readers)
     await delivery?.done()
+    await init.refreshUsage()
     return {
       status: reason ?? 'exited',
       exit_code: reason ? null : (exit_code ?? 137),
       ...kept.take(),
       output_bytes: kept.total,
-      duration_ms: performance.now() - started_at,
+      duration_ms,
+      size: reason === 'disk_limit' ? (full_now.reason as WorkspaceSize) : null,
+      memory_kills: init.usage().memory_kills - kills_before,
       shell_restarted: running.job === 'shell' && (typeof end === 'string' || end.shell_ended),
     }
   } finally {
@@ -82,7 +90,12 @@ export async function runCommand(
   }
 }
 
-async function fillSlot({ init, pipes }: CommandContext, request: CommandRequest): Promise<Slot> {
+async function lost(init: InitProcess): Promise<string> {
+  const why = await init.complaint()
+  return `the sandbox ended while a command ran in it${why && `: ${why}`}`
+}
+
+async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRequest): Promise<Slot> {
   try {
     const slot = await pipes.takeSlot()
     await pipes.writeCommand(slot, request.command)

@@ -87,6 +87,7 @@ export const inspected_calls = {
   socket: { x64: 41, arm64: 198 },
   ioctl: { x64: 16, arm64: 29 },
   personality: { x64: 135, arm64: 92 },
+  prlimit64: { x64: 302, arm64: 261 },
 }
 
 /** The first number that nobody has looked at (open_tree_attr of Linux 6.15): it and all above get ENOSYS. */

@@ -88,6 +88,11 @@ describe.each(architectures)('the system call filter for %s', architecture => {
     for (const family of [0, 3, 9, 17, 29, 31, 38, 40, 44]) expect(socket(family, stream)).toBe('EAFNOSUPPORT')
   })
 
+  it('lets a process change its own limits and no others', () => {
+    const number = inspected_calls.prlimit64[architecture]
+    expect([ask(number, 0), ask(number, 1), ask(number, 0x1_0000_0001)]).toEqual(['allow', 'EPERM', 'EPERM'])
+  })
+
   it('refuses to type into a terminal and to change the personality', () => {
     const ioctl = (request: number) => ask(inspected_calls.ioctl[architecture], 0, request)
     expect(ioctl(0x5401)).toBe('allow')

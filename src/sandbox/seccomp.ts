@@ -56,6 +56,7 @@ export function seccompProgram(architecture: SeccompArchitecture): Buffer {
     ...inspect('socket', socket_rules),
     ...inspect('ioctl', ioctl_rules),
     ...inspect('personality', personality_rules),
+    ...inspect('prlimit64', limit_rules),
     answer(allow),
   ]
   return encode(program)
@@ -96,6 +97,9 @@ const personality_rules = [
   ...when(jump_equal, 0xffffffff, [answer(allow)]),
   answer(refuse_with(EPERM)),
 ]
+
+/** A process's own limits. Those of process 1 are not to be lowered: the kernel would kill it for the processor time that it may not have. */
+const limit_rules = [load(argument_at(0)), ...when(jump_equal, 0, [answer(allow)]), answer(refuse_with(EPERM))]
 
 function encode(program: Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8)

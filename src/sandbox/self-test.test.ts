@@ -10,11 +10,14 @@ NoNewPrivs:\t1
 Seccomp:\t2
 interface     lo
 usr closed
+usr read-only
 workspace written
 `
 
+const expected = { uid: 1000, usr: 'nosuid', findReachable: null, explain: String } as const
+
 it('finds no fault in a report of full isolation', () => {
-  expect(findFault(good)).toBeNull()
+  expect(findFault(good, expected)).toBeNull()
 })
 
 it.each([
@@ -25,12 +28,13 @@ it.each([
   [good.replace('NoNewPrivs:\t1', 'NoNewPrivs:\t0'), 'set-user-id'],
   [good.replace('Seccomp:\t2', 'Seccomp:\t0'), 'filtered'],
   [good.replace('usr closed', ''), 'read-only'],
+  [good.replace('usr read-only', ''), 'can be written'],
   [good.replace('workspace written', ''), 'workspace'],
   [`${good}interface eth0\n`, 'eth0'],
   [`${good}visible /etc/shadow\n`, '/etc/shadow'],
   [`${good}namespace made\n`, 'namespaces'],
 ])('finds a fault in %j', (report, word) => {
-  expect(findFault(report)).toContain(word)
+  expect(findFault(report, expected)).toContain(word)
 })
 
 it.each([

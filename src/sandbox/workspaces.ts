@@ -1,20 +1,68 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { childEnv } from '../system/child-env.ts'
+import { folderId } from '../system/data-folder-id.ts'
 import { makeOwnFolder } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 
-/** Makes the empty folder `<root>/<run_id>-<epoch>`, mode 0700, of `user` (null: ours). Throws when it exists. */
-export function createWorkspace(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
-  return makeEmpty(root, `${run_id}-${epoch}`, user)
+/** What the folder of a workspace is called; `template`: it is a layer on that one, and nothing else says so. */
+export function workspaceName(run_id: number, epoch: number, template: string | null): string {
+  return `${run_id}-${epoch}${template === null ? '' : `.on.${template}`}`
+}
+
+/** The template that a workspace is a layer on; null: it is a folder by itself. */
+export function templateOf(workspace: string): string | null {
+  return /\.on\.(\d+-[0-9a-f]{40})$/.exec(workspace)?.[1] ?? null
+}
+
+/** Names of the folders of one owner of a run (`workspaceName` without a template), its shadow included. */
+export function foldersOf(root: string, owner: string): string[] {
+  return readdirSync(root).filter(name => name === owner || name.startsWith(`${owner}.`))
+}
+
+/** Makes the empty folder `<root>/<workspaceName>`, mode 0700, of `user` (null: ours). Throws when it exists. */
+export function createWorkspace(
+  root: string,
+  run_id: number,
+  epoch: number,
+  user: SystemUser | null,
+  template: string | null = null,
+): Promise<string> {
+  return makeEmpty(root, workspaceName(run_id, epoch, template), user)
 }
 
 /** The same with `.shadow` behind its name: for what is not the agent's to see. */
 export function createShadow(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
   return makeEmpty(root, `${run_id}-${epoch}.shadow`, user)
 }
+
+/** Makes the empty home folder of this owner of a run: `homeOf` its workspace. */
+export function createHome(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
+  return makeEmpty(root, `${run_id}-${epoch}.home`, user)
+}
+
+/** The home folder beside a workspace. It keeps its name for as long as it is shown: what it takes on the disk is looked up by it. */
+export const homeOf = (workspace: string): string => join(dirname(workspace), `${basename(workspace).split('.')[0]}.home`)
+
+/** An empty folder beside it that says that it was set up to the end, and as what. */
+const readyMark = (workspace: string, digest: string): string => `${homeOf(workspace)}.${digest}`
+
+export const isHomeReady = (workspace: string, digest: string): boolean =>
+  existsSync(homeOf(workspace)) && existsSync(readyMark(workspace, digest))
+
+export const markHomeReady = (workspace: string, digest: string): void => mkdirSync(readyMark(workspace, digest), { mode: 0o700 })
+
+/** Gives the home folder of an earlier owner, and what says of it that it is ready, the names that belong to the workspace `to`. */
+export function adoptHome(from: string, to: string, digest: string): void {
+  renameSync(homeOf(from), homeOf(to))
+  renameSync(readyMark(from, digest), readyMark(to, digest))
+}
+
+/** Whether the folder at `path` is the home folder of the owner of that workspace, or says that it is ready. */
+export const isHomeOf = (path: string, workspace: string): boolean =>
+  path === homeOf(workspace) || path.startsWith(readyMark(workspace, ''))
 
 async function makeEmpty(root: string, name: string, user: SystemUser | null): Promise<string> {
   if (!existsSync(root)) makeOwnFolder(root, 0o711, null)
@@ -32,6 +80,11 @@ export function adoptWorkspace(from: string, to: string): void {
   renameSync(from, to)
 }
 
+/** Whether the workspace at `path` is there, and the data folder around it is the one of that name, not another one at the same place. */
+export function isWorkspaceOf(path: string, folder_id: string): boolean {
+  return existsSync(path) && folderId(dirname(dirname(path))) === folder_id
+}
+
 /**
  * Removes a workspace with whatever the agent made of it: any name, any depth, folders without permissions. Links are removed, never
  * followed. Done as `user`, so that nothing of anybody else can go with it. A missing workspace is fine; throws when something stays.
@@ -45,6 +98,13 @@ export async function removeWorkspace(path: string, user: SystemUser | null): Pr
   await run('/bin/chmod', ['-R', 'u+rwx', '--', path], user)
   const complaint = await run('/bin/rm', ['-rf', '--one-file-system', '--', path], user)
   if (!removeEmpty(path)) throw new Error(`cannot remove the workspace ${path}: ${complaint.slice(0, 500)}`)
+}
+
+/** Removes a workspace, and what its owner has beside it: its home folder and its shadow. */
+export async function removeWithAll(workspace: string, user: SystemUser | null): Promise<void> {
+  const [owner = ''] = basename(workspace).split('.')
+  const root = dirname(workspace)
+  for (const name of foldersOf(root, owner)) await removeWorkspace(join(root, name), user)
 }
 
 /** The folder itself stands in a folder of ours, where the sandbox's user may not remove it. */

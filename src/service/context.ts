@@ -3,7 +3,10 @@ import type { RunDiff } from '../contract/run-diff.ts'
 import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import type { Window } from '../core/rate-window.ts'
+import type { KnownValue } from '../core/redact.ts'
+import type { Price } from '../core/reservation.ts'
 import type { Sealer } from '../core/sealing.ts'
+import type { AttemptOutcome } from '../core/webhook-retries.ts'
 import type { Transactional } from '../store/database.ts'
 import type { RepositoryKind } from '../store/repositories.ts'
 import type { AccessFinder } from './authenticate.ts'
@@ -29,8 +32,17 @@ export type TreeReader = (
   between: { packs: number; from: string; to: string },
 ) => Promise<Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'> | null>
 
+/** Sends a message there now, and says what came of it; never rejects. Private addresses are refused unless the operator allows them. */
+export type WebhookPoster = (
+  organization_id: number,
+  to: { url: string; headers: Record<string, string>; body: string },
+) => Promise<AttemptOutcome>
+
+/** `price`: null for what is not known. */
+export type UsableModel = { id: string; scripted: boolean; price: Price }
+
 export type ModelList = {
-  get(id: string): { id: string; scripted: boolean } | null
+  get(id: string): UsableModel | null
   list(): { id: string; label: string; provider: string }[]
   default_model: string
 }
@@ -51,8 +63,15 @@ export type Services = {
   commit_trailer: string
   readRepositoryUrl: RepositoryReader
   sealer: Sealer
+  /** Credentials of this process, which nothing that is stored may hold. */
+  known_values: readonly KnownValue[]
+  /** What runs may reach where neither organization nor repository says it. */
+  usual_egress: 'off' | 'allowlist'
   /** Seconds that a run may wait for a worker. */
   queue_seconds: number
+  postWebhook: WebhookPoster
+  /** Whether webhooks may be private addresses: by the operator's choice. */
+  allow_private_webhooks: boolean
 }
 
 /** Who asks, with a token that may bound what its user's role allows. */

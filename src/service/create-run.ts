@@ -13,7 +13,8 @@ import { holdRepository, listRepositories, type RepositoryRow } from '../store/r
 import { insertRun } from '../store/runs.ts'
 import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
-import type { Context } from './context.ts'
+import type { Context, UsableModel } from './context.ts'
+import { withoutSecrets } from './known-secrets.ts'
 import { defaultModel, requireModel } from './models.ts'
 import { requireQuota } from './quota.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
@@ -40,7 +41,7 @@ type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: s
 /** Everything that is decided before the run is written. */
 export type RunPlan = {
   agent: Agent
-  model: { id: string; scripted: boolean }
+  model: UsableModel
   /** Null: an empty workspace. */
   repository: RepositoryRow | null
   base: Base
@@ -84,6 +85,12 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
 /** Writes the run down, in the transaction of the caller: there and queued, or not at all. */
 export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, plan: RunPlan): Promise<AgentRun> {
   const { agent, model, repository, base, webhooks, auto_create_pr } = plan
+  const { prompt, title, tags, metadata } = await withoutSecrets(tx, ctx, repository?.id ?? null, {
+    prompt: input.prompt,
+    title: input.title ?? null,
+    tags: input.tags ?? [],
+    metadata: input.metadata ?? null,
+  })
   const images = input.images ?? null
   const budget = input.budget ?? {}
   if (repository && !(await holdRepository(tx, ctx.organization_id, repository.id))) throw repositoryNotFound()
@@ -94,10 +101,10 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
     source_type: 'API',
     agent_type: agent.agent_type,
     model: model.id,
-    prompt: input.prompt,
-    title: input.title ?? titleOf(input.prompt),
-    tags: input.tags ?? [],
-    metadata: input.metadata == null ? null : JSON.stringify(input.metadata),
+    prompt,
+    title: title ?? titleOf(prompt),
+    tags,
+    metadata: metadata === null ? null : JSON.stringify(metadata),
     webhooks,
     base_ref: base.ref,
     base_sha: base.sha,
@@ -112,7 +119,7 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
   if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
   const place = { organization_id: ctx.organization_id, run_id: id }
   const message = {
-    text: input.prompt,
+    text: prompt,
     user_id: ctx.actor.user_id,
     source_type: 'API',
     mode: 'prompt',
@@ -120,7 +127,7 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
     agent,
   }
   await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
-  await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: input.prompt, images, user_id: ctx.actor.user_id })
+  await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images, user_id: ctx.actor.user_id })
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, id)
   const run = await getRun(ctx, id, tx)

@@ -1,7 +1,9 @@
 import type { DryRun } from '../contract/dry-run.ts'
 import type { CreateRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun } from '../contract/runs.ts'
+import { egressMode } from '../core/egress-mode.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { listEgressOfRun } from '../store/egress.ts'
 import type { Context } from './context.ts'
 import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
 import { workerState } from './worker-state.ts'
@@ -25,6 +27,8 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
   const { plan, found, problems } = await planRun(ctx, input)
   const run = plan && (await rehearse(ctx, input, plan, problems))
   const { sandbox, blocked } = await workerState(ctx.db)
+  const egress = await listEgressOfRun(ctx.db, ctx.organization_id, found.repository?.id ?? null)
+  const network = egressMode(egress, ctx.usual_egress) === 'off' ? 'none' : 'allowlist'
   return {
     dry_run: true,
     repository: found.repository ? { id: found.repository.id, full_name: found.repository.full_name, url: found.repository.url } : null,
@@ -32,14 +36,14 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
     base_sha: run?.base_sha ?? found.base?.sha ?? null,
     model: run?.model ?? found.model?.id ?? null,
     agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
-    environment: { sandbox, blocked, network: 'none' },
+    environment: { sandbox, blocked, network },
     limits_left: limitsLeft(ctx),
     blocking_problems: [
       ...problems.map(problemRemark),
       ...(blocked === null ? [] : [remark('workers_blocked', `No run can be started now: ${blocked}`)]),
       ...(found.base?.state === 'empty' ? [remark('empty_repository', 'The repository has no commit yet.')] : []),
     ],
-    notices: noticesOf(found),
+    notices: noticesOf(found, input),
   }
 }
 
@@ -59,8 +63,12 @@ async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, prob
 const remark = (code: string, detail: string, field: string | null = null): Remark => ({ code, detail, field })
 const problemRemark = ({ code, message, errors }: ServiceError): Remark => remark(code, message, errors[0]?.loc.slice(1).join('.') || null)
 
-function noticesOf({ model, agent, base }: Planned['found']): Remark[] {
+function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateRunInput): Remark[] {
+  const unbounded = budget?.max_cost_usd != null && model?.price({ input_tokens: 1, output_tokens: 1 }) === null
   return [
+    ...(unbounded
+      ? [remark('price_unknown', `The price of ${model.id} is not known, so max_cost_usd bounds nothing.`, 'budget.max_cost_usd')]
+      : []),
     ...(model?.scripted
       ? [remark('scripted_model', `${model.id} plays a script that stands in the prompt; it is no language model.`, 'model')]
       : []),

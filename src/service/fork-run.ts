@@ -17,6 +17,7 @@ import { entry, userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { requireFilesAt } from './kept-files.ts'
+import { withoutSecrets } from './known-secrets.ts'
 import { requireQuota } from './quota.ts'
 import { getRun, requireRun } from './runs.ts'
 
@@ -33,7 +34,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     if (input.from_seq > parent.total_logs)
       throw invalid(['body', 'from_seq'], `must not be more than ${parent.total_logs}, the last entry of the run`)
     if (parent.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')
-    const prompt = input.prompt ?? GO_ON
+    const prompt = await withoutSecrets(tx, ctx, parent.repository_id, input.prompt ?? GO_ON)
     const model = ctx.models.get(parent.model)
     if (model === null) throw new ServiceError('conflict', `The model ${parent.model} of the run is not configured any more.`)
     if (model.scripted) requireValidPlaybook(prompt)

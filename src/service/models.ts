@@ -1,9 +1,9 @@
 import { invalid } from '../core/service-error.ts'
 import { getOrganization } from '../store/organizations.ts'
-import type { Context, ModelList } from './context.ts'
+import type { Context, ModelList, UsableModel } from './context.ts'
 
 /** The model of that name. 400 with the list, naming `field` of the body, when there is none. */
-export function requireModel(models: ModelList, name: string, field = 'model'): { id: string; scripted: boolean } {
+export function requireModel(models: ModelList, name: string, field = 'model'): UsableModel {
   const model = models.get(name)
   if (model) return model
   const known = models.list().map(item => item.id)
@@ -11,7 +11,7 @@ export function requireModel(models: ModelList, name: string, field = 'model'): 
 }
 
 /** The model of runs that name none: the organization's, or else the service's. 400 when the organization's is gone. */
-export function defaultModel(models: ModelList, organization_model: string | null): { id: string; scripted: boolean } {
+export function defaultModel(models: ModelList, organization_model: string | null): UsableModel {
   const model = models.get(organization_model ?? models.default_model)
   if (model) return model
   throw invalid(['body', 'model'], `is required: ${organization_model}, the default of the organization, is not configured any more`)

@@ -2,6 +2,7 @@ import type { CreateRepositoryInput, UpdateRepositoryInput } from '../contract/r
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import type { Db } from '../store/database.ts'
+import { deleteEgressOf } from '../store/egress.ts'
 import { forgetDefaultRepository, getOrganization, setDefaultRepository } from '../store/organizations.ts'
 import {
   getRepository as getRepositoryRow,
@@ -14,6 +15,7 @@ import {
 } from '../store/repositories.ts'
 import { countLiveRuns } from '../store/runs.ts'
 import { deleteSecretsOf } from '../store/secrets.ts'
+import { deleteSetupCommandsOf } from '../store/setup-commands.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 
@@ -112,6 +114,8 @@ export async function deleteRepository(ctx: Context, repo_id: number) {
     const repository = await getRepository(ctx, repo_id, tx)
     await forgetDefaultRepository(tx, ctx.organization_id, repo_id)
     await deleteSecretsOf(tx, ctx.organization_id, repo_id)
+    await deleteEgressOf(tx, ctx.organization_id, repo_id)
+    await deleteSetupCommandsOf(tx, ctx.organization_id, repo_id)
     await removeRepository(tx, ctx.organization_id, repo_id)
     await audit(tx, ctx, 'repository.deleted', { type: 'repository', id: repo_id }, { url: repository.url })
     return repository

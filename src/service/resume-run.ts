@@ -15,6 +15,7 @@ import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
+import { withoutSecrets } from './known-secrets.ts'
 import { requireModel } from './models.ts'
 import { requireQuota } from './quota.ts'
 import { getRun, requireLockedRun } from './runs.ts'
@@ -43,9 +44,10 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
         webhooks: webhooks ?? undefined,
       })
 
+    const prompt = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
     const mode = deliveryOf(run, input.mode ?? 'steer')
     const finished = isTerminal(run.status)
-    const message = { text: input.prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
+    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
     const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
     if (finished)
       await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
@@ -57,7 +59,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
       seq: appended.total_logs,
       turn,
       mode,
-      text: input.prompt,
+      text: prompt,
       images: input.images ?? null,
       user_id: ctx.actor.user_id,
     })

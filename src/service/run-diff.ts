@@ -1,10 +1,12 @@
 import type { DiffQuery, RunDiff } from '../contract/run-diff.ts'
+import { CANARY, canaryOf } from '../core/run-secrets.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { getChange } from '../store/changes.ts'
 import type { CheckpointRow } from '../store/checkpoints.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
 import { newestFiles, requireFilesAt } from './kept-files.ts'
+import { secretsRedactor } from './known-secrets.ts'
 import { requireRun } from './runs.ts'
 
 const NOTHING = { files_changed: 0, additions: 0, deletions: 0, files: [], patch: '', patch_truncated: false }
@@ -40,7 +42,9 @@ async function between(ctx: Context, run: RunRow, from: CheckpointRow | null, to
   const packs = Math.max(from?.packs ?? 0, to.packs)
   const found = start === null ? null : await ctx.readTrees(run, { packs, from: start, to: to.tree }).catch(unavailable)
   if (found === null) throw new ServiceError('conflict', 'The files of these entries cannot be had any more.')
-  return found
+  // The files are as the run left them: what they hold of secrets was never stored as text.
+  const canary = { name: CANARY, value: canaryOf(ctx.sealer, run.organization_id, run.id) }
+  return (await secretsRedactor(ctx.db, ctx, run.repository_id, [canary])).value(found)
 }
 
 function unavailable(error: unknown): never {

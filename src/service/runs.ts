@@ -8,6 +8,7 @@ import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
 import { getRun as getRunRow, listRuns as listRunRows, lockRun, type ShownRun, updateRun as updateRunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
+import { withoutSecrets } from './known-secrets.ts'
 import { requireModel } from './models.ts'
 import { runObjects } from './run-object.ts'
 
@@ -52,8 +53,10 @@ export async function listRuns(ctx: Context, { status, ...query }: RunsQuery) {
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
   return ctx.db.transaction(async tx => {
-    await requireLockedRun(tx, ctx.organization_id, run_id)
-    await updateRunRow(tx, ctx.organization_id, run_id, { ...input, model, budget: input.budget })
+    const { repository_id } = await requireLockedRun(tx, ctx.organization_id, run_id)
+    const { title, tags } = input
+    const said = title === undefined && tags === undefined ? {} : await withoutSecrets(tx, ctx, repository_id, { title, tags })
+    await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...said, model, budget: input.budget })
     await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { changed: Object.keys(input), user_id: ctx.actor.user_id })
     await notifyRun(tx, ctx.organization_id, run_id)
     return getRun(ctx, run_id, tx)

@@ -1,6 +1,9 @@
 import type { SecretInput } from '../contract/secrets.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
-import { ServiceError } from '../core/service-error.ts'
+import { isForGitAlone } from '../core/repository-credentials.ts'
+import { mayBeVariable, secretPlace } from '../core/run-secrets.ts'
+import { SHORTEST_SECRET } from '../core/secret-forms.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
 import { holdRepository } from '../store/repositories.ts'
 import {
   deleteSecret as deleteSecretRow,
@@ -24,9 +27,6 @@ const secretObject = (row: SecretRow) => ({
   updated_by: row.updated_by,
 })
 
-/** To what a sealed value is bound: those of a repository and of its organization are not exchanged for one another. */
-const scopeOf = (repo_id: number | null) => (repo_id === null ? 'organization' : `repository:${repo_id}`)
-
 /** One page of secrets by name, without their values. `repo_id` null: those of the organization. */
 export async function listSecrets(ctx: Context, repo_id: number | null, query: PageRequest) {
   if (repo_id !== null) await requireRepository(ctx.db, ctx.organization_id, repo_id)
@@ -35,18 +35,33 @@ export async function listSecrets(ctx: Context, repo_id: number | null, query: P
   return { items: rows.map(secretObject), total, ...pageNumbers(total, window) }
 }
 
-/** Makes a secret or gives it a new value. 409 when it would be one too many. */
+/**
+ * Makes a secret or gives it a new value. 409 when it would be one too many; 400 for one that agents are to see and that could not be kept out
+ * of traces, or whose name the sandbox obeys.
+ */
 export async function setSecret(ctx: Context, repo_id: number | null, name: string, input: SecretInput) {
-  const sealed = ctx.sealer.seal({ organization_id: ctx.organization_id, scope: scopeOf(repo_id), name }, input.value)
+  const sealed = ctx.sealer.seal(secretPlace(ctx.organization_id, repo_id, name), input.value)
   return ctx.db.transaction(async tx => {
     if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     await lockSecrets(tx, ctx.organization_id)
     const place = { organization_id: ctx.organization_id, repository_id: repo_id, name }
     const row = await saveSecret(tx, { ...place, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, MOST)
     if (!row) throw new ServiceError('conflict', `There are ${MOST} secrets already: delete one first.`)
+    if (row.for_agent) requireForAgent(repo_id, name, input.value)
     await audit(tx, ctx, 'secret.set', { type: 'secret', id: name }, { repo_id, for_agent: row.for_agent })
     return secretObject(row)
   })
+}
+
+function requireForAgent(repo_id: number | null, name: string, value: string): void {
+  if (isForGitAlone(repo_id, name))
+    throw invalid(['body', 'for_agent'], `must be false: ${name} is what the service's own git signs in with`)
+  if (Buffer.byteLength(value.trim()) < SHORTEST_SECRET)
+    throw invalid(
+      ['body', 'value'],
+      `must have at least ${SHORTEST_SECRET} bytes where agents may see it: shorter ones cannot be kept out of traces`,
+    )
+  if (!mayBeVariable(name)) throw invalid(['path', 'name'], 'is a variable that the sandbox itself goes by, so agents cannot be given it')
 }
 
 /** Answers what it was, without its value. 404 when there is none. */

@@ -5,7 +5,18 @@ import { add_to_day, today } from './usage-days.ts'
 /** An entry before the database gives it a place. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string }
 export type NewRecord = {
-  kind: 'message' | 'model_started' | 'model_answered' | 'tool_started' | 'tool_finished' | 'compacted' | 'recovered' | 'model_failed'
+  kind:
+    | 'message'
+    | 'model_started'
+    | 'model_answered'
+    | 'tool_started'
+    | 'tool_finished'
+    | 'compacted'
+    | 'recovered'
+    | 'model_failed'
+    | 'commit_started'
+    | 'push_started'
+    | 'set_up'
   key: string | null
   body: string
 }

@@ -22,12 +22,12 @@ export async function deleteRun(db: Db, organization_id: number, run_id: number)
 
 export type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: string }
 
-/** Folders on this host whose runs were deleted. */
-export async function listLeftoverWorkspaces(db: Db, host: string): Promise<LeftoverWorkspace[]> {
+/** Workspaces in this data folder whose runs were deleted. */
+export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {
   const { rows } = await db.query<LeftoverWorkspace>({
     name: 'list_leftover_workspaces',
     text: 'select organization_id, run_id, workspace from leftover_workspaces where host = $1 limit 100',
-    values: [host],
+    values: [folder_id],
   })
   return rows
 }

@@ -1,4 +1,6 @@
+import { webhookEventOf } from '../core/webhook-event.ts'
 import { type Db, only } from './database.ts'
+import { insertDeliveries } from './webhook-deliveries.ts'
 
 export type EventType =
   | 'agent_run.created'
@@ -12,7 +14,7 @@ export type EventRow = { seq: number; run_id: number | null; type: EventType; bo
 
 /**
  * Writes down, in the transaction of the change itself, that something happened to a run: in the order of the organization, without
- * gaps but for those that deleted runs leave.
+ * gaps but for those that deleted runs leave. What of it goes to webhooks is put into their queue with it (decisions §10).
  */
 export async function insertEvent(
   db: Db,
@@ -21,13 +23,19 @@ export async function insertEvent(
   type: EventType,
   body: Record<string, unknown>,
 ): Promise<number> {
-  const { rows } = await db.query<{ seq: number }>({
+  const { rows } = await db.query<{ seq: number; reported: boolean }>({
     name: 'insert_event',
-    text: `with o as (update organizations set event_seq = event_seq + 1 where id = $1 returning id, event_seq)
-      insert into events (organization_id, seq, run_id, type, body) select o.id, o.event_seq, $2, $3, $4 from o returning seq`,
+    text: `with o as (update organizations set event_seq = event_seq + 1 where id = $1 returning id, event_seq),
+        e as (insert into events (organization_id, seq, run_id, type, body) select o.id, o.event_seq, $2, $3, $4 from o returning seq)
+      select e.seq, exists (select from webhooks where organization_id = $1)
+        or exists (select from runs where organization_id = $1 and id = $2 and webhooks is not null) as reported from e`,
     values: [organization_id, run_id, type, JSON.stringify(body)],
   })
-  return only(rows).seq
+  const { seq, reported } = only(rows)
+  const told_as = webhookEventOf(type, body)
+  if (reported && run_id !== null && told_as !== null)
+    await insertDeliveries(db, organization_id, run_id, { seq, type: told_as, change: JSON.stringify(body) })
+  return seq
 }
 
 export async function listEventsAfter(db: Db, organization_id: number, after_seq: number, limit: number): Promise<EventRow[]> {

@@ -37,6 +37,16 @@ export async function lastRecord(
   return rows[0]
 }
 
+/** What was written down when the workspace of the run was last set up; undefined: it never was. */
+export async function lastSetUp(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'last_set_up',
+    text: `select body from journal where organization_id = $1 and run_id = $2 and kind = 'set_up' order by n desc limit 1`,
+    values: [organization_id, run_id],
+  })
+  return rows[0]?.body
+}
+
 /**
  * What tells what became of steps: the journal without what was said, and without what a fork has taken over from another run (turn 0).
  * Bodies are '' where the rest of the record says it all.
@@ -46,18 +56,42 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
     name: 'list_steps',
     text: `select n, turn, epoch, seq, kind, key, created_at,
         case when kind in ('model_answered', 'model_failed', 'tool_finished', 'recovered') then body else '' end as body
-      from journal where organization_id = $1 and run_id = $2 and turn > 0 and kind not in ('message', 'compacted') order by n`,
+      from journal where organization_id = $1 and run_id = $2 and turn > 0
+        and kind not in ('message', 'compacted', 'commit_started', 'push_started', 'set_up') order by n`,
     values: [organization_id, run_id],
   })
   return rows
 }
 
-/** When the last outcome of a model call or a tool was written down; undefined before the first. The same for every owner that asks. */
-export async function lastOutcomeAt(db: Db, organization_id: number, run_id: number): Promise<Date | undefined> {
-  const { rows } = await db.query<{ created_at: Date }>({
-    name: 'last_outcome_at',
-    text: `select created_at from journal where organization_id = $1 and run_id = $2 and kind in ('model_answered', 'tool_finished') order by n desc limit 1`,
+/**
+ * The last outcome of a model call or a tool, or what an owner wrote down after it of the commit that it was to make: only that has a body.
+ * Undefined before the first. The same for every owner that asks.
+ */
+export async function lastOutcome(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<{ kind: string; body: string; created_at: Date } | undefined> {
+  const { rows } = await db.query<{ kind: string; body: string; created_at: Date }>({
+    name: 'last_outcome',
+    text: `select kind, case when kind = 'commit_started' then body else '' end as body, created_at from journal
+      where organization_id = $1 and run_id = $2 and kind in ('model_answered', 'tool_finished', 'commit_started') order by n desc limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0]?.created_at
+  return rows[0]
+}
+
+/** Every push that an owner of this run was about to make, in order, and how long ago. */
+export async function listPushes(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<{ turn: number; body: string; age_ms: number }[]> {
+  const { rows } = await db.query<{ turn: number; body: string; age_ms: number }>({
+    name: 'list_pushes',
+    text: `select turn, body, (extract(epoch from now() - created_at) * 1000)::float8 as age_ms from journal
+      where organization_id = $1 and run_id = $2 and kind = 'push_started' order by n`,
+    values: [organization_id, run_id],
+  })
+  return rows
 }

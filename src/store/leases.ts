@@ -47,12 +47,11 @@ export type LostRun = {
   losses: number
   pausing: boolean
   overdue: boolean
-  /** Where the owner worked, and the sandbox that it left there. */
-  workspace_host: string | null
+  /** The sandbox that the owner left where it worked. */
   sandbox: string | null
 }
 
-const lost = `id, organization_id, status, turn, epoch, losses, workspace_host, sandbox,
+const lost = `id, organization_id, status, turn, epoch, losses, sandbox,
   pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
 /** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
 const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes')`

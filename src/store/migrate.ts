@@ -11,6 +11,8 @@ const LOCK = 4_600_001
 /** A migration that waits for a table makes everybody behind it wait too: it lets go and tries again. */
 const LOCK_MS = 2_000
 const LOCK_TRIES = 60
+/** A server that takes the connection and says nothing is away like one that does not take it. */
+const CONNECTION_MS = 5_000
 const PAUSE_MS = 500
 
 type File = { name: string; sql: string; digest: string; needs: string | null }
@@ -60,7 +62,11 @@ export type MigrateOptions = { folder?: URL; only?: (name: string) => boolean }
  * as this cannot live with (`needsOf`).
  */
 export async function migrate(connection_string: string, { folder = own_folder, only = () => true }: MigrateOptions = {}): Promise<void> {
-  const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-migrate' })
+  const client = new pg.Client({
+    connectionString: connection_string,
+    application_name: 'agentrun-migrate',
+    connectionTimeoutMillis: CONNECTION_MS,
+  })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK])

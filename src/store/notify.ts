@@ -8,6 +8,8 @@ export const channels = {
   run: 'agentrun_run',
   /** `{organization_id}:{run_id}:{json}`: something that passes and is not kept, for whoever looks on. */
   live: 'agentrun_live',
+  /** Something waits to be sent to a webhook. */
+  webhook: 'agentrun_webhook',
 } as const
 
 /** So often a process says which runs are followed there. */
@@ -16,6 +18,10 @@ export const WATCHED = '{"event":"watched"}'
 
 export async function notifyWork(db: Db): Promise<void> {
   await db.query({ name: 'notify_work', text: `select pg_notify('${channels.work}', '')`, values: [] })
+}
+
+export async function notifyWebhook(db: Db): Promise<void> {
+  await db.query({ name: 'notify_webhook', text: `select pg_notify('${channels.webhook}', '')`, values: [] })
 }
 
 export async function notifyRun(db: Db, organization_id: number, run_id: number): Promise<void> {

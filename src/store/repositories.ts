@@ -100,6 +100,14 @@ export async function setDefaultBranch(db: Db, organization_id: number, id: numb
   })
 }
 
+export async function setSetupStatus(db: Db, organization_id: number, id: number, status: 'SETUP' | 'NOT_SETUP'): Promise<void> {
+  await db.query({
+    name: 'set_setup_status',
+    text: 'update repositories set setup_status = $3 where organization_id = $1 and id = $2',
+    values: [organization_id, id, status],
+  })
+}
+
 /** Those of the given ids that are repositories of the organization. */
 export async function ownRepositoryIds(db: Db, organization_id: number, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({

@@ -103,6 +103,23 @@ create table checkpoints (
   constraint checkpoints_seq_check CHECK ((seq >= 0))
 );
 
+create table egress (
+  organization_id bigint not null,
+  repository_id bigint,
+  mode text,
+  allow text not null,
+  presets text not null,
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  setup_mode text,
+  constraint egress_mode_check CHECK ((mode = ANY (ARRAY['off'::text, 'allowlist'::text]))),
+  constraint egress_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint egress_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint egress_organization_id_repository_id_key UNIQUE NULLS NOT DISTINCT (organization_id, repository_id),
+  constraint egress_setup_mode_check CHECK ((setup_mode = ANY (ARRAY['off'::text, 'allowlist'::text, 'open'::text]))),
+  constraint egress_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table events (
   organization_id bigint not null,
   seq bigint not null,
@@ -141,7 +158,7 @@ create table journal (
   body text not null,
   created_at timestamp with time zone not null default now(),
   seq integer not null default 0,
-  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text]))),
+  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text, 'commit_started'::text, 'push_started'::text, 'set_up'::text]))) NOT VALID,
   constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
 );
@@ -420,6 +437,23 @@ create table secrets (
   constraint secrets_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
 );
 
+create table setup_commands (
+  organization_id bigint not null,
+  repository_id bigint not null,
+  commands text not null,
+  variables text not null,
+  on_failure text not null,
+  timeout_seconds integer not null,
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint setup_commands_on_failure_check CHECK ((on_failure = ANY (ARRAY['fail'::text, 'continue'::text]))),
+  constraint setup_commands_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint setup_commands_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint setup_commands_pkey PRIMARY KEY (organization_id, repository_id),
+  constraint setup_commands_timeout_seconds_check CHECK ((timeout_seconds > 0)),
+  constraint setup_commands_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table sign_in_links (
   digest bytea not null,
   user_id bigint not null,
@@ -508,6 +542,55 @@ create table users (
 );
 CREATE UNIQUE INDEX users_email ON public.users USING btree (email);
 
+create table webhook_attempts (
+  organization_id bigint not null,
+  delivery_id bigint not null,
+  n integer not null,
+  url text not null default ''::text,
+  started_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  status integer,
+  error text,
+  latency_ms integer,
+  answer text,
+  constraint webhook_attempts_organization_id_delivery_id_fkey FOREIGN KEY (organization_id, delivery_id) REFERENCES webhook_deliveries(organization_id, id) ON DELETE CASCADE,
+  constraint webhook_attempts_pkey PRIMARY KEY (organization_id, delivery_id, n)
+);
+
+create table webhook_deliveries (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  run_id bigint not null,
+  url text,
+  message_id uuid not null default gen_random_uuid(),
+  event_seq bigint not null,
+  type text not null,
+  body text not null,
+  state text not null,
+  error text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  last_status integer,
+  last_latency_ms integer,
+  epoch integer not null default 0,
+  lease_until timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  give_up_at timestamp with time zone not null,
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint webhook_deliveries_check CHECK (((state = 'pending'::text) = (finished_at IS NULL))),
+  constraint webhook_deliveries_check1 CHECK (((state = 'pending'::text) OR ((next_attempt_at IS NULL) AND (lease_until IS NULL)))),
+  constraint webhook_deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint webhook_deliveries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint webhook_deliveries_pkey PRIMARY KEY (organization_id, id),
+  constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (organization_id) WHERE (lease_until IS NOT NULL);
+CREATE INDEX webhook_deliveries_of_run ON public.webhook_deliveries USING btree (organization_id, run_id, id);
+CREATE INDEX webhook_deliveries_of_runs ON public.webhook_deliveries USING btree (organization_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (url IS NOT NULL));
+CREATE INDEX webhook_deliveries_old ON public.webhook_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_own ON public.webhook_deliveries USING btree (organization_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (url IS NULL));
+
 create table webhooks (
   organization_id bigint not null,
   url text not null,
@@ -516,6 +599,15 @@ create table webhooks (
   sealed_secret bytea,
   updated_at timestamp with time zone not null default now(),
   updated_by bigint not null,
+  events text[],
+  previous_key_id text,
+  previous_sealed_secret bytea,
+  previous_until timestamp with time zone,
+  failures integer not null default 0,
+  rests_until timestamp with time zone,
+  last_success_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
   constraint webhooks_check CHECK (((key_id IS NULL) = (sealed_secret IS NULL))),
   constraint webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint webhooks_pkey PRIMARY KEY (organization_id),
@@ -533,6 +625,7 @@ create table workers (
   blocked_reason text,
   started_at timestamp with time zone not null default now(),
   seen_at timestamp with time zone not null default now(),
+  sandbox_limits text,
   constraint workers_pkey PRIMARY KEY (owner)
 );
 

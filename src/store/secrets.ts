@@ -1,3 +1,4 @@
+import type { SealedSecret } from '../core/run-secrets.ts'
 import { type Db, only } from './database.ts'
 
 export type SecretRow = {
@@ -31,6 +32,17 @@ export async function listSecrets(
     values: [organization_id, repository_id],
   })
   return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** Everything that a run on that repository may be given or print, sealed; null: on none. */
+export async function listSealedSecrets(db: Db, organization_id: number, repository_id: number | null): Promise<SealedSecret[]> {
+  const { rows } = await db.query<SealedSecret>({
+    name: 'list_sealed_secrets',
+    text: `select name, repository_id, for_agent, key_id, sealed from secrets
+      where organization_id = $1 and (repository_id is null or repository_id = $2) order by id`,
+    values: [organization_id, repository_id],
+  })
+  return rows
 }
 
 export type NewSecret = {
@@ -98,12 +110,12 @@ export async function deleteSecretsOf(db: Db, organization_id: number, repositor
   })
 }
 
-/** How many secrets, of webhooks too, another key than this one has sealed: they can not be opened. */
-export async function countSealedOtherwise(db: Db, key_id: string): Promise<number> {
+/** How many secrets, of webhooks too, other keys than these have sealed: they can not be opened. */
+export async function countSealedOtherwise(db: Db, key_ids: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ sealed: number }>({
     name: 'count_sealed_otherwise',
-    text: 'select (select count(*) from secrets where key_id <> $1) + (select count(*) from webhooks where key_id <> $1) as sealed',
-    values: [key_id],
+    text: 'select (select count(*) from secrets where key_id <> all ($1)) + (select count(*) from webhooks where key_id <> all ($1)) as sealed',
+    values: [key_ids],
   })
   return only(rows).sealed
 }

@@ -8,6 +8,8 @@ export type WorkerReport = {
   version: string
   /** What it makes sandboxes with. */
   sandbox: string
+  /** By what it holds their limits, as JSON; null when it makes none. */
+  sandbox_limits: string | null
   concurrency: number
   active: number
   /** Why it starts no run; null when it does. */
@@ -18,14 +20,17 @@ export type WorkerRow = WorkerReport & { started_at: Date; seen_at: Date }
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
   await db.query({
     name: 'report_worker',
-    text: `insert into workers (owner, host, pid, version, sandbox, concurrency, active, blocked_reason) values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (owner) do update set active = excluded.active, blocked_reason = excluded.blocked_reason, seen_at = now()`,
+    text: `insert into workers (owner, host, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      on conflict (owner) do update set active = excluded.active, blocked_reason = excluded.blocked_reason,
+        sandbox_limits = excluded.sandbox_limits, seen_at = now()`,
     values: [
       worker.owner,
       worker.host,
       worker.pid,
       worker.version,
       worker.sandbox,
+      worker.sandbox_limits,
       worker.concurrency,
       worker.active,
       worker.blocked_reason,

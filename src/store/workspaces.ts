@@ -1,18 +1,18 @@
 import { TO_THE_END } from './checkpoints.ts'
 import type { Db } from './database.ts'
 
-/** Where the files of a run are (null: nowhere yet), and the sandboxes that show them (null: none yet), under the fence. */
+/** Where the files of a run are (null: nowhere yet), in which data folder, and the sandboxes that show them (null: none yet), under the fence. */
 export async function recordWorkspace(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
-  place: { workspace: string | null; host: string; sandbox: string | null },
+  place: { workspace: string | null; folder_id: string; sandbox: string | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_workspace',
     text: 'update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and epoch = $3',
-    values: [organization_id, run_id, epoch, place.workspace, place.host, place.sandbox],
+    values: [organization_id, run_id, epoch, place.workspace, place.folder_id, place.sandbox],
   })
   return rowCount === 1
 }
@@ -51,11 +51,11 @@ export async function recordNextBranch(
 }
 
 /**
- * Workspaces on this host that nobody needs: their run ended more than `seconds` ago with all of its files kept, or more than `hours` ago.
+ * Workspaces in this data folder that nobody needs: their run ended more than `seconds` ago with all of its files kept, or more than `hours` ago.
  */
 export async function listStaleWorkspaces(
   db: Db,
-  host: string,
+  folder_id: string,
   after: { seconds: number; hours: number },
 ): Promise<{ id: number; organization_id: number; workspace: string }[]> {
   const { rows } = await db.query<{ id: number; organization_id: number; workspace: string }>({
@@ -65,7 +65,7 @@ export async function listStaleWorkspaces(
         finished_at < now() - make_interval(hours => $3) or exists (select 1 from checkpoints c
           where c.organization_id = r.organization_id and c.run_id = r.id and c.through_seq = ${TO_THE_END} and c.left_out is null))
       limit 100`,
-    values: [host, after.seconds, after.hours],
+    values: [folder_id, after.seconds, after.hours],
   })
   return rows
 }
@@ -84,10 +84,10 @@ export async function forgetWorkspace(db: Db, organization_id: number, run_id: n
 export async function findOwners(
   db: Db,
   run_ids: number[],
-): Promise<{ id: number; epoch: number; workspace: string | null; owned: boolean }[]> {
-  const { rows } = await db.query<{ id: number; epoch: number; workspace: string | null; owned: boolean }>({
+): Promise<{ id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }[]> {
+  const { rows } = await db.query<{ id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }>({
     name: 'find_owners',
-    text: 'select id, epoch, workspace, owner is not null as owned from runs where id = any($1::bigint[])',
+    text: 'select id, epoch, workspace, workspace_host, owner is not null as owned from runs where id = any($1::bigint[])',
     values: [run_ids],
   })
   return rows

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { ownFolderId } from './data-folder-id.ts'
 import { firstClosedFolder } from './folder-access.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import type { ServiceUsers, SystemUser } from './users.ts'
@@ -8,6 +9,8 @@ import type { ServiceUsers, SystemUser } from './users.ts'
 /** Absolute real paths of the data folder and its parts. */
 export type DataFolder = {
   root: string
+  /** What this one is called, whatever the machine is. */
+  id: string
   /** The embedded database, 0700, of the service user. */
   postgres: string
   /** Bare mirrors, 0750, of the service user; its group is the sandbox user's, who may read them. */
@@ -16,6 +19,8 @@ export type DataFolder = {
   bundles: string
   /** One folder a run, each of the sandbox user; 0711, so that knowing a name is needed to enter. */
   workspaces: string
+  /** The files of commits that workspaces are layers on; 0711. */
+  templates: string
   /** 0700, ours. */
   logs: string
 }
@@ -37,10 +42,12 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
     }
     return {
       root,
+      id: ownFolderId(root),
       postgres: part('postgres', 0o700, users.service),
       mirrors: part('mirrors', 0o750, users.service),
       bundles: part('bundles', 0o700, users.service),
       workspaces: part('workspaces', 0o711, null),
+      templates: part('templates', 0o711, null),
       logs: part('logs', 0o700, null),
     }
   } catch (error) {

@@ -11,10 +11,19 @@ export function processIdentity(pid: number): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     const namespace = readlinkSync('/proc/self/ns/pid')
+    const started = processStart(pid)
+    return started === null ? null : `${boot} ${namespace} ${pid} ${started}`
+  } catch {
+    return null
+  }
+}
+
+/** When the process was started, in ticks since the machine was; null when it is gone. */
+export function processStart(pid: number): string | null {
+  try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name in parentheses may hold anything; field 22 is counted from behind it.
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    return `${boot} ${namespace} ${pid} ${started}`
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
   } catch {
     return null
   }

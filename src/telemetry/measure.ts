@@ -6,6 +6,7 @@ export type Sources = {
   /** Rejects when the database is away. */
   runs: () => Promise<{ by_status: Partial<Record<RunStatus, number>>; claimable: number; oldest_seconds: number }>
   workers: () => Promise<{ count: number; able: number; slots: number; busy: number }>
+  webhooks: () => Promise<{ pending: number; oldest_seconds: number }>
   connections: () => { total: number; idle: number; waiting: number }
   streams: () => number
 }
@@ -20,13 +21,14 @@ export function measurer(instruments: Instruments, sources: Sources): () => Prom
   let asked_at = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | null = null
   const ask = async () => {
-    const [figures, workers] = await Promise.all([sources.runs(), sources.workers()]).catch(() => [null, null])
+    const asked = Promise.all([sources.runs(), sources.workers(), sources.webhooks()])
+    const [figures, workers, webhooks] = await asked.catch(() => [null, null, null])
     instruments.database_up.set(figures === null ? 0 : 1)
     for (const gauge of [instruments.runs, instruments.workers, instruments.worker_slots]) gauge.reset()
-    if (figures === null || workers === null) {
+    if (figures === null || workers === null || webhooks === null) {
       // No figure is told rather than an old one.
-      instruments.queue_runs.remove()
-      instruments.queue_oldest.remove()
+      for (const gauge of [instruments.queue_runs, instruments.queue_oldest, instruments.webhooks_pending, instruments.webhooks_oldest])
+        gauge.remove()
       return
     }
     for (const status of live) instruments.runs.set({ status }, figures.by_status[status] ?? 0)
@@ -36,6 +38,8 @@ export function measurer(instruments: Instruments, sources: Sources): () => Prom
     instruments.worker_slots.set({ state: 'free' }, Math.max(0, workers.slots - workers.busy))
     instruments.queue_runs.set(figures.claimable)
     instruments.queue_oldest.set(figures.oldest_seconds)
+    instruments.webhooks_pending.set(webhooks.pending)
+    instruments.webhooks_oldest.set(webhooks.oldest_seconds)
   }
   return async () => {
     const { total, idle, waiting } = sources.connections()

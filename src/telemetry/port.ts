@@ -12,6 +12,11 @@ export type Telemetry = {
   sandboxStarted(start: { ms: number; ok: boolean }): void
   /** `code` says why nothing was stored; otherwise bytes that were, after `ms`. */
   checkpointed(checkpoint: { ms: number; bytes: number } | { code: string }): void
+  /** A value that no task needs was met in what a sandbox shows. */
+  canarySeen(): void
+  /** An attempt to deliver a webhook ended. */
+  webhookAttempted(attempt: { outcome: 'delivered' | 'gone' | 'refused' | 'failed'; ms: number }): void
+  webhookDisabled(): void
   /** Milliseconds until a connection to the database could be used. */
   databaseWaited(ms: number): void
 }

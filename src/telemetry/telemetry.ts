@@ -44,6 +44,12 @@ export function createTelemetry(instruments: Instruments, tracer: Tracer | null)
       instruments.checkpoint_bytes.observe(checkpoint.bytes)
       instruments.checkpoint_time.observe(seconds(checkpoint.ms))
     },
+    canarySeen: () => instruments.canaries_seen.inc(),
+    webhookAttempted({ outcome, ms }) {
+      instruments.webhook_attempts.inc({ outcome })
+      instruments.webhook_time.observe(seconds(ms))
+    },
+    webhookDisabled: () => instruments.webhooks_disabled.inc(),
     databaseWaited: ms => instruments.database_wait.observe(seconds(ms)),
   }
 }

@@ -24,10 +24,12 @@ export class StartError extends Error {
   override name = 'StartError'
   readonly reason: 'git_unavailable' | 'setup_failed'
   readonly code: string
-  constructor(reason: 'git_unavailable' | 'setup_failed', code: string, message: string) {
+  readonly phase: 'clone' | 'setup'
+  constructor(reason: 'git_unavailable' | 'setup_failed', code: string, message: string, phase: 'clone' | 'setup' = 'clone') {
     super(message)
     this.reason = reason
     this.code = code
+    this.phase = phase
   }
 }
 

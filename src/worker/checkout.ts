@@ -1,5 +1,5 @@
 import { markSuspect } from '../git/mirror-refs.ts'
-import { cloneCommand, switchCommand, type WorkspaceRepository } from '../git/workspace-commands.ts'
+import { cloneCommand, onTemplateCommand, switchCommand, TEMPLATE_DAMAGED, type WorkspaceRepository } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import { type Base, StartError } from './base.ts'
@@ -53,20 +53,25 @@ export async function switchBranch(
   return (await claim.append({ entries: [entry] })).total_logs
 }
 
-/** Writes the ACTION of the clone, and answers where it stands. Throws StartError. */
+/** Writes the ACTION of the clone, and answers where it stands. `template`: the files are a copy of that one already. Throws StartError. */
 export async function clone(
-  deps: WorkerDeps,
-  claim: Claim,
-  sandbox: Sandbox,
+  {
+    deps,
+    claim,
+    sandbox,
+    template,
+    signal,
+  }: { deps: WorkerDeps; claim: Claim; sandbox: Sandbox; template: string | null; signal: AbortSignal },
   base: Base,
   sha: string,
-  signal: AbortSignal,
 ): Promise<number> {
-  const command = cloneCommand(workspaceRepository(deps, base, sha))
+  const repository = { ...workspaceRepository(deps, base, sha), base_sha: sha }
+  const command = template === null ? cloneCommand(repository) : onTemplateCommand(repository)
   const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
   const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction('git_clone', input, { status, exit_code, output }, duration_ms)
   const { total_logs } = await claim.append({ entries: [entry] })
+  if (template !== null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
   if (status === 'ok' || signal.aborted) return total_logs
   // It may be the mirror that is broken: the next refresh looks into it.
   await markSuspect(deps.git, base.repository.id)

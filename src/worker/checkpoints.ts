@@ -1,5 +1,6 @@
 import { isDatabaseAway } from '../core/database-away.ts'
 import { errorText } from '../core/log.ts'
+import type { Redactor } from '../core/redact.ts'
 import type { Snapshot } from '../git/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../store/checkpoints.ts'
 import { errorEntry } from '../trace/entry.ts'
@@ -15,6 +16,8 @@ export type Found = { snapshot: Snapshot; found_at: number; seq: number; through
 const GATHER_MS = 50
 const EXTEND_MS = 250
 const AGAIN_MS = 1_000
+/** Steps in a row of which nothing could be kept: then it is said. One that is looked at too late is no news. */
+const MISSED = 3
 /** What was too large once is not packed again for this long. */
 const LATER_MS = 30_000
 
@@ -33,7 +36,8 @@ export class Checkpoints implements AsyncDisposable {
   #timer: NodeJS.Timeout | null = null
   #due = 0
   #not_before = 0
-  #said = false
+  #missed = 0
+  readonly #said = new Set<Code>()
   #over = false
 
   constructor(deps: WorkerDeps, claim: Claim, snapshots: Snapshots, packer: Packer, stored: Found | null) {
@@ -55,9 +59,19 @@ export class Checkpoints implements AsyncDisposable {
     const taken = this.#snapshots.take()
     return (seq, through_seq) =>
       void taken.then(snapshot => {
-        if (snapshot === null) this.#gap = true
+        if (snapshot === null) this.#miss()
         else this.#note(snapshot, seq, through_seq)
       })
+  }
+
+  /** The files could not be looked at, or changed all the while. */
+  #miss(): void {
+    this.#gap = true
+    if (++this.#missed === MISSED)
+      this.#tell(
+        'checkpoint_failed',
+        `After ${MISSED} steps in a row the files could not be kept: something changes them all the time, or they cannot be looked at. The run goes on; it can be restored as of an earlier entry only.`,
+      )
   }
 
   /** Resolves when the files may be changed again, or `signal` fires. */
@@ -78,15 +92,19 @@ export class Checkpoints implements AsyncDisposable {
     const snapshot = await this.#snapshots.take(true)
     if (snapshot === null || this.#over) return
     const { total_logs } = await this.#claim.append({})
-    this.#note(snapshot, total_logs, TO_THE_END)
     this.#not_before = 0
+    this.#note(snapshot, total_logs, TO_THE_END)
     this.#stopTimer()
     await this.#storing
     await this.#storeAll()
   }
 
   #note(snapshot: Snapshot, seq: number, through_seq: number): void {
-    if (snapshot.left_out.length > 0) this.#tell(leftOutMessage(snapshot, this.#deps.checkpoints.max_file_bytes))
+    this.#missed = 0
+    for (const reason of ['too_large', 'unreadable'] as const) {
+      const paths = snapshot.left_out.filter(item => item.reason === reason).map(item => item.path)
+      if (paths.length > 0) this.#tell(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
+    }
     if (performance.now() < this.#not_before && this.#pending.length > 0) {
       this.#pending = []
       this.#gap = true
@@ -94,7 +112,6 @@ export class Checkpoints implements AsyncDisposable {
     const waiting = this.#pending.at(-1)
     const newest = waiting ?? this.#stored
     if (newest && !this.#gap && sameFiles(newest.snapshot, snapshot)) newest.through_seq = Math.max(newest.through_seq, through_seq)
-    else if (waiting?.seq === seq) Object.assign(waiting, { snapshot, through_seq })
     else this.#pending.push({ snapshot, found_at: performance.now(), seq, through_seq })
     this.#gap = false
     this.#soon(Math.max(this.#pending.length > 0 ? GATHER_MS : EXTEND_MS, this.#not_before - performance.now()))
@@ -123,37 +140,44 @@ export class Checkpoints implements AsyncDisposable {
   async #storeAll(): Promise<void> {
     while (!this.#over) {
       const stored = this.#stored
-      if (this.#pending.length > 0) await this.#storePending()
-      else if (stored && stored.through_seq > stored.stored_through) {
+      // Before the next one takes its place.
+      if (stored && stored.through_seq > stored.stored_through) {
         const { through_seq } = stored
         if (!(await extendCheckpoint(this.#claim.direct, this.#claim, stored.seq, through_seq)))
           throw new FencedError('the run belongs to another owner')
         stored.stored_through = through_seq
-      } else return
+      } else if (this.#pending.length > 0) await this.#storePending()
+      else return
     }
   }
 
   /** What cannot be packed is given up; what was found since then is not. */
   async #storePending(): Promise<void> {
-    const batch = [...this.#pending]
+    const all = [...this.#pending]
+    // Of one entry only what was found last.
+    const batch = all.filter((found, i) => all.findLastIndex(({ seq }) => seq === found.seq) === i)
     try {
       await this.#store(batch)
+      this.#done(all)
     } catch (error) {
       if (error instanceof FencedError || isDatabaseAway(error)) throw error
       // Too much together is perhaps not too much without what is gone again.
-      const given_up = error instanceof TooLarge && batch.length > 1 ? batch.length - 1 : batch.length
-      this.#pending.splice(0, given_up)
+      this.#done(error instanceof TooLarge && batch.length > 1 ? all.filter(found => found !== batch.at(-1)) : all)
       if (this.#pending.length === 0) this.#gap = true
       this.#not_before = performance.now() + LATER_MS
       this.#say(error)
     }
   }
 
+  #done(batch: Found[]): void {
+    this.#pending = this.#pending.filter(found => !batch.includes(found))
+  }
+
   async #store(batch: Found[]): Promise<void> {
     const pack = await this.#packer.pack(batch.map(found => found.snapshot))
     const last = batch.at(-1)
     if (last === undefined) return
-    const rows = batch.map(checkpointOf)
+    const rows = batch.map(found => checkpointOf(this.#claim.redactor, found))
     const saved = await saveCheckpoints(
       this.#claim.direct,
       this.#claim,
@@ -171,7 +195,6 @@ export class Checkpoints implements AsyncDisposable {
       batch.map(found => found.snapshot),
     )
     this.#deps.telemetry.checkpointed({ ms: performance.now() - last.found_at, bytes: pack?.content.length ?? 0 })
-    this.#pending.splice(0, batch.length)
     this.#stored = Object.assign(last, { stored_through: rows.at(-1)?.through_seq ?? last.seq })
   }
 
@@ -186,16 +209,18 @@ export class Checkpoints implements AsyncDisposable {
     const too_large = error instanceof TooLarge
     this.#deps.telemetry.checkpointed({ code: too_large ? 'too_large' : 'failed' })
     this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
-    if (too_large) this.#tell(`The files were not kept: ${error.message}. The run goes on; it can be restored as of an earlier entry only.`)
+    if (too_large)
+      this.#tell(
+        'checkpoint_too_large',
+        `The files were not kept: ${error.message}. The run goes on; it can be restored as of an earlier entry only.`,
+      )
   }
 
-  /** Once for each owner of the run. */
-  #tell(message: string): void {
-    if (this.#said || this.#over) return
-    this.#said = true
-    this.#claim
-      .append({ entries: [errorEntry({ code: 'checkpoint_too_large', message, retryable: false, phase: 'checkpoint' })] })
-      .catch(() => {})
+  /** Each once for each owner of the run. */
+  #tell(code: Code, message: string): void {
+    if (this.#said.has(code) || this.#over) return
+    this.#said.add(code)
+    this.#claim.append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] }).catch(() => {})
   }
 
   async [Symbol.asyncDispose]() {
@@ -209,13 +234,17 @@ export class Checkpoints implements AsyncDisposable {
 const sameFiles = (a: Snapshot, b: Snapshot) =>
   JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
 
-const checkpointOf = ({ snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found): NewCheckpoint => ({
+/** What is left out is only told of: names of files may hold a value. */
+const checkpointOf = (redactor: Redactor, { snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found): NewCheckpoint => ({
   ...{ seq, through_seq, tree, head, branch },
-  left_out: left_out.length === 0 ? null : JSON.stringify(left_out),
+  left_out: left_out.length === 0 ? null : redactor.json(JSON.stringify(left_out)),
 })
 
-function leftOutMessage({ left_out }: Snapshot, max_file_bytes: number): string {
-  const names = left_out.slice(0, 5).map(({ path }) => path)
-  const more = left_out.length > names.length ? ` and ${left_out.length - names.length} more` : ''
-  return `Not kept, because larger than ${max_file_bytes} bytes or not to be read: ${names.join(', ')}${more}. What .gitignore names is not kept either.`
+type Code = 'checkpoint_too_large' | 'checkpoint_unreadable' | 'checkpoint_failed'
+const codeOf = { too_large: 'checkpoint_too_large', unreadable: 'checkpoint_unreadable' } as const
+
+function leftOutMessage(reason: keyof typeof codeOf, paths: string[], max_file_bytes: number): string {
+  const named = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ` and ${paths.length - 5} more` : '')
+  const why = reason === 'too_large' ? `larger than ${max_file_bytes} bytes` : 'they cannot be read, or git refuses their names'
+  return `Not kept, because ${why}: ${named}. What .gitignore names is not kept either.`
 }

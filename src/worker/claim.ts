@@ -1,10 +1,12 @@
 import type { NearLimit } from '../core/near-limits.ts'
+import { createRedactor, type Redactor, type TextStream } from '../core/redact.ts'
 import { type Addition, type AppendAnswer, append, type NewEntry, type NewRecord } from '../store/append.ts'
 import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyLive, notifyRun } from '../store/notify.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
 import { Onlookers } from './onlookers.ts'
+import { redactedEntry, redactedRecord } from './redacted-writes.ts'
 
 /** The run is owned by somebody else by now: whatever we were about to write is not written, and we end. */
 export class FencedError extends Error {
@@ -17,7 +19,12 @@ const LIVE_MS = 60
 const TOOL_MS = 30
 const LIVE_BYTES = 6_000
 
-/** One claimed run as its owner writes to it: every write carries the epoch, and a stale one throws FencedError. */
+const no_secrets = createRedactor([])
+
+/**
+ * One claimed run as its owner writes to it: every write carries the epoch, and a stale one throws FencedError. Whatever is written, or told
+ * to whoever looks on, goes through its redactor.
+ */
 export class Claim {
   readonly db: Transactional
   /** The same database for what nobody waits for: its failures are answered at once. */
@@ -26,10 +33,15 @@ export class Claim {
   readonly run_id: number
   readonly epoch: number
   readonly onlookers: Onlookers
+  #redactor: Redactor = no_secrets
+  /** What was met of a value that must not be met anywhere, and is to be told with the next write. */
+  #alarms: Alarms | null = null
+  #streams = new Map<string, { part: LivePart; stream: TextStream }>()
   #notice: NodeJS.Timeout | null = null
   #live: { event: string; call_id?: string; kind?: string; text: string }[] = []
   #liveTimer: NodeJS.Timeout | null = null
   #toolTimer: NodeJS.Timeout | null = null
+  #tool: { name: string; input: Record<string, unknown> | null } | null = null
   #progressed = false
 
   constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db, onlookers = new Onlookers()) {
@@ -41,12 +53,37 @@ export class Claim {
     this.onlookers = onlookers
   }
 
+  get redactor(): Redactor {
+    return this.#redactor
+  }
+
+  /** From now on nothing of these values is written. `alarms`: told before the write in which a canary was met. */
+  protect(redactor: Redactor, alarms: Alarms): void {
+    this.#redactor = redactor
+    this.#alarms = alarms
+  }
+
+  /** Writes down what has been met since, before what it was met in. */
+  async tellAlarms(where: string): Promise<void> {
+    await this.#alarms?.tell(where)
+  }
+
   /** Appends to trace and journal; readers hear of it a moment later. */
-  async append(add: Addition, db: Db = this.db): Promise<AppendAnswer> {
+  async append(addition: Addition, db: Db = this.db): Promise<AppendAnswer> {
+    const add = this.#redacted(addition)
+    if (db === this.db) await this.tellAlarms(add.entries?.[0]?.tool_name ?? 'trace')
     const answer = await append(db, this.organization_id, this.run_id, this.epoch, add)
     if (!answer) throw new FencedError('the run belongs to another owner')
     if ((add.entries ?? add.records ?? []).length > 0 || add.usage) this.notify()
     return answer
+  }
+
+  #redacted(add: Addition): Addition {
+    return {
+      ...add,
+      ...(add.entries && { entries: add.entries.map(entry => redactedEntry(this.#redactor, entry)) }),
+      ...(add.records && { records: add.records.map(record => redactedRecord(this.#redactor, record)) }),
+    }
   }
 
   /** Entries, records and a change of status together or not at all. False: the run has left `from` meanwhile, and nothing was written. */
@@ -55,10 +92,12 @@ export class Claim {
     add: { entries?: NewEntry[]; records?: NewRecord[] } = {},
     also: (tx: Db) => Promise<void> = async () => {},
   ): Promise<boolean> {
+    const [clean, said] = [this.#redactor.value(move), this.#redacted(add)]
+    await this.tellAlarms('end')
     return this.db
       .transaction(async tx => {
-        await this.append(add, tx)
-        const moved = await moveRun(tx, this.organization_id, this.run_id, this.epoch, move)
+        await this.append(said, tx)
+        const moved = await moveRun(tx, this.organization_id, this.run_id, this.epoch, clean)
         if (!moved) throw new MovedAway()
         await insertEvent(tx, this.organization_id, this.run_id, 'agent_run.status', {
           status: move.to,
@@ -95,7 +134,9 @@ export class Claim {
   }
 
   /** A tool that starts, told to whoever looks on unless it has ended in a moment: then its entry says it all. */
-  toolStarted(call: { id: string; name: string; input: unknown }) {
+  toolStarted(said: { id: string; name: string; input: Record<string, unknown> | null }) {
+    const call = this.#redactor.value(said)
+    this.#tool = call
     const started = { call_id: call.id, tool_name: call.name, tool_input: call.input, started_at: new Date().toISOString() }
     const data = JSON.stringify(started)
     this.#toolTimer = setTimeout(
@@ -104,20 +145,49 @@ export class Claim {
     )
   }
 
+  /** What the agent does at this moment. */
+  get tool() {
+    return this.#tool
+  }
+
   /** The agent was told that limits are near, and so is whoever looks on. */
   limitsNear(limits: NearLimit[]) {
     this.#send('notice', JSON.stringify({ limits }))
   }
 
+  /** What was held back of its output is shown. */
   toolEnded() {
+    this.#tool = null
+    this.#endStreams('output')
     if (this.#toolTimer) clearTimeout(this.#toolTimer)
     this.#toolTimer = null
   }
 
-  /** Text that passes: gathered for a moment, and when there is more than fits only its end is shown. */
-  liveText(part: { event: 'output' | 'text'; call_id?: string; kind?: string; text: string }) {
+  /** Text that passes: redacted over its pieces, gathered for a moment, and when there is more than fits only its end is shown. */
+  liveText(part: LivePart & { text: string }) {
     this.progressed()
-    if (!this.onlookers.present) return
+    const { text, ...place } = part
+    const key = `${part.event} ${part.call_id ?? part.kind ?? ''}`
+    const { stream } = this.#streams.get(key) ?? { stream: this.#redactor.stream() }
+    this.#streams.set(key, { part: place, stream })
+    this.#showLive({ ...place, text: stream.push(text) })
+  }
+
+  /** A model's answer is whole: what was held back of its text stands in its entry. */
+  answerEnded() {
+    this.#endStreams('text')
+  }
+
+  #endStreams(event: LivePart['event']) {
+    for (const [key, { part, stream }] of this.#streams) {
+      if (part.event !== event) continue
+      this.#streams.delete(key)
+      this.#showLive({ ...part, text: stream.end() })
+    }
+  }
+
+  #showLive(part: LivePart & { text: string }) {
+    if (!this.onlookers.present || part.text === '') return
     const last = this.#live.at(-1)
     if (last && last.event === part.event && last.call_id === part.call_id && last.kind === part.kind)
       last.text = (last.text + part.text).slice(-LIVE_BYTES)
@@ -139,6 +209,9 @@ export class Claim {
     this.toolEnded()
   }
 }
+
+type LivePart = { event: 'output' | 'text'; call_id?: string; kind?: string }
+export type Alarms = { tell(where: string): Promise<void> }
 
 class MovedAway extends Error {}
 

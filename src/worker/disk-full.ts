@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { removeWorkspace } from '../sandbox/workspaces.ts'
+import { foldersOf, removeWithAll, workspaceName } from '../sandbox/workspaces.ts'
 import type { RunRow } from '../store/runs.ts'
 import { forgetWorkspace } from '../store/workspaces.ts'
 import type { End } from './end-turn.ts'
@@ -23,7 +23,10 @@ export const isDiskFull = (error: unknown): boolean => FULL.test((error as { cod
 /** The files of a run that ended for want of space go at once: they are what the others lack. What it has committed is in the mirror. */
 export async function giveSpaceBack(deps: WorkerDeps, run: RunRow, end: End): Promise<void> {
   if (end.kind !== 'failed' || end.code !== DISK_FULL) return
-  const workspace = join(deps.folders.workspaces, `${run.id}-${run.epoch}`)
-  // Let go of first: a turn that begins meanwhile must not find a folder that is being emptied.
-  if (await forgetWorkspace(deps.db, run.organization_id, run.id, workspace)) await removeWorkspace(workspace, deps.users.sandbox)
+  const { workspaces } = deps.folders
+  for (const name of foldersOf(workspaces, workspaceName(run.id, run.epoch, null))) {
+    const workspace = join(workspaces, name)
+    // Let go of first: a turn that begins meanwhile must not find a folder that is being emptied.
+    if (await forgetWorkspace(deps.db, run.organization_id, run.id, workspace)) await removeWithAll(workspace, deps.users.sandbox)
+  }
 }

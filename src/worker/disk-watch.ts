@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workspaceBytes } from '../sandbox/workspace-size.ts'
+import { foldersOf } from '../sandbox/workspaces.ts'
 import type { Control } from './control.ts'
 import { DISK_FULL } from './disk-full.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -26,10 +27,10 @@ export class DiskWatch {
     return this.#problem
   }
 
-  /** Watches the workspace of a run until the answer is called. */
-  hold(folder: string, control: Control): () => void {
-    this.#held.set(folder, control)
-    return () => this.#held.delete(folder)
+  /** Watches the folders of an owner of a run, as `workspaceName` calls it, until the answer is called. */
+  hold(owner: string, control: Control): () => void {
+    this.#held.set(owner, control)
+    return () => this.#held.delete(owner)
   }
 
   /** True: whether runs may be started has changed. */
@@ -48,9 +49,12 @@ export class DiskWatch {
   async #endGreediest(disk_bytes: number): Promise<void> {
     const { folders, users } = this.#deps
     // One whose size cannot be told counts as nothing: nobody is ended for want of an answer.
-    const measured = [...this.#held].map(async ([folder, control]) => ({
+    const measured = [...this.#held].map(async ([owner, control]) => ({
       control,
-      bytes: await workspaceBytes(join(folders.workspaces, folder), users.sandbox),
+      // What its snapshots take is the run's too.
+      bytes: sum(
+        await Promise.all(foldersOf(folders.workspaces, owner).map(name => workspaceBytes(join(folders.workspaces, name), users.sandbox))),
+      ),
     }))
     const [greediest] = (await Promise.all(measured)).toSorted((a, b) => b.bytes - a.bytes)
     if (!greediest || greediest.bytes < disk_bytes * GREEDY_PART) return
@@ -58,3 +62,5 @@ export class DiskWatch {
     greediest.control.end({ kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message, phase: 'workspace' })
   }
 }
+
+const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0)

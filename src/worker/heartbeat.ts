@@ -9,11 +9,18 @@ const BEAT_MS = 1_000
 /** So often the time worked goes into the ledger of usage, which is a second row to write; a worker that is killed leaves as much uncounted at most. */
 const COUNT_MS = 5_000
 
+export type Heartbeat = {
+  worked_ms(): number
+  /** Ends the run as lost if its lease is over. For whoever is told of something before the next beat: what a frozen process hears first may come of that. */
+  expire(): void
+  stop(): Promise<void>
+}
+
 /**
  * Keeps the lease alive beside whatever the run does, and hears at once of a stop, a pause, an interruption and the deadline.
  * When no beat gets through for as long as the lease lasts, the run is not ours any more and ends itself.
  */
-export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { worked_ms(): number; stop(): Promise<void> } {
+export function startHeartbeat(claim: Claim, hub: Hub, control: Control): Heartbeat {
   const started = performance.now()
   let counted = started
   let last_success = started
@@ -22,11 +29,12 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
   const beat = async (count_ms = COUNT_MS) => {
     const now = performance.now()
     const worked_ms = now - counted >= count_ms ? now - counted : 0
+    // Before the answer, which may be lost: what is written twice is worse than what is not written once.
+    if (worked_ms > 0) counted = now
     try {
       const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, worked_ms, claim.takeProgress())
       if (!answer) return control.end({ kind: 'lost' })
       last_success = now
-      if (worked_ms > 0) counted = now
       if (answer.status === 'cancelling') control.end({ kind: 'stop' })
       else if (answer.pausing) control.end({ kind: 'paused', reason: 'user_request', message: 'Paused as asked.' })
       else if (answer.deadline_passed)
@@ -63,6 +71,7 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): { work
   })
   return {
     worked_ms: () => performance.now() - started,
+    expire,
     async stop() {
       clearInterval(timer)
       leave()

@@ -1,24 +1,27 @@
 import { INSTRUCTION_CHARS, INSTRUCTION_FILES, type InstructionFile } from '../agent/phases/plan-agent.ts'
+import { type LeftOut, leftOutBy, leftOutText } from '../core/left-out.ts'
 import { readFilesAt } from '../git/read-files.ts'
 import { getCustomPrompt } from '../store/accounts.ts'
-import { findEntries } from '../store/log-entries.ts'
+import { type EntryRow, findEntries } from '../store/log-entries.ts'
 import { getOrganization } from '../store/organizations.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
 import type { WorkerDeps } from './settings.ts'
 
+const LEFT_OUT_FILES = ['.gitmodules', '.gitattributes']
 const decoder = new TextDecoder('utf-8', { fatal: false })
 
-/** What commits say to agents, of the last commits asked for: a commit never changes, and a process for each look costs milliseconds. */
-const known = new Map<string, InstructionFile | null>()
+/** What commits say to agents and what a clone of them lacks, of the last commits asked for: a commit never changes, and a process for each look costs milliseconds. */
+type Said = { file: InstructionFile | null; left_out: LeftOut | null }
+const known = new Map<string, Said>()
 const MOST_KNOWN = 200
 
 /**
  * What the agent of a run is told besides its prompt: by the organization, by the user who started the run, and by the repository where
  * the organization wants that.
  */
-export async function readInstructions(deps: WorkerDeps, claim: Claim, user_id: number, base: Base | null, first: boolean) {
+export async function readInstructions(deps: WorkerDeps, claim: Claim, user_id: number, base: Base | null, first_turn: boolean) {
   const [organization, user_custom_prompt] = await Promise.all([
     getOrganization(deps.db, claim.organization_id),
     getCustomPrompt(deps.db, claim.organization_id, user_id),
@@ -26,57 +29,65 @@ export async function readInstructions(deps: WorkerDeps, claim: Claim, user_id: 
   const organization_rules = organization?.rules ?? null
   await showSaid(claim, 'organization_rules', organization_rules)
   await showSaid(claim, 'user_custom_prompt', user_custom_prompt)
-  const instructions = organization?.enable_rules_detection === false ? null : await readRepositoryFile(deps, claim, base, first)
-  return { organization_rules, user_custom_prompt, instructions }
+  const started = performance.now()
+  const said = base === null ? { file: null, left_out: null } : await saidAt(deps, base.repository.id, base.sha)
+  const instructions = organization?.enable_rules_detection === false ? null : said.file
+  if (first_turn && base !== null)
+    await showRepository(claim, base.sha, { file: instructions, left_out: said.left_out }, performance.now() - started)
+  return { organization_rules, user_custom_prompt, instructions, left_out: said.left_out }
 }
 
 /** Shows a text of people in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
 async function showSaid(claim: Claim, tool_name: string, content: string | null): Promise<void> {
   if (content === null) return
-  const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, { tool_name }, { skip: 0, limit: 1, reverse: true })
-  const shown = rows[0] === undefined ? null : (JSON.parse(rows[0].body) as { tool_output: { content?: string } | null }).tool_output
+  const last = await lastShown(claim, tool_name)
+  const shown = last === undefined ? null : (JSON.parse(last.body) as { tool_output: { content?: string } | null }).tool_output
   if (shown?.content === content) return
   await claim.append({ entries: [serviceAction(tool_name, {}, { status: 'ok', content }, 0)] })
 }
 
-/** The instructions that the repository gives to agents, read from the mirror at the run's base, and shown in the trace once. */
-async function readRepositoryFile(deps: WorkerDeps, claim: Claim, base: Base | null, show: boolean): Promise<InstructionFile | null> {
-  if (base === null) return null
-  const started = performance.now()
-  const file = await instructionsAt(deps, base.repository.id, base.sha)
-  if (file !== null && show) {
-    const output = { status: 'ok', path: file.path, content: file.text, truncated: file.truncated }
-    await claim.append({
-      entries: [
-        serviceAction(
-          'repository_instructions',
-          { looked_for: [...INSTRUCTION_FILES], sha: base.sha },
-          output,
-          performance.now() - started,
-        ),
-      ],
-    })
-  }
-  return file
+async function lastShown(claim: Claim, tool_name: string | null): Promise<EntryRow | undefined> {
+  const page = { skip: 0, limit: 1, reverse: true }
+  return (await findEntries(claim.db, claim.organization_id, claim.run_id, { tool_name: tool_name ?? undefined }, page)).rows[0]
 }
 
-async function instructionsAt(deps: WorkerDeps, repository_id: number, sha: string): Promise<InstructionFile | null> {
+/** The instructions that the repository gives to agents, and what is not there of it; once, whichever of the run's owners did. */
+async function showRepository(claim: Claim, sha: string, { file, left_out }: Said, duration_ms: number): Promise<void> {
+  const entries = []
+  if (file !== null) {
+    const output = { status: 'ok', path: file.path, content: file.text, truncated: file.truncated }
+    entries.push(serviceAction('repository_instructions', { looked_for: [...INSTRUCTION_FILES], sha }, output, duration_ms))
+  }
+  if (left_out !== null)
+    entries.push(serviceAction('git_left_out', { sha }, { status: 'ok', ...left_out, output: leftOutText(left_out) }, 0))
+  const [one] = entries
+  if (one !== undefined && (await lastShown(claim, one.tool_name)) === undefined) await claim.append({ entries })
+}
+
+async function saidAt(deps: WorkerDeps, repository_id: number, sha: string): Promise<Said> {
   const key = `${repository_id}:${sha}`
   const found = known.get(key)
   if (found !== undefined) return found
-  const file = await readInstructionFile(deps, repository_id, sha)
+  const said = await readSaid(deps, repository_id, sha)
   for (const oldest of known.size < MOST_KNOWN ? [] : known.keys().take(1)) known.delete(oldest)
-  known.set(key, file)
-  return file
+  known.set(key, said)
+  return said
 }
 
-async function readInstructionFile(deps: WorkerDeps, repository_id: number, sha: string): Promise<InstructionFile | null> {
-  const files = await readFilesAt(deps.git, repository_id, sha, [...INSTRUCTION_FILES], INSTRUCTION_CHARS * 4)
+/** Read from the mirror, where the agent has written nothing. */
+async function readSaid(deps: WorkerDeps, repository_id: number, sha: string): Promise<Said> {
+  const files = await readFilesAt(deps.git, repository_id, sha, [...INSTRUCTION_FILES, ...LEFT_OUT_FILES], INSTRUCTION_CHARS * 4)
+  const text = (path: string) => {
+    const found = files.get(path)
+    return found && decoder.decode(found.bytes)
+  }
+  const left_out = leftOutBy(text('.gitmodules'), text('.gitattributes'))
   for (const path of INSTRUCTION_FILES) {
     const found = files.get(path)
     if (!found) continue
-    const text = decoder.decode(found.bytes)
-    return { path, text: text.slice(0, INSTRUCTION_CHARS).toWellFormed(), truncated: found.truncated || text.length > INSTRUCTION_CHARS }
+    const content = decoder.decode(found.bytes)
+    const truncated = found.truncated || content.length > INSTRUCTION_CHARS
+    return { file: { path, text: content.slice(0, INSTRUCTION_CHARS).toWellFormed(), truncated }, left_out }
   }
-  return null
+  return { file: null, left_out }
 }

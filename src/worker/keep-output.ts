@@ -22,8 +22,10 @@ export async function appendToolResult(
 ): Promise<AppendAnswer> {
   if (whole === null) return claim.append({ ...add, entries: entriesOf(null) }, db)
   const { organization_id, run_id, epoch } = claim
+  const bytes = claim.redactor.bytes(whole.bytes)
+  const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
   return db.transaction(async tx => {
-    const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(whole), RUN_BYTES)
+    const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), RUN_BYTES)
     return claim.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
   })
 }

@@ -1,12 +1,26 @@
 import type { Prepared, Snapshot } from '../git/checkpoint-commands.ts'
 import { hasCommit } from '../git/revisions.ts'
+import { takeFilesAwayCommand } from '../git/workspace-commands.ts'
 import type { CheckpointRow } from '../store/checkpoints.ts'
-import { clone, switchBranch } from './checkout.ts'
+import type { RunRow } from '../store/runs.ts'
+import type { Base } from './base.ts'
+import { clone, runInWorkspace, switchBranch } from './checkout.ts'
 import type { Found } from './checkpoints.ts'
 import { type Last, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
+import type { WorkerDeps } from './settings.ts'
+import { type FilesOf, leaveOut } from './setup.ts'
 
-/** `last`: the newest checkpoint of the run, null where it has none. */
-export type Filling = Restoring & { last: Last | null }
+/** `last`: the newest checkpoint of the run, null where it has none. `template`: the files are a copy of that one, of `startOf`. */
+export type Filling = Restoring & {
+  last: Last | null
+  template: string | null
+  /** Runs the setup commands when files are there; null: there is nothing to run. */
+  setUp: ((files_of: FilesOf) => Promise<SetUpFiles>) | null
+  /** What they have left before that is no part of the run's files. */
+  left_out: string[]
+}
+
+type SetUpFiles = { seq: number; left_out: string[] }
 
 /** A workspace that is ready: its first snapshot, which holds from entry `seq` on, and what of it is stored already. */
 export type Filled = {
@@ -23,23 +37,48 @@ export type Filled = {
 export async function fillWorkspace(to: Filling): Promise<Filled> {
   const { claim, run, base, snapshots, last } = to
   const started = performance.now()
-  const laid = last === null ? null : await restore(to, last)
+  const ahead = last === null || base === null ? null : await setUpAhead(to, base)
+  const laid = last === null ? null : await restore(to, last, ahead?.left_out ?? null)
   if (laid !== null) {
     const { restored, snapshot } = laid
     const switched = await switchOver(to)
-    const [seq, found] = switched === null ? [laid.seq, Promise.resolve(snapshot)] : [switched, snapshots.take(true)]
+    if (laid.beside) await leaveOut(to.deps, to.sandbox, laid.beside, to.signal)
+    const set_up = laid.beside ? null : await to.setUp?.('agent')
+    const [seq, found] = set_up
+      ? [set_up.seq, snapshots.prepare({ from: 'tree', tree: laid.row.tree, without: set_up.left_out })]
+      : switched === null
+        ? [laid.seq, Promise.resolve(snapshot)]
+        : [switched, snapshots.take(true)]
     const { up_to_date } = restored
     return { snapshot: found, stored: up_to_date ? foundOf(laid.row) : null, seq, through_seq: seq, anew: !up_to_date, restored }
   }
   const sha = base === null ? null : await startOf(to, base)
-  const how: Prepared = sha === null ? { from: 'empty' } : { from: 'clone', sha }
-  const cloned = sha === null || base === null ? run.total_logs : await clone(to.deps, claim, to.sandbox, base, sha, to.signal)
+  const cloned = sha === null || base === null ? run.total_logs : await clone(to, base, sha)
+  const set_up = await to.setUp?.(sha === base?.sha ? 'repository' : 'agent')
+  // What is as it was cloned need not be looked at.
+  const how: Prepared =
+    sha === null ? { from: 'empty' } : set_up ? { from: 'tree', tree: sha, without: set_up.left_out } : { from: 'clone', sha }
   const snapshot = snapshots.prepare(how)
-  if (run.steps === 0 && last === null) return { snapshot, stored: null, seq: 0, through_seq: cloned, anew: false, restored: null }
+  if (run.steps === 0 && last === null)
+    return { snapshot, stored: null, seq: 0, through_seq: set_up?.seq ?? cloned, anew: false, restored: null }
   const found = await snapshot
+  to.signal.throwIfAborted()
   const restored: Restored = { how: 'fresh', seq: null, commit: sha, tree: found?.tree ?? null, matches: false, up_to_date: false }
   const seq = await recordRestored(claim, restored, performance.now() - started)
   return { snapshot, stored: null, seq, through_seq: seq, anew: true, restored }
+}
+
+/**
+ * Before an agent's files come back the commands run on the repository's own: with those of the agent it could have them do what it likes, and
+ * they know more than it does. What they have made stays, the repository's own files go. Null: nothing was run.
+ */
+async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
+  const { deps, sandbox, signal } = to
+  if (to.setUp === null || !(await hasCommit(deps.git, base.repository.id, base.sha))) return null
+  await clone(to, base, base.sha)
+  const set_up = await to.setUp('repository')
+  await runInWorkspace(deps, sandbox, takeFilesAwayCommand(), signal)
+  return set_up
 }
 
 /** The folder is still there, with whatever was done to it since the last checkpoint. */
@@ -47,14 +86,17 @@ export async function takeOver(to: Filling): Promise<Filled> {
   const { claim, run, base, snapshots, last } = to
   const started = performance.now()
   await switchOver(to)
+  const set_up = await to.setUp?.('agent')
+  const without = set_up?.left_out ?? to.left_out
   const known = last?.tree ?? base?.sha ?? null
-  const snapshot = snapshots.prepare(known === null ? { from: 'empty' } : { from: 'tree', tree: known })
+  const snapshot = snapshots.prepare(known === null ? { from: 'empty', without } : { from: 'tree', tree: known, without })
   const stored = last?.covers ? foundOf(last) : null
   if (run.recovering_since === null) {
     const { total_logs } = await claim.append({})
     return { snapshot, stored, seq: total_logs, through_seq: total_logs, anew: stored === null, restored: null }
   }
   const found = await snapshot
+  to.signal.throwIfAborted()
   const matches = found !== null && found.tree === last?.tree
   const restored: Restored = {
     how: 'adopted',
@@ -74,8 +116,14 @@ async function switchOver({ deps, claim, run, base, sandbox, signal }: Filling):
   return switchBranch(deps, claim, sandbox, base, run.head_sha, base.renewed.start_sha, signal)
 }
 
+/** The template of the commit that the run is to begin with; null: there is none to be had. */
+export async function templateFor(deps: WorkerDeps, run: RunRow, base: Base, signal: AbortSignal): Promise<string | null> {
+  const sha = await startOf({ deps, run }, base)
+  return sha === null ? null : deps.templates.provide(base.repository.id, sha, signal)
+}
+
 /** What the run last committed, where this machine's mirror has it. */
-async function startOf({ deps, run }: Filling, base: NonNullable<Filling['base']>): Promise<string> {
+async function startOf({ deps, run }: Pick<Filling, 'deps' | 'run'>, base: Base): Promise<string | null> {
   const sha = base.renewed?.start_sha ?? run.head_sha ?? base.sha
   return sha === base.sha || (await hasCommit(deps.git, base.repository.id, sha)) ? sha : base.sha
 }

@@ -1,6 +1,7 @@
 import { type Conversation, type JournalRecord, type OpenCall, promptMessage, toolMessage } from '../agent/conversation.ts'
 import type { LoopJournal, Signals } from '../agent/journal.ts'
 import type { PlannedCall } from '../agent/meter.ts'
+import { NOT_RUN } from '../core/not-run.ts'
 import type { Reservation } from '../core/reservation.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { Addition, AppendAnswer, NewRecord, UsageDelta } from '../store/append.ts'
@@ -14,6 +15,7 @@ import { errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 import { appendToolResult } from './keep-output.ts'
 import type { Restored } from './restore.ts'
+import type { SetupFailure } from './setup.ts'
 
 const record = (kind: NewRecord['kind'], key: string | null, body: unknown): NewRecord => ({ kind, key, body: JSON.stringify(body) })
 const signals = (answer: AppendAnswer): Signals => ({
@@ -31,7 +33,11 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       return claim.db.transaction(async tx => {
         const rows = await takeMessages(tx, claim.organization_id, claim.run_id, claim.epoch)
         const messages = rows.map(row =>
-          promptMessage({ text: row.text, images: row.images === null ? [] : (JSON.parse(row.images) as string[]), from_person: true }),
+          promptMessage({
+            text: claim.redactor.text(row.text, 'known'),
+            images: row.images === null ? [] : (JSON.parse(row.images) as string[]),
+            from_person: true,
+          }),
         )
         if (messages.length > 0) await claim.append({ records: [record('message', null, { messages })] }, tx)
         return messages
@@ -41,6 +47,7 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       return told(claim, call, async db => signals(await claim.append(started(call), db)))
     },
     async modelFailed({ error, attempt, retry_in_ms }, charge) {
+      claim.answerEnded()
       const retryable = retry_in_ms !== null
       const details = {
         code: error.code,
@@ -62,6 +69,8 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       await claim.append({ records: [record('model_failed', null, { code: 'not_called', charge: null })], reserved_usd: '0' })
     },
     async modelAnswered(answer, ends_turn, next) {
+      claim.answerEnded()
+      await claim.tellAlarms('answer of the model')
       const { input_tokens, output_tokens, cached_tokens, cost_usd } = answer.usage
       const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
       const body = {
@@ -79,18 +88,19 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
     },
     async toolFinished(call, result, message, answer, ends_turn, next) {
       claim.toolEnded()
+      await claim.tellAlarms(`output of ${call.name.slice(0, 100)}`)
       const placed = onToolEnd(call.name)
       const thought = answer === null ? null : thoughtOf(answer)
       const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
       const entriesOf = (artifact_url: string | null) => toolEntries(call, result, thought, artifact_url)
-      const write = async (add: Addition, db?: Transactional) => {
-        const answer = await appendToolResult(claim, result, entriesOf, add, db)
-        placed?.(answer.total_logs - entriesOf(null).length + 1, answer.total_logs)
-        return signals(answer)
+      const write = (add: Addition, db?: Transactional) => appendToolResult(claim, result, entriesOf, add, db)
+      const writeBoth = (call: PlannedCall) => {
+        const { records, ...set_aside } = started(call)
+        return told(claim, call, db => write({ records: [finished, ...records], ...set_aside }, db))
       }
-      if (next === null || !('kind' in next)) return write({ records: [finished, ...intent(next)] })
-      const { records, ...set_aside } = started(next)
-      return told(claim, next, db => write({ records: [finished, ...records], ...set_aside }, db))
+      const written = next !== null && 'kind' in next ? await writeBoth(next) : await write({ records: [finished, ...intent(next)] })
+      placed?.(written.total_logs - entriesOf(null).length + 1, written.total_logs)
+      return signals(written)
     },
     async trouble(code, message, told) {
       await claim.append({
@@ -175,6 +185,16 @@ export async function tellRestored(claim: Claim, restored: Restored | null): Pro
   return [message]
 }
 
+/** What the agent has to know of an environment that is not what it should be. It is part of the conversation from then on. */
+export async function tellSetupFailures(claim: Claim, failures: SetupFailure[]): Promise<ModelMessage[]> {
+  if (failures.length === 0) return []
+  const told = failures.map(({ command, why }) => `- \`${command}\` ${why}`).join('\n')
+  const content = `Of the commands that prepare this workspace some did not succeed, so what they install may be missing:\n${told}`
+  const message: ModelMessage = { role: 'user', content: claim.redactor.text(content) }
+  await claim.append({ records: [record('message', null, { messages: [message] })] })
+  return [message]
+}
+
 /** Outcomes for calls whose outcome nobody knows: never run again, and the agent is told (decisions §1). */
 export async function closeOpenCalls(claim: Claim, calls: OpenCall[]): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = []
@@ -182,8 +202,8 @@ export async function closeOpenCalls(claim: Claim, calls: OpenCall[]): Promise<M
     const error = started
       ? 'Interrupted: whether it took effect is unknown. Look before you repeat it.'
       : inherited
-        ? 'Not run: the run was forked before.'
-        : 'Not run: the turn was interrupted before.'
+        ? `${NOT_RUN}the run was forked before.`
+        : `${NOT_RUN}the turn was interrupted before.`
     const result = {
       status: 'interrupted' as const,
       output: { status: 'interrupted', error },

@@ -40,7 +40,7 @@ export class Packer {
     for (const sha of known) this.#known.add(sha)
   }
 
-  /** Null: there is nothing new in them. Commits of the agent that git's check refuses are taken out of the snapshots. Rejects with TooLarge, SandboxError, GitError. */
+  /** Null: there is nothing new in them. Commits of the agent that are too large, or that git's check refuses, are taken out of the snapshots. Rejects with TooLarge, SandboxError, GitError. */
   async pack(snapshots: Snapshot[]): Promise<NewPack | null> {
     await this.#knowBase()
     const last = snapshots.at(-1)
@@ -50,7 +50,8 @@ export class Packer {
     try {
       return await this.#make(last, trees, heads)
     } catch (error) {
-      if (!(error instanceof GitError && error.code === 'corrupt') || heads.length === 0) throw error
+      const about_objects = error instanceof TooLarge || (error instanceof GitError && ['corrupt', 'too_large'].includes(error.code))
+      if (!about_objects || heads.length === 0) throw error
       for (const snapshot of snapshots) if (snapshot.head !== null && heads.includes(snapshot.head)) snapshot.head = null
       return await this.#make(last, trees, [])
     }

@@ -6,31 +6,40 @@ import { traceUrl } from '../core/trace-url.ts'
 import { importBundle } from '../git/bundles.ts'
 import { readChanges } from '../git/changes.ts'
 import { GitError } from '../git/git-error.ts'
-import { bundleCommand, commitCommand, parseCommit } from '../git/workspace-commands.ts'
+import { bundleCommand, putTogetherCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { getChange, saveChange } from '../store/changes.ts'
-import { lastOutcomeAt } from '../store/journal.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
 import { type Base, hasCommit, nextBranch, renewBase } from './base.ts'
-import { workspaceRepository } from './checkout.ts'
+import { runInWorkspace } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
+import { commitTurn, planCommit, tooSlow } from './commit-turn.ts'
 import type { Control } from './control.ts'
+import { evaluateTurn, type SentBack } from './evaluate-commits.ts'
+import { goOnFrom } from './go-on-from.ts'
 import { isEnded, propose } from './propose.ts'
-import { pushRunBranch } from './push-branch.ts'
+import { type Elsewhere, pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
 
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
-/** `pushed` and `nothing` end well; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
+/** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
 export type Published =
   | { kind: 'nothing' }
+  | { kind: 'sent_back' }
   | { kind: 'pushed' }
   | { kind: 'refused'; message: string }
-  | { kind: 'failed'; reason: 'git_unavailable' | 'agent_error' | 'disk_quota'; code: string; message: string }
+  | NotPublished
+export type NotPublished = {
+  kind: 'failed'
+  reason: 'git_unavailable' | 'agent_error' | 'disk_quota' | 'policy_denied'
+  code: string
+  message: string
+}
 
 /** Commit inside → bundle out → check and import → push one refspec → pull request (architecture: git is never run in the agent's tree). */
 export async function publish(
@@ -40,35 +49,45 @@ export async function publish(
   base: Base,
   sandbox: Sandbox,
   answer: string,
+  sent_back: readonly SentBack[],
   control: Control,
 ): Promise<Published> {
   const { signal } = control
   const words = proposal({
-    title: run.title,
-    answer,
+    title: claim.redactor.text(run.title),
+    answer: claim.redactor.text(answer),
     web_url: traceUrl(deps.base_url, run.id),
     scripted: deps.models.get(run.model)?.scripted ?? false,
     trailer: deps.author.trailer,
   })
-  const at = await lastOutcomeAt(deps.db, run.organization_id, run.id)
-  const made = await commit(deps, base, sandbox, { message: words.commit_message, at: at ?? run.turn_started_at }, signal)
+  const planned = await planCommit(deps, claim, run, words.commit_message)
+  const reset_to = sent_back.at(-1)?.reset_to
+  if (reset_to) await runInWorkspace(deps, sandbox, putTogetherCommand(reset_to), signal)
+  const made = await commitTurn(deps, base, sandbox, planned, signal)
   if ('kind' in made) return made
-  const { head } = made
-  if (head === null) return { kind: 'nothing' }
+  if (made.head === null) return { kind: 'nothing' }
   const taken = new Set<string>()
   // Each round ends unless a person closed or merged the pull request in the middle of it, or the remote has a branch of this name that nobody
-  // here knows: the database came from a backup, and the run had been further. What is there is left alone.
+  // here knows: the database came from a backup, and the run had been further. What is there is left alone. Or the branch has what an owner of
+  // before pushed in its last moment: the work goes on from there.
+  let head = made.head
+  let row = run
   for (let current = base; ; ) {
-    current = await renewBase(deps, run, current, signal)
-    const published = await offer(deps, claim, run, current, sandbox, head, words, control)
-    if (published !== null && published.kind !== 'taken') return published
-    if (published?.kind !== 'taken') continue
-    taken.add(current.branch)
-    current = { ...current, branch: nextBranch(run, taken), renewed: current.renewed ?? { start_sha: current.sha } }
+    current = await renewBase(deps, row, current, signal)
+    const published = await offer(deps, claim, row, current, sandbox, head, words, sent_back, control)
+    if (published === null) continue
+    if (published.kind === 'ahead') {
+      row = { ...row, head_sha: head }
+      head = await goOnFrom(deps, current, sandbox, planned, { head, pushed_sha: published.sha }, signal)
+    } else if (published.kind !== 'taken') return published
+    else {
+      taken.add(current.branch)
+      current = { ...current, branch: nextBranch(run, taken), renewed: current.renewed ?? { start_sha: current.sha } }
+    }
   }
 }
 
-/** Null: the pull request of the branch was closed or merged meanwhile. `taken`: the remote has a branch of this name that is not known here. */
+/** Null: the pull request of the branch was closed or merged meanwhile. `taken`, `ahead`: as `pushRunBranch` has it. */
 async function offer(
   deps: WorkerDeps,
   claim: Claim,
@@ -77,8 +96,9 @@ async function offer(
   sandbox: Sandbox,
   head: string,
   words: Proposal,
+  sent_back: readonly SentBack[],
   control: Control,
-): Promise<Published | { kind: 'taken' } | null> {
+): Promise<Published | Elsewhere | null> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
   // What was closed, merged or let go as it is, nobody wants proposed again.
@@ -96,7 +116,9 @@ async function offer(
     const next = { base_sha: base.sha, branch: base.branch }
     if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
       throw new FencedError('the run belongs to another owner')
-    const failed = await pushRunBranch(deps, claim, base, head, pushed_sha === null, control)
+    const evaluated = await evaluateTurn(deps, claim, base, { head, pushed_sha }, sent_back)
+    if (evaluated) return evaluated
+    const failed = await pushRunBranch(deps, claim, base, head, pushed_sha, control)
     if (failed) return failed
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
@@ -116,42 +138,12 @@ async function takeOut(
 ): Promise<Published | null> {
   const failed = await bringOut(deps, claim, run, base, sandbox, head, signal)
   if (failed) return failed
-  const changes = await readChanges(deps.git, base.repository.id, base.sha, head, { max_patch_bytes: PATCH_BYTES })
+  const changes = claim.redactor.value(await readChanges(deps.git, base.repository.id, base.sha, head, { max_patch_bytes: PATCH_BYTES }))
   const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
   if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
     throw new FencedError('the run belongs to another owner')
   return null
 }
-
-async function commit(
-  deps: WorkerDeps,
-  base: Base,
-  sandbox: Sandbox,
-  words: { message: string; at: Date },
-  signal: AbortSignal,
-): Promise<{ head: string | null } | Published> {
-  const command = commitCommand({ ...workspaceRepository(deps, base, base.sha), ...words })
-  const result = await sandbox.exec({
-    command,
-    shell: 'separate',
-    timeout_ms: deps.git_limits.push_ms,
-    max_output_bytes: 16 * 1024,
-    signal,
-  })
-  const output = Buffer.from(result.output).toString('utf8')
-  const made = result.status === 'exited' ? parseCommit(result.exit_code, output) : null
-  if (made !== null) return { head: made.head_sha }
-  if (result.status === 'timeout') return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
-  const message_text = `The changes could not be committed: ${output.trim().slice(-1_000) || result.status}`
-  return { kind: 'failed', reason: 'agent_error', code: 'commit_failed', message: message_text }
-}
-
-const tooSlow = (code: string, what: string, ms: number): Published => ({
-  kind: 'failed',
-  reason: 'agent_error',
-  code,
-  message: `${what} within ${ms / 1000} s.`,
-})
 
 async function bringOut(
   deps: WorkerDeps,

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from '../git/git-error.ts'
-import { hasOtherCommits, pushBranch } from '../git/push.ts'
+import { fetchBranches, isAncestor } from '../git/merge.ts'
+import { hasMoved, pushBranch } from '../git/push.ts'
 import { recordPush } from '../store/changes.ts'
+import { listPushes } from '../store/journal.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
 import type { Base } from './base.ts'
@@ -14,28 +16,35 @@ const ATTEMPTS_OF_THE_UNKNOWN = 3
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
-/** `taken`: the branch is not new, and what is on it is not known here. */
+/**
+ * The branch has commits that what was to be pushed does not build on. `taken`: nothing was pushed to it yet, as far as is known, and nobody
+ * here knows them. `ahead`: it stands at `sha`, which an owner of this run was about to push.
+ */
+export type Elsewhere = { kind: 'taken' } | { kind: 'ahead'; sha: string }
+
 export type NotPushed =
-  | { kind: 'taken' }
+  | Elsewhere
   | { kind: 'refused'; message: string }
   | { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
 
 /**
- * Pushes the run's branch. A remote that is away is tried again for `push_retry_ms`, ever less often: the commit is in the mirror meanwhile,
- * and the run stays `running` in phase `push`. Every wait stands in the trace before it is waited. Null: pushed. `is_new`: nothing was pushed to
- * this branch yet, as far as is known.
+ * Pushes the run's branch. What is pushed is written down before. A remote that is away is tried again for `push_retry_ms` from the first push
+ * of the turn, whichever owner made it, ever less often: the commit is in the mirror meanwhile, and the run stays `running` in phase `push`.
+ * Every wait stands in the trace before it is waited. Null: pushed. `pushed_sha`: what this branch had last, as far as is known.
  */
 export async function pushRunBranch(
   deps: WorkerDeps,
   claim: Claim,
   base: Base,
   head: string,
-  is_new: boolean,
+  pushed_sha: string | null,
   control: Control,
 ): Promise<NotPushed | null> {
   const { signal } = control
   const input = { repository: base.repository.url, branch: base.branch, sha: head }
-  const ends_at = performance.now() + deps.push_retry_ms
+  const { ours, waited_ms } = await announce(deps, claim, base.branch, head)
+  if (pushed_sha !== null) ours.add(pushed_sha)
+  const ends_at = performance.now() + deps.push_retry_ms - waited_ms
   for (let attempt = 1; ; attempt++) {
     const started = performance.now()
     const action = (output: Record<string, unknown>) => serviceAction('git_push', input, output, performance.now() - started)
@@ -50,12 +59,15 @@ export async function pushRunBranch(
       if (!(error instanceof GitError)) throw error
       const { message } = error
       const code = `push_${error.code}`
-      const failed = action({ status: 'error', error: message })
-      if (is_new && hasOtherCommits(error)) {
+      const found = hasMoved(error) ? await whereItStands(deps, base, head, ours, signal) : null
+      const ahead =
+        found?.kind === 'ahead' ? { found_sha: found.sha, note: 'An earlier worker of this run pushed that: it goes on from there.' } : {}
+      const failed = action({ status: 'error', error: message, ...ahead })
+      if (found?.kind === 'ahead' || (found?.kind === 'taken' && pushed_sha === null)) {
         await claim.append({ entries: [failed] })
-        return { kind: 'taken' }
+        return found
       }
-      const wait = waitBefore(attempt, error)
+      const wait = waitBefore(attempt, error, found?.kind === 'again')
       if (wait !== null && performance.now() + wait < ends_at) {
         const known = errorEntry({ code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) }, 'git_push')
         await claim.append({ entries: attempt === 1 ? [failed, known] : [known] })
@@ -78,8 +90,39 @@ export async function pushRunBranch(
   }
 }
 
+/** Writes down what is about to be pushed. `ours`: all that owners of this run were about to push there. `waited_ms`: since the first push of the turn. */
+async function announce(deps: WorkerDeps, claim: Claim, branch: string, sha: string): Promise<{ ours: Set<string>; waited_ms: number }> {
+  await claim.append({ records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha }) }] })
+  const rows = await listPushes(deps.db, claim.organization_id, claim.run_id)
+  const pushes = rows.map(row => ({ ...row, ...(JSON.parse(row.body) as { branch: string; sha: string }) }))
+  const turn = pushes.at(-1)?.turn
+  return {
+    ours: new Set(pushes.filter(push => push.branch === branch).map(push => push.sha)),
+    waited_ms: pushes.find(push => push.turn === turn)?.age_ms ?? 0,
+  }
+}
+
+/** What keeps a branch from being pushed to. `again`: nothing any more, or another push that is under way, or the remote does not say. */
+async function whereItStands(
+  deps: WorkerDeps,
+  { repository, branch }: Base,
+  head: string,
+  ours: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Elsewhere | { kind: 'again' }> {
+  try {
+    const { head_sha } = await fetchBranches(deps.git, repository, { base: branch, head: branch }, deps.git_limits.fetch_ms, signal)
+    if (head_sha === null || (await isAncestor(deps.git, repository.id, head_sha, head))) return { kind: 'again' }
+    return ours.has(head_sha) ? { kind: 'ahead', sha: head_sha } : { kind: 'taken' }
+  } catch (error) {
+    if (error instanceof GitError) return { kind: 'again' }
+    throw error
+  }
+}
+
 /** Milliseconds, ever more of them and never quite the same: many runs may wait for one server. Null: it is not going to pass. */
-function waitBefore(attempt: number, error: GitError): number | null {
-  if (!error.retryable && !(error.code === 'failed' && attempt < ATTEMPTS_OF_THE_UNKNOWN)) return null
+function waitBefore(attempt: number, error: GitError, again: boolean): number | null {
+  const unknown = again || error.code === 'failed'
+  if (!error.retryable && !(unknown && attempt < ATTEMPTS_OF_THE_UNKNOWN)) return null
   return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2)
 }

@@ -42,24 +42,34 @@ export type Restoring = {
   signal: AbortSignal
 }
 
-/** Lays the newest files that were kept out in an empty workspace, and reads them back. Null: nothing that was kept can be used. */
+/**
+ * Lays the newest files that were kept out in an empty workspace, or one with nothing but what a setup has made in it, which is `made` and more,
+ * and reads them back. Where they do not go together, what was made goes. Null: nothing that was kept can be used. Rejects with the reason of
+ * `signal`, and says nothing of files then that it has not read.
+ */
 export async function restore(
   to: Restoring,
   last: Last,
-): Promise<{ row: CheckpointRow; snapshot: Snapshot; restored: Restored; seq: number } | null> {
+  made: string[] | null,
+): Promise<{ row: CheckpointRow; snapshot: Snapshot; restored: Restored; seq: number; beside: string[] | null } | null> {
   const { deps, claim, run, sandbox, snapshots, signal } = to
-  for (const row of await listCheckpoints(deps.db, run.organization_id, run.id, TRIES)) {
+  const rows = await listCheckpoints(deps.db, run.organization_id, run.id, TRIES)
+  const tries = rows.map(row => ({ row, beside: null as string[] | null }))
+  const [newest] = rows
+  if (made !== null && newest !== undefined) tries.unshift({ row: newest, beside: made })
+  for (const { row, beside } of tries) {
     const started = performance.now()
-    const failure = await layOut(to, row)
-    const snapshot = failure === null ? await snapshots.prepare({ from: 'tree', tree: row.tree }) : null
+    const failure = await layOut(to, row, beside ?? [])
+    const snapshot = failure === null ? await snapshots.prepare({ from: 'tree', tree: row.tree, without: beside ?? [] }) : null
+    signal.throwIfAborted()
     const matches = snapshot?.tree === row.tree
     const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
     const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date }
     const missing = row.left_out === null ? {} : { left_out: JSON.parse(row.left_out) as unknown }
-    const error = matches ? null : (failure ?? 'The files are not those that were kept.')
+    const unlike = beside === null ? 'The files are not those that were kept.' : 'They do not go with what the setup commands have made.'
+    const error = matches ? null : (failure ?? unlike)
     const seq = await recordRestored(claim, restored, performance.now() - started, { ...missing, ...(error !== null && { error }) })
-    if (snapshot && matches) return { row, snapshot, restored, seq }
-    if (signal.aborted) return null
+    if (snapshot && matches) return { row, snapshot, restored, seq, beside }
     await runInWorkspace(deps, sandbox, EMPTY, signal)
   }
   return null
@@ -77,15 +87,19 @@ export async function recordRestored(
 }
 
 /** Null when git did it, otherwise why not. */
-async function layOut({ deps, run, base, kept, sandbox, signal }: Restoring, row: CheckpointRow): Promise<string | null> {
+async function layOut(
+  { deps, run, base, kept, sandbox, signal }: Restoring,
+  row: CheckpointRow,
+  beside: readonly string[],
+): Promise<string | null> {
   const objects = [row.tree, ...(row.head === null ? [] : [row.head])]
-  const { max_pack_bytes } = deps.checkpoints
-  const there = await withKept(deps.git, run.id, () => bringObjects(deps, run.organization_id, kept, row.packs, objects, max_pack_bytes))
+  const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
+  const there = await withKept(deps.git, run.id, () => bringObjects(deps, run.organization_id, kept, row.packs, objects, bounds), signal)
   if (!there) return 'Some of its objects cannot be had any more.'
   // A run that was forked goes on with a branch of its own.
   const branch = run.forked_at_seq !== null && row.seq === 0 ? (base?.branch ?? row.branch) : row.branch
   const repository = base === null ? null : workspaceRepository(deps, base, row.base_sha ?? base.sha)
-  const command = restoreCommand({ kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch }, repository)
+  const command = restoreCommand({ kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch, beside }, repository)
   const { status, output, ended } = await runInWorkspace(deps, sandbox, command, signal)
   return status === 'ok' ? null : output.slice(-1_000) || ended
 }

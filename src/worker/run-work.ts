@@ -1,4 +1,4 @@
-import { rebuildConversation } from '../agent/conversation.ts'
+import { type Conversation, rebuildConversation } from '../agent/conversation.ts'
 import { type LoopOutcome, runLoop } from '../agent/loop.ts'
 import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
 import { retryPolicy } from '../agent/retry-policy.ts'
@@ -7,24 +7,38 @@ import { toolSpecs } from '../agent/tool.ts'
 import { tools } from '../agent/tools/table.ts'
 import { isDatabaseAway } from '../core/database-away.ts'
 import { mayChangeFiles } from '../core/file-tools.ts'
-import { errorText, logWith } from '../core/log.ts'
+import { errorText, type Log, logWith } from '../core/log.ts'
 import type { ToolCall } from '../model/port.ts'
-import { type Sandbox, SandboxError, SandboxLostError } from '../sandbox/port.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import type { RunRow } from '../store/runs.ts'
 import { patient } from '../store/undone.ts'
-import { type Base, prepareBase, StartError } from './base.ts'
+import { type Base, prepareBase } from './base.ts'
 import { Claim, FencedError } from './claim.ts'
-import type { Control, EndReason } from './control.ts'
-import { DISK_FULL, giveSpaceBack, isDiskFull, namedDiskFull } from './disk-full.ts'
+import type { Control } from './control.ts'
+import { giveSpaceBack, namedDiskFull } from './disk-full.ts'
+import { listReachable } from './egress.ts'
+import { endOf, endOfControl } from './end-of.ts'
 import { type End, endTurn } from './end-turn.ts'
-import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
+import { type Heartbeat, LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
+import { isToBeSetUp } from './home.ts'
 import { readInstructions } from './instructions.ts'
-import { chargeLostCall, closeOpenCalls, createLoopJournal, readJournal, recordRecovery, tellRestored } from './loop-journal.ts'
+import {
+  chargeLostCall,
+  closeOpenCalls,
+  createLoopJournal,
+  readJournal,
+  recordRecovery,
+  tellRestored,
+  tellSetupFailures,
+} from './loop-journal.ts'
 import { type ObservedTurn, observeTurn } from './observe-turn.ts'
+import { isElsewhere } from './place.ts'
 import { publish } from './publish.ts'
+import { openRunSecrets } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
+import { leftOutBySetup, setupOf } from './setup.ts'
 import { watchLimits } from './turn-limits.ts'
-import { isElsewhere, openWorkspace, type Workspace } from './workspace.ts'
+import { openWorkspace, type Workspace } from './workspace.ts'
 
 /** How long an end waits until the last checkpoint is stored. */
 const FINISH_MS = 10_000
@@ -35,7 +49,8 @@ const PAUSE_MS = 5_000
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
-  const log = logWith(shared.log, { run_id, organization_id, epoch, owner })
+  const written: Log = (level, message, fields) => shared.log(level, message, claim.redactor.value(fields))
+  const log = logWith(written, { run_id, organization_id, epoch, owner })
   // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
   let patient_until = Number.POSITIVE_INFINITY
   const deps = { ...shared, log, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
@@ -51,6 +66,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   try {
     end = namedDiskFull(await workToEnd(deps, claim, run, control, beat, opened, turn))
   } catch (error) {
+    beat.expire()
     end = namedDiskFull(endOf(error, control))
     if (end.kind === 'lost' && isDatabaseAway(error)) log('error', 'the database is away: the run is let go', { error: errorText(error) })
     if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
@@ -72,6 +88,7 @@ async function closeFiles(opened: Opened, end: End): Promise<void> {
   const workspace = await opened.workspace?.catch(() => null)
   if (!workspace) return
   await workspace.sandbox.stop()
+  if (end.kind !== 'lost') await workspace.tellBlocked()
   if (end.kind !== 'lost') await workspace.checkpoints.finish(patienceOf(end))
   await workspace[Symbol.asyncDispose]()
 }
@@ -108,7 +125,7 @@ async function workToEnd(
   claim: Claim,
   run: RunRow,
   control: Control,
-  beat: { worked_ms(): number },
+  beat: Heartbeat,
   opened: Opened,
   turn: ObservedTurn,
 ): Promise<End> {
@@ -121,12 +138,14 @@ async function workToEnd(
       message: `The model ${run.model} is not configured any more.`,
       phase: 'model',
     }
+  const secrets = await openRunSecrets(deps, claim, run)
   const base = await prepareBase(deps, claim, run, control.signal)
   if (control.signal.aborted) return endOfControl(control)
 
   // The first model call needs the conversation only: the workspace is made while the model thinks, and the first tool waits for it.
   const openOnce = async (): Promise<Workspace> => {
-    opened.workspace ??= openWorkspace(deps, claim, run, base, control.signal).catch(error => {
+    opened.workspace ??= openWorkspace(deps, claim, run, base, secrets, setup, control.signal).catch(error => {
+      beat.expire()
       control.end(endOf(error, control))
       throw error
     })
@@ -134,10 +153,15 @@ async function workToEnd(
     return opened.current
   }
   const sandbox = async () => (await openOnce()).sandbox
+  // Files that have to be brought here first are a part of the start, and shown as that.
+  const elsewhere = isElsewhere(deps, run)
+  const setup = await setupOf(deps, run)
+  const files_first = elsewhere || isToBeSetUp(deps, run, setup)
+  const begin = async () => run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' })
   const [told, records, started] = await Promise.all([
-    readInstructions(deps, claim, run.user_id, base, run.turn === 1 && run.total_logs <= 2),
+    readInstructions(deps, claim, run.user_id, base, run.turn === 1),
     readJournal(claim),
-    run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' }),
+    files_first || begin(),
   ])
   if (!started) return endOfControl(control)
   const conversation = rebuildConversation(records, run.turn)
@@ -147,52 +171,68 @@ async function workToEnd(
   conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
 
   // What the conversation says of files is no use where they are not the ones that it means.
-  if (isElsewhere(deps, run)) {
-    const { restored } = await openOnce()
+  if (files_first) {
+    const { restored, setup_failures } = await openOnce()
+    if (!(await begin())) return endOfControl(control)
     // An answer about files that are lost is no answer: the agent looks again. One about files that are there is left as it is.
     if (restored !== null && !restored.up_to_date) conversation.ending = null
     if (conversation.ending === null) conversation.messages.push(...(await tellRestored(claim, restored)))
+    if (conversation.ending === null) conversation.messages.push(...(await tellSetupFailures(claim, setup_failures)))
   }
 
-  const instructions = planAgentInstructions({
+  const said = planAgentInstructions({
     repository: base?.repository.full_name ?? null,
     branch: base?.branch ?? null,
     base_ref: base?.ref ?? null,
+    secrets: Object.keys(secrets.environment),
+    set_up_by: setup?.commands ?? [],
+    set_up: setup === null ? [] : await leftOutBySetup(deps, run),
+    reachable: await listReachable(deps, claim, base?.repository.id ?? null),
     ...told,
   })
+  const instructions = secrets.redactor.text(said)
   const estimate = createTokenEstimate(instructions, toolSpecs(tools))
   const meter = watchLimits(deps, run, { model, estimate, noticed }, beat.worked_ms, control)
   if (open_reservation !== null) {
     meter.charged(open_reservation)
     conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
   }
-  const outcome = await runLoop({
-    model: turn.model(model),
-    instructions,
-    tools,
-    conversation,
-    journal: turn.journal(
-      createLoopJournal(claim, run.model, name => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)),
-    ),
-    meter,
-    retry: { ...retryPolicy, left_ms: meter.left_ms },
-    timeouts: deps.model_timeouts,
-    sandbox,
-    tool_seconds: deps.tool_seconds,
-    sandboxReady: () => opened.current !== null,
-    on_model_call: () => void setImmediate(() => opened.ended || openOnce().catch(() => {})),
-    signal: control.signal,
-    leaving: () => control.leaving,
-    stepSignal: () => control.stepSignal(),
-    on_progress: () => claim.progressed(),
-    on_delta: delta => claim.liveText({ event: 'text', ...delta }),
-    async on_tool(call, signal) {
-      if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
-      claim.toolStarted(call)
-    },
-    on_output: liveOutput(claim),
-  }).finally(meter.stop)
-  return endOfLoop(deps, claim, run, base, sandbox, control, outcome)
+  const runAgent = (conversation: Conversation) => {
+    const stop = meter.watch()
+    return runLoop({
+      model: turn.model(model),
+      instructions,
+      tools,
+      conversation,
+      journal: turn.journal(
+        createLoopJournal(claim, run.model, name => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)),
+      ),
+      meter,
+      retry: { ...retryPolicy, left_ms: meter.left_ms },
+      timeouts: deps.model_timeouts,
+      sandbox,
+      redactor: secrets.redactor,
+      tool_seconds: deps.tool_seconds,
+      sandboxReady: () => opened.current !== null,
+      on_model_call: () => void setImmediate(() => opened.ended || openOnce().catch(() => {})),
+      signal: control.signal,
+      leaving: () => control.leaving,
+      stepSignal: () => control.stepSignal(),
+      on_progress: () => claim.progressed(),
+      on_delta: delta => claim.liveText({ event: 'text', ...delta }),
+      async on_tool(call, signal) {
+        if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
+        claim.toolStarted(call)
+      },
+      on_output: liveOutput(claim),
+    }).finally(stop)
+  }
+  for (let going_on = conversation; ; ) {
+    const end = await endOfLoop(deps, claim, run, base, sandbox, going_on.sent_back, control, await runAgent(going_on))
+    if (end !== 'sent_back') return end
+    if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+    going_on = rebuildConversation(await readJournal(claim), run.turn)
+  }
 }
 
 async function endOfLoop(
@@ -201,9 +241,10 @@ async function endOfLoop(
   run: RunRow,
   base: Base | null,
   open: () => Promise<Sandbox>,
+  sent_back: Conversation['sent_back'],
   control: Control,
   outcome: LoopOutcome,
-): Promise<End> {
+): Promise<End | 'sent_back'> {
   if (outcome.kind === 'stopped') return endOfControl(control)
   if (outcome.kind === 'failed') {
     if (outcome.reason === 'model_auth')
@@ -219,8 +260,9 @@ async function endOfLoop(
   const answer = { text: outcome.text.trim(), thought: outcome.thought }
   if (base === null) return { kind: 'completed', ...answer }
   if (!(await claim.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
-  const published = await publish(deps, claim, run, base, sandbox, answer.text, control)
+  const published = await publish(deps, claim, run, base, sandbox, answer.text, sent_back, control)
   if (control.signal.aborted) return endOfControl(control)
+  if (published.kind === 'sent_back') return 'sent_back'
   if (published.kind === 'failed') return { ...published, phase: 'push' }
   if (published.kind === 'refused')
     return {
@@ -229,39 +271,6 @@ async function endOfLoop(
       text: `${answer.text}\n\nThe remote refused the branch ${base.branch}, so there is no pull request: ${published.message}`,
     }
   return { kind: 'completed', ...answer }
-}
-
-function endOfControl(control: Control): EndReason {
-  return control.reason ?? (control.leaving ? { kind: 'shutdown' } : { kind: 'stop' })
-}
-
-function endOf(error: unknown, control: Control): EndReason {
-  // What was asked of a database that is away may have been done: whoever goes on when the lease has ended reads the journal.
-  if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
-  if (control.signal.aborted) return endOfControl(control)
-  if (error instanceof StartError) return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: 'clone' }
-  if (error instanceof SandboxLostError)
-    return {
-      kind: 'paused',
-      reason: 'sandbox_lost',
-      message: `The sandbox ended under the run: ${error.message}. Its files are kept: resume the run to go on.`,
-    }
-  if (error instanceof SandboxError)
-    return {
-      kind: 'failed',
-      reason: 'setup_failed',
-      code: 'sandbox_failed',
-      message: `The sandbox failed: ${error.message}`,
-      phase: 'sandbox',
-    }
-  if (isDiskFull(error)) return { kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message: String(error), phase: 'workspace' }
-  return {
-    kind: 'failed',
-    reason: 'agent_error',
-    code: 'internal',
-    message: 'Something went wrong on our side; the service log has the details.',
-    phase: 'agent',
-  }
 }
 
 /** One decoder a call, so that a character cut between two chunks is not broken. */

@@ -1,12 +1,16 @@
 import type { Log } from '../core/log.ts'
+import type { KnownValue } from '../core/redact.ts'
 import type { Ceilings } from '../core/run-limits.ts'
+import type { Sealer } from '../core/sealing.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog, ModelRequest } from '../model/port.ts'
-import type { SandboxDriver } from '../sandbox/port.ts'
+import type { SandboxDriver, SandboxLimits } from '../sandbox/port.ts'
 import type { Transactional } from '../store/database.ts'
 import type { ServiceUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
+import type { EgressSettings } from './egress.ts'
+import type { Templates } from './templates.ts'
 
 /** What is kept of a run's files, in bytes: one file, one pack, all packs of the run. */
 export type CheckpointLimits = { max_file_bytes: number; max_pack_bytes: number; max_run_bytes: number }
@@ -16,12 +20,17 @@ export type WorkerDeps = {
   db: Transactional
   hub: Hub
   driver: SandboxDriver
+  templates: Templates
+  /** Of the sandbox that the agent's commands run in. */
+  sandbox_limits: SandboxLimits
   git: GitHost
   models: ModelCatalog
   users: ServiceUsers
   folders: { workspaces: string; bundles: string }
-  /** Names this machine: workspaces are only looked for where they were made. */
+  /** Names this machine, for people. */
   host: string
+  /** Names the data folder: workspaces are only looked for where they were made. */
+  folder_id: string
   base_url: string
   ceilings: Ceilings
   /** From the start of a turn to its deadline, and how long a run may wait for that start. */
@@ -41,12 +50,19 @@ export type WorkerDeps = {
   disk_reserve_bytes: number
   /** How long one fetch, one clone into a sandbox, and each step of bringing a commit out and pushing it may take. */
   git_limits: { fetch_ms: number; clone_ms: number; push_ms: number }
+  /** The longest time that the setup commands of a repository may have. */
+  setup_ms: number
   /** The longest time-out that a command may have. */
   tool_seconds: number
   checkpoints: CheckpointLimits
   /** How long a remote that is away at the push is waited for. */
   push_retry_ms: number
+  egress: EgressSettings
   author: { name: string; email: string; trailer: string }
+  /** Opens the secrets of organizations. */
+  sealer: Sealer
+  /** Credentials of this process, which no trace may hold. */
+  known_values: readonly KnownValue[]
   log: Log
   telemetry: Telemetry
 }

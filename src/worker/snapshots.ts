@@ -16,6 +16,7 @@ export class Snapshots implements AsyncDisposable {
   readonly #onTrouble: (error: unknown) => void
   #sandbox: SnapshotSandbox | null
   #before: Snapshot | null = null
+  #how: Prepared = { from: 'empty' }
   #last: Promise<unknown> = Promise.resolve()
   /** Resolves when the files may change again. */
   #captured: Promise<unknown> = Promise.resolve()
@@ -35,6 +36,7 @@ export class Snapshots implements AsyncDisposable {
 
   /** The first one: the files as they are now. Null: it failed. */
   prepare(how: Prepared): Promise<Snapshot | null> {
+    this.#how = how
     const prepared = this.#next(async () => {
       this.#before = (await this.#sandbox?.prepare(how, PREPARE_MS)) ?? null
       return this.#before
@@ -49,15 +51,18 @@ export class Snapshots implements AsyncDisposable {
     this.#captured = captured.promise
     return this.#next(async () => {
       const before = this.#before
-      if (before === null || (!anyway && performance.now() < this.#not_before)) return null
+      if (!anyway && performance.now() < this.#not_before) return null
       if (this.#sandbox === null && this.#lost > MOST_LOST) return null
       const work = { spoiled: false }
       this.#at_work = work
       const stale = this.#stale
       this.#stale = true
-      if (this.#sandbox === null) {
-        this.#sandbox = await this.#open()
-        this.#before = await this.#sandbox.prepare({ from: 'tree', tree: before.tree }, PREPARE_MS)
+      if (this.#sandbox === null || before === null) {
+        this.#sandbox ??= await this.#open()
+        this.#before = await this.#sandbox.prepare(
+          before ? { ...this.#how, from: 'tree', tree: before.tree } : again(this.#how),
+          PREPARE_MS,
+        )
       } else {
         const changed = await this.#sandbox.capture(before, SNAPSHOT_MS)
         captured.resolve()
@@ -115,3 +120,6 @@ export class Snapshots implements AsyncDisposable {
     await this.#sandbox?.[Symbol.asyncDispose]()
   }
 }
+
+/** What was a fresh checkout has been in the hands of the agent since. */
+const again = (how: Prepared): Prepared => (how.from === 'clone' ? { ...how, from: 'tree', tree: how.sha } : how)

@@ -32,7 +32,7 @@ const SILENT_WORKER_SECONDS = 3_600
  * What the sweep of runs needs. Any process may do it; one that works on none has no sandboxes to end (`driver` null), and leaves it for a
  * moment to those that do.
  */
-export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'log' | 'host' | 'telemetry'> & { driver: Pick<SandboxDriver, 'end'> | null }
+export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'log' | 'telemetry'> & { driver: Pick<SandboxDriver, 'end'> | null }
 
 /**
  * What every process does once a second, and one of them does then: a sweep reads every run at work, so a hundred that sweep would cost the
@@ -74,9 +74,9 @@ async function requeueOrphans(deps: SweepDeps, late_seconds: number): Promise<Lo
   })
 }
 
-/** A frozen owner cannot end its sandbox; on its machine we can. */
-async function endSandbox(deps: SweepDeps, { workspace_host, sandbox }: LostRun): Promise<void> {
-  if (sandbox !== null && workspace_host === deps.host) await deps.driver?.end(sandbox)
+/** A frozen owner cannot end its sandbox; on its machine we can, at once. */
+async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> {
+  if (sandbox !== null) await deps.driver?.end(sandbox)
 }
 
 /** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
@@ -136,12 +136,12 @@ async function end(deps: SweepDeps, run: LostRun, move: Move): Promise<void> {
 class MovedMeanwhile extends Error {}
 
 /** Removes what is not needed any more: workspaces of deleted runs, tokens of closed pages, kept answers, idle windows. */
-export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'host' | 'users'>): Promise<void> {
+export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'folder_id' | 'users'>): Promise<void> {
   await deleteExpiredTokens(deps.db)
   await deleteOldKeys(deps.db)
   await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
   await deleteSilentWorkers(deps.db, SILENT_WORKER_SECONDS)
-  for (const left of await listLeftoverWorkspaces(deps.db, deps.host)) {
+  for (const left of await listLeftoverWorkspaces(deps.db, deps.folder_id)) {
     await removeWorkspace(left.workspace, deps.users.sandbox)
     await forgetLeftoverWorkspace(deps.db, left.organization_id, left.run_id)
   }

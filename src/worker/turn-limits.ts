@@ -15,7 +15,7 @@ const MAX_OUTPUT_TOKENS = 32_000
 
 /**
  * Counts what a turn spends, over all its owners; says before each model call what it may take, and what the agent is told of limits that
- * are near; interrupts the step that is at work when a limit of time is reached. `noticed`: the notices that were given already.
+ * are near; from `watch` on, until its answer is called, interrupts the step that is at work when a limit of time is reached. `noticed`: the notices that were given already.
  */
 export function watchLimits(
   deps: Pick<WorkerDeps, 'db' | 'ceilings' | 'turn_wall_seconds'>,
@@ -23,7 +23,7 @@ export function watchLimits(
   { model, estimate, noticed }: { model: Model; estimate: TokenEstimate; noticed: Set<string> },
   worked_ms: () => number,
   control: Control,
-): Meter & { charged(charge: Reservation): void; left_ms(): number; stop(): void } {
+): Meter & { charged(charge: Reservation): void; left_ms(): number; watch(): () => void } {
   const budget: RunBudget = {
     max_cost_usd: run.budget_max_cost_usd,
     max_steps: run.budget_max_steps,
@@ -40,8 +40,6 @@ export function watchLimits(
     turn_wall_ms: asked_ms_ago + worked_ms(),
     turn_active_ms: run.turn_active_ms + worked_ms(),
   })
-  const timer = setTimeout(() => control.interruptStep(), timeLeft(time(), budget, deps.ceilings) + SLACK_MS)
-
   const month = watchMonth(deps.db, run.organization_id)
   const near = (spent: Spent, context_tokens: number) => {
     const turn_seconds = deps.turn_wall_seconds - Math.floor(((deadline_in_ms ?? 0) - worked_ms()) / 1_000)
@@ -79,6 +77,9 @@ export function watchLimits(
       cost += Number(charge.cost_usd ?? 0)
     },
     left_ms: () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms()),
-    stop: () => clearTimeout(timer),
+    watch() {
+      const timer = setTimeout(() => control.interruptStep(), timeLeft(time(), budget, deps.ceilings) + SLACK_MS)
+      return () => clearTimeout(timer)
+    },
   }
 }

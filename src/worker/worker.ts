@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../core/log.ts'
+import { workspaceName } from '../sandbox/workspaces.ts'
 import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
@@ -64,12 +65,14 @@ export class Worker implements AsyncDisposable {
     this.#every(WORKSPACES_MS, 'workspaces', () => sweepWorkspaces(this.#deps))
     this.#every(FOLDERS_MS, 'folders', () => sweepFolders(this.#deps))
     this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
+    this.#every(LEFTOVERS_MS, 'templates', () => this.#sweepTemplates(), 'at once')
     this.#every(RETENTION_MS, 'retention', () => removeExpiredRuns(this.#deps), 'at once')
     this.#every(DISK_MS, 'look at the disk', () => this.#lookAtDisk())
     this.#every(SELF_TEST_MS, 'self-test', async () => {
       if (this.#untested !== null) await this.#selfTest()
     })
     this.#started = true
+    if (this.#concurrency > 0) void this.#deps.templates.test()
     await sweepRuns(this.#deps)
     this.wake()
   }
@@ -101,7 +104,7 @@ export class Worker implements AsyncDisposable {
       })
       if (!run) return
       const control = new Control(() => this.wake())
-      const release = this.#disk.hold(`${run.id}-${run.epoch}`, control)
+      const release = this.#disk.hold(workspaceName(run.id, run.epoch, null), control)
       const done = workOnRun(this.#deps, run, control).finally(() => {
         release()
         this.#active.delete(control)
@@ -119,9 +122,11 @@ export class Worker implements AsyncDisposable {
 
   /** Says to all processes that this one is there, and whether it takes runs. */
   async #report() {
-    const { db, host, version, driver } = this.#deps
+    const { db, host, version, driver, templates } = this.#deps
+    const large_repositories = templates.problem === null ? 'shared' : 'cloned'
+    const sandbox_limits = this.#untested === null ? JSON.stringify({ ...driver.means(), large_repositories }) : null
     const [concurrency, active] = [this.#concurrency, this.#active.size]
-    const report = { owner: this.#owner, host, pid: process.pid, version, sandbox: driver.name, concurrency, active }
+    const report = { owner: this.#owner, host, pid: process.pid, version, sandbox: driver.name, sandbox_limits, concurrency, active }
     await reportWorker(db, { ...report, blocked_reason: this.blocked })
   }
 
@@ -135,10 +140,17 @@ export class Worker implements AsyncDisposable {
     this.wake()
   }
 
+  async #sweepTemplates() {
+    await this.#deps.templates.testAgain()
+    await this.#deps.templates.sweep()
+  }
+
   async #lookAtDisk() {
     if (!(await this.#disk.look())) return
     const { problem } = this.#disk
     if (problem !== null) this.#deps.log('error', 'no run is started', { reason: problem, owner: this.#owner })
+    // They can be made again.
+    if (problem !== null) await this.#deps.templates.sweep(0).catch(() => {})
     await this.#report().catch(() => {})
     this.wake()
   }
@@ -171,6 +183,7 @@ export class Worker implements AsyncDisposable {
     )
     await Promise.all(this.#active.values())
     clearTimeout(grace)
+    await this.#deps.templates[Symbol.asyncDispose]()
     await forgetWorker(this.#deps.db, this.#owner).catch(() => {})
   }
 }

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { tools_without_effect } from '../core/file-tools.ts'
 import { errorText } from '../core/log.ts'
 import { mirrorPath } from '../git/git-host.ts'
 import { holdKept, type Kept, keptPath } from '../git/kept-repository.ts'
-import type { Sandbox, SandboxLimits } from '../sandbox/port.ts'
-import { adoptWorkspace, createShadow, createWorkspace, removeWorkspace } from '../sandbox/workspaces.ts'
+import { isOfRunsAlone } from '../git/revisions.ts'
+import type { Sandbox } from '../sandbox/port.ts'
+import { createShadow, removeWorkspace } from '../sandbox/workspaces.ts'
 import { checkpointAt, reopenCheckpoints } from '../store/checkpoints.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordWorkspace } from '../store/workspaces.ts'
@@ -13,105 +12,149 @@ import type { Base } from './base.ts'
 import { MIRROR_INSIDE } from './checkout.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { type Claim, FencedError } from './claim.ts'
+import { openEgress } from './egress.ts'
+import { openHome } from './home.ts'
 import { bringTip } from './kept-objects.ts'
-import { type Filling, fillWorkspace, takeOver } from './lay-out.ts'
+import { type Filling, fillWorkspace, takeOver, templateFor } from './lay-out.ts'
 import { Packer } from './packer.ts'
+import { openPlace } from './place.ts'
 import { KEPT_INSIDE, type Restored } from './restore.ts'
+import { plantCanary, type RunSecrets, showGiven } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
+import { type FilesOf, leftOutBySetup, type Setup, type SetupFailure, setUp } from './setup.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
-
-export const sandboxLimits: SandboxLimits = {
-  max_processes: 512,
-  max_file_bytes: 4 * 1024 ** 3,
-  max_tmp_bytes: 512 * 1024 ** 2,
-  max_process_bytes: 64 * 1024 ** 3,
-}
 
 /** A run's files as its owner has them: the sandbox that shows them, and what is kept of them. Disposing it ends both and leaves the files. */
 export type Workspace = AsyncDisposable & {
   sandbox: Sandbox
   checkpoints: Checkpoints
+  /** Says in the trace what was refused on the way out and is not said yet. */
+  tellBlocked(): Promise<void>
   /** How they came back, when somebody had worked on them before. */
   restored: Restored | null
+  /** Setup commands that failed, where the repository says that its runs go on. */
+  setup_failures: SetupFailure[]
 }
 
 /**
  * A sandbox with the run's workspace in it: the folder of the turn before where it is still there, otherwise the newest files that were
- * kept, otherwise a fresh clone of what the run last committed, or of its base. Says in the trace which. Throws StartError, SandboxError.
+ * kept, otherwise a fresh clone of what the run last committed, or of its base. Says in the trace which. Throws StartError, SandboxError,
+ * and soon after `signal` whatever comes of it, with no process left.
  */
 export async function openWorkspace(
   deps: WorkerDeps,
   claim: Claim,
   run: RunRow,
   base: Base | null,
+  secrets: RunSecrets,
+  setup: Setup | null,
   signal: AbortSignal,
 ): Promise<Workspace> {
-  // A frozen owner on this machine may come back: its sandboxes must not.
-  if (run.sandbox !== null && run.workspace_host === deps.host) await deps.driver.end(run.sandbox)
+  // A frozen owner on this machine may come back: its sandboxes must not. Elsewhere they end by themselves.
+  if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
   await using stack = new AsyncDisposableStack()
-  stack.defer(await holdKept(deps.git, run.id))
+  stack.defer(await holdKept(deps.git, run.id, signal))
   await reopenCheckpoints(deps.db, run.organization_id, run.id, claim.epoch)
   const last = (await checkpointAt(deps.db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
-  const tip = last === null ? null : await bringTip(deps, run.organization_id, kept, deps.checkpoints.max_pack_bytes)
+  const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
+  const tip = last === null ? null : await bringTip(deps, run.organization_id, kept, bounds)
 
-  const adopted = adoptFolder(deps, claim, run)
-  const workspace = adopted ?? (await createWorkspace(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox))
+  // A clone may as well be a copy of what another run has cloned.
+  const templateOnce = async () => (last === null && base !== null ? templateFor(deps, run, base, signal) : null)
+  const { workspace, adopted, layer, template } = await openPlace(deps, claim, run, templateOnce)
+  if (layer !== null) stack.use(layer)
+  const within = layer === null ? {} : { within: layer }
   const shadow = await createShadow(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox)
   // Not waited for: what stays is found by the sweep.
   stack.defer(() => void removeWorkspace(shadow, deps.users.sandbox).catch(() => {}))
   const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
   const read_only = [...mirror, { host: keptPath(deps.git, run.id), inside: KEPT_INSIDE }]
   const { max_file_bytes, max_pack_bytes } = deps.checkpoints
-  const spec = { kept, workspace, shadow, base_sha: base?.sha ?? null, max_file_bytes, max_bytes: max_pack_bytes }
+  const egress = stack.use(await openEgress(deps, claim, base?.repository.id ?? null, 'agent'))
+  const spec = {
+    kept,
+    workspace,
+    ...within,
+    shadow,
+    base_sha: base?.sha ?? null,
+    max_file_bytes,
+    max_bytes: max_pack_bytes,
+    cpus: deps.sandbox_limits.cpus,
+  }
   const startShots = () => startSnapshotSandbox(deps.driver, deps.git, spec)
-  let sandboxes: string | null = null
+  let sandboxes: string | null = layer?.identity ?? null
   // A folder that is not filled yet is nobody's: whoever comes after us begins with another one.
   const record = async (filled: boolean) => {
-    const place = { workspace: filled ? workspace : null, host: deps.host, sandbox: sandboxes }
+    const place = { workspace: filled ? workspace : null, folder_id: deps.folder_id, sandbox: sandboxes }
     if (!(await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, place)))
       throw new FencedError('the run belongs to another owner')
   }
-  await record(adopted !== null)
-  const [agent, shots] = await Promise.allSettled([deps.driver.start({ workspace, read_only, limits: sandboxLimits }), startShots()])
+  await record(adopted)
+  await showGiven(claim, secrets)
+  const home = setup === null ? null : await openHome(deps, claim, run, { workspace, adopted }, setup)
+  const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
+  const way_out = { environment: { ...secrets.environment, ...egress.environment }, sockets: egress.sockets }
+  const [agent, shots] = await Promise.allSettled([deps.driver.start({ ...shown, ...way_out, limits: deps.sandbox_limits }), startShots()])
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
   if (agent.status === 'rejected') throw agent.reason
   if (shots.status === 'rejected') throw shots.reason
   const sandbox = agent.value
-  sandboxes = [sandbox.identity, shots.value.identity].filter(identity => identity !== null).join('\n')
-  await record(adopted !== null)
-  const snapshots = new Snapshots(shots.value, startShots, error =>
-    deps.log('error', 'the files of a run could not be looked at', { error: errorText(error) }),
-  )
+  const running_ones = [layer?.identity ?? null, sandbox.identity, shots.value.identity]
+  const recordSandboxes = (more: (string | null)[] = []) => {
+    sandboxes = [...running_ones, ...more].filter(identity => identity !== null).join('\n')
+    return record(adopted)
+  }
+  await recordSandboxes()
+  let given_up = false
+  const snapshots = new Snapshots(shots.value, startShots, error => {
+    if (!given_up) deps.log('error', 'the files of a run could not be looked at', { error: errorText(error) })
+  })
+  // Who is to end waits for nothing that is under way in them: the first look at many files takes minutes.
+  const giveUp = () => {
+    given_up = true
+    void Promise.all([sandbox.stop(), snapshots[Symbol.asyncDispose]()])
+  }
+  signal.addEventListener('abort', giveUp)
+  stack.defer(() => signal.removeEventListener('abort', giveUp))
+  if (signal.aborted) giveUp()
+  await plantCanary(sandbox, secrets)
 
-  const filling: Filling = { deps, claim, run, base, kept, sandbox, snapshots, last, signal }
-  const filled = adopted === null ? await fillWorkspace(filling) : await takeOver(filling)
-  if (adopted === null) await record(true)
+  let setup_failures: SetupFailure[] = []
+  const left_before = home === null ? [] : await leftOutBySetup(deps, run)
+  const runSetUp = async (setup: Setup, asked: FilesOf) => {
+    const by_agents = base !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
+    const files_of = by_agents ? 'agent' : asked
+    const started = (identity: string | null) => recordSandboxes([identity])
+    const to = { deps, claim, run, setup, files_of, secrets, known: left_before, shown, sandbox, started, signal }
+    const { failures, left_out } = await setUp(to)
+    setup_failures = failures
+    return { seq: (await claim.append({})).total_logs, left_out }
+  }
+  const to_set_up = setup !== null && home !== null && !home.ready
+  const filling: Filling = {
+    ...{ deps, claim, run, base, kept, sandbox, snapshots, last, template, signal },
+    setUp: to_set_up ? files_of => runSetUp(setup, files_of) : null,
+    left_out: home?.ready ? left_before : [],
+  }
+  const filled = adopted ? await takeOver(filling) : await fillWorkspace(filling)
+  if (to_set_up) home.finish()
+  if (!adopted) await record(true)
   const known = last === null ? [] : [last.tree, ...(last.head === null ? [] : [last.head])]
   const packer = new Packer(deps.git, kept, snapshots, deps.checkpoints.max_pack_bytes, base?.sha ?? null, tip, known)
   const checkpoints = stack.use(new Checkpoints(deps, claim, snapshots, packer, filled.stored))
   void filled.snapshot.then(snapshot => snapshot && checkpoints.opened(snapshot, filled.seq, filled.through_seq, filled.anew))
+  signal.removeEventListener('abort', giveUp)
+  signal.throwIfAborted()
   const running = stack.move()
-  return { sandbox, checkpoints, restored: filled.restored, [Symbol.asyncDispose]: () => running.disposeAsync() }
-}
-
-/** The folder of the turn before, under the name of this owner; null when it is not on this machine any more, or not where it can be had. */
-function adoptFolder(deps: WorkerDeps, claim: Claim, run: RunRow): string | null {
-  if (run.workspace === null || run.workspace_host !== deps.host || !existsSync(run.workspace)) return null
-  const workspace = join(deps.folders.workspaces, `${run.id}-${claim.epoch}`)
-  try {
-    adoptWorkspace(run.workspace, workspace)
-    return workspace
-  } catch (error) {
-    // Removed at this moment, or on another disk: what was kept of it is there.
-    if (['ENOENT', 'EXDEV', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
-    throw error
+  const { tellBlocked } = egress
+  return {
+    sandbox,
+    checkpoints,
+    tellBlocked,
+    restored: filled.restored,
+    setup_failures,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
-}
-
-/** Whether the files of a run that was worked on before have to be brought here first. */
-export function isElsewhere(deps: WorkerDeps, run: RunRow): boolean {
-  const begun = run.steps > 0 || run.forked_at_seq !== null
-  return begun && (run.workspace === null || run.workspace_host !== deps.host || !existsSync(run.workspace))
 }

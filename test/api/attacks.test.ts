@@ -14,8 +14,6 @@ const later: Record<number, string> = {
   117: 'webhooks of forges do not come in yet',
   118: 'webhooks of forges do not come in yet',
   119: 'no text of a forge reaches an agent yet; what a sandbox can reach is tested in test/sandbox',
-  121: 'webhooks are stored and not delivered yet',
-  122: 'webhooks are stored and not delivered yet',
   127: 'no secret reaches a sandbox yet; redaction comes with the secrets of runs',
   130: 'row-level security is not used, docs/decisions.md says why; test/api/store-tenants.test.ts stands in its place',
 }

@@ -9,8 +9,21 @@ const traces: Record<string, { text?: string; rows?: string }> = {
   tokens: { text: "(to_jsonb(t) - 'last_used_at')::text" },
 }
 
+/** What was asked to be sent to a webhook of a run, by a request before, has been tried: its outcome is no change of what is asked now. */
+async function nothingUnderWay(app: App): Promise<void> {
+  const text = `select 1 from webhook_deliveries where state = 'pending' and url is not null and (lease_until > now() or next_attempt_at <= now())`
+  for (const end = Date.now() + 5_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 20)))
+    if ((await rows(app, text)).length === 0) return
+}
+
 /** Every table with a digest of all its rows, of one moment: equal before and after means that nothing was changed. */
 export async function contents(app: App): Promise<Record<string, string>> {
+  await nothingUnderWay(app)
+  return contentsNow(app)
+}
+
+/** The same without waiting for what is under way: for rows that a test itself has put there so. */
+export async function contentsNow(app: App): Promise<Record<string, string>> {
   const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public' order by 1`)
   const digests = tables.map(({ name }) => {
     const { text = 't::text', rows: kept = 'true' } = traces[name] ?? {}

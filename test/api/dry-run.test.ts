@@ -14,7 +14,12 @@ import { addOrganization, addTenant, type Tenant } from './second-organization.t
 let app: App
 let other: Tenant
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_AGENT_CREATION: '500/60' })
+  app = await startApp({
+    OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
+    AGENTRUN_DEFAULT_MODEL: 'scripted/playbook',
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_LIMIT_AGENT_CREATION: '500/60',
+  })
   // Nothing shall start what is created here, and yet a worker shall be there that could.
   await rows(app, 'update workers set concurrency = 1')
   other = await addTenant(app)
@@ -41,8 +46,19 @@ describe('200', () => {
     expect(told.base_sha).toMatch(/^[0-9a-f]{40}$/)
     expect(told.notices.map(notice => notice.code)).toEqual(['scripted_model'])
     expect(told.environment.network).toBe('none')
+    await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent: { mode: 'allowlist' } })
+    expect((await dry({ prompt: 'x' })).environment.network).toBe('allowlist')
+    await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent: {} })
     const { body: ready } = await app.call('GET', '/readyz')
     expect(told.environment).toMatchObject({ sandbox: ready.sandbox, blocked: ready.workers_reason })
+  })
+
+  test('a bound in money that bounds nothing, as the price of the model is not known', async () => {
+    const codes = async (body: object) => (await dry({ prompt: 'x', ...body })).notices.map(notice => notice.code)
+    const model = 'openai-compatible/some'
+    expect(await codes({ model, budget: { max_cost_usd: 1 } })).toEqual(['price_unknown'])
+    expect(await codes({ model, budget: { max_steps: 1 } })).toEqual([])
+    expect(await codes({ budget: { max_cost_usd: 1 } })).toEqual(['scripted_model'])
   })
 
   test('nothing is written and nobody is told', async () => {

@@ -19,6 +19,8 @@ export type Ids = {
   /** Those that the caller does not need: they may be ended. Absent: none that there is. */
   token_id?: number
   service_user_id?: number
+  /** Of a webhook. */
+  delivery_id?: number
 }
 
 /** Ids that nobody has. */
@@ -31,6 +33,7 @@ export const unknown: Required<Ids> = {
   artifact_id: 424_242,
   token_id: 424_242,
   service_user_id: 424_242,
+  delivery_id: 424_242,
 }
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
@@ -41,9 +44,13 @@ export function tokenCalls(ids: Ids): Call[] {
     createRepository: { url: 'https://git.example.org/acme/another.git' },
     updateRepository: { name: 'changed' },
     setWebhook: { url: 'https://hooks.example.org/runs' },
-    testWebhook: { url: 'https://hooks.example.org/runs' },
+    testWebhook: { url: 'https://hooks.invalid/runs' },
     setSecret: { value: 'x' },
     setRepositorySecret: { value: 'x' },
+    setEgress: { agent: { mode: 'allowlist', presets: ['npm'] } },
+    setRepositoryEgress: { agent: { mode: 'off' } },
+    setSetupCommands: { commands: ['npm ci'] },
+    allowRepositoryEgress: { host: 'docs.example.com' },
     updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
@@ -70,7 +77,7 @@ export function tokenCalls(ids: Ids): Call[] {
     createToken: { name: 'x' },
   }
   // There are no sandboxes in this version: any id will do.
-  const unnamed = { token_id: 424_242, service_user_id: 424_242, sandbox_id: 1, name: 'DEPLOY_KEY' }
+  const unnamed = { token_id: 424_242, service_user_id: 424_242, delivery_id: 424_242, sandbox_id: 1, name: 'DEPLOY_KEY' }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {
     getCheckSuiteSettings: `repo_id=${ids.repo_id}`,

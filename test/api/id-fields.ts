@@ -18,6 +18,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   token_id: 'token_id',
   service_user_id: 'service_user_id',
   artifact_id: 'artifact_id',
+  delivery_id: 'delivery_id',
   // There are no sandboxes in this version.
   sandbox_id: null,
   // A word, not an id.

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { cpSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { isDatabaseAway } from '../../src/core/database-away.ts'
 import { migrate, migrateWhenThere, requireMigrated } from '../../src/store/migrate.ts'
 import { emptyDatabase } from '../empty-database.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -140,3 +142,14 @@ test('a database that is away is waited for, as long as the caller says, and its
   expect(told).toEqual([expect.stringContaining('ECONNREFUSED')])
   expect((await database.query(applied)).length).toBeGreaterThan(5)
 })
+
+test('a server that takes the connection and says nothing is away, and holds no start up', async () => {
+  const silent = createServer(() => {})
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as { port: number }
+  const started = migrateWhenThere(`postgres://x@127.0.0.1:${port}/x`, 0, () => {})
+  const error = await started.catch((error: unknown) => error)
+  expect(error).toMatchObject({ message: 'timeout expired' })
+  expect(isDatabaseAway(error)).toBe(true)
+  silent.close()
+}, 20_000)

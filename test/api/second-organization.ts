@@ -1,3 +1,4 @@
+import { exampleMessage } from '../../src/contract/webhook-messages.ts'
 import { digest } from '../../src/core/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
@@ -18,7 +19,11 @@ export type Tenant = Organization & {
   artifact_id: number
   token_id: number
   service_user_id: number
+  delivery_id: number
 }
+
+/** A webhook of a run to which no event goes, at an address that is refused. */
+const NOWHERE = JSON.stringify([{ url: 'http://127.0.0.1:9/', events: ['none'] }])
 
 /** Another organization in the same service, with one user and a token of theirs. */
 export async function addOrganization({ db }: { db: Database }, name: string): Promise<Organization> {
@@ -62,7 +67,7 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
     title: `secret of ${name}`,
     tags: [],
     metadata: null,
-    webhooks: null,
+    webhooks: NOWHERE,
     base_ref: null,
     base_sha: null,
     auto_create_pr: true,
@@ -82,7 +87,8 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const { id: service_user_id } = await insertServiceUser(db, org_id, `secret of ${name}`)
   await insertMembership(db, org_id, service_user_id, 'READER')
   const artifact_id = await addArtifact(db, { organization_id: org_id, run_id }, `secret of ${name}`)
-  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id }
+  const delivery_id = await addDelivery(db, { organization_id: org_id, run_id }, `secret of ${name}`)
+  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id }
 }
 
 /** A pull request of a run, whose branch nobody has pushed. */
@@ -96,6 +102,19 @@ export async function addPullRequest(
   const pr = await savePullRequest(db, { ...place, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
   if (!pr) throw new Error('there is one already, and it has ended')
   return pr.id
+}
+
+/** What was given up of a run that has this webhook. */
+export async function addDelivery(db: Database, place: { organization_id: number; run_id: number }, title: string): Promise<number> {
+  const { web_url: _made, ...messageData } = exampleMessage.data
+  const data = { agent_run_id: place.run_id, organization_id: place.organization_id, title }
+  const { rows } = await db.query<{ id: number }>({
+    text: `with named as (update runs set webhooks = $4 where organization_id = $1 and id = $2)
+      insert into webhook_deliveries (organization_id, run_id, url, event_seq, type, body, state, finished_at, give_up_at)
+      values ($1, $2, 'http://127.0.0.1:9/', 1, 'agent_run.created', $3, 'failed', now(), now()) returning id`,
+    values: [place.organization_id, place.run_id, JSON.stringify({ ...messageData, ...data }), NOWHERE],
+  })
+  return rows[0]?.id ?? 0
 }
 
 /** The whole output of the run's first entry. */

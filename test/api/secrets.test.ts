@@ -42,7 +42,7 @@ describe.each(places)('%s', place => {
     const again = await put('B_TOKEN', { value: 'another-value' })
     expect(again.body).toEqual({ ...first.body, updated_at: again.body.updated_at })
     expect(Date.parse(again.body.updated_at)).toBeGreaterThan(Date.parse(first.body.updated_at))
-    expect((await put('A_TOKEN', { value: 'y' })).body.for_agent).toBe(true)
+    expect((await put('A_TOKEN', { value: 'y'.repeat(8) })).body.for_agent).toBe(true)
     expect((await put('A_TOKEN', { value: 'y', for_agent: false })).body.for_agent).toBe(false)
     const gone = await app.call('DELETE', `${at(place)}/B_TOKEN`)
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 200, body: again.body })
@@ -60,6 +60,10 @@ describe.each(places)('%s', place => {
       expect(JSON.stringify(problem)).not.toContain('hunter')
     }
     expectProblem(await put('A', { value: 'x', for_agent: 'yes' }), 400, 'body.for_agent')
+    // What agents see has to be kept out of traces, and must not change what their commands do.
+    for (const value of ['seven77', '  seven77  ']) expectProblem(await put('A', { value, for_agent: true }), 400, 'body.value')
+    for (const name of ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'GIT_DIR', 'GIT_SSH_COMMAND', 'HTTPS_PROXY', 'IFS', '_', 'PYTHONPATH'])
+      expectProblem(await put(name, { value: 'x'.repeat(8), for_agent: true }), 400, 'path.name')
     expect(await contents(app)).toEqual(before)
   })
 
@@ -75,7 +79,7 @@ describe.each(places)('%s', place => {
       [app.org_id, repo_id(), app.user_id],
     )
     expectProblem(await put('ONE_MORE', { value: 'x' }), 409)
-    expect((await put('A_TOKEN', { value: 'x' })).status).toBe(200)
+    expect((await put('A_TOKEN', { value: 'x'.repeat(8) })).status).toBe(200)
     await app.call('DELETE', `${at(place)}/N1`)
     // All at once there is room for one.
     const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put(`NEW_${n}`, { value: 'x' })))

@@ -17,9 +17,10 @@ import {
 } from '../../src/store/checkpoints.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
+import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
-import { lastOutcomeAt, lastRecord, listJournal, listSteps } from '../../src/store/journal.ts'
+import { lastOutcome, lastRecord, lastSetUp, listJournal, listPushes, listSteps } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
@@ -36,28 +37,46 @@ import {
   ownRepositoryIds,
   removeRepository,
   setDefaultBranch,
+  setSetupStatus,
   updateRepository,
 } from '../../src/store/repositories.ts'
+import { resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../src/store/resealing.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../src/store/retention.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
-import { deleteSecret, deleteSecretsOf, listSecrets, saveSecret } from '../../src/store/secrets.ts'
+import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../src/store/secrets.ts'
+import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../src/store/setup-commands.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
 import { recordTraceparent } from '../../src/store/traceparents.ts'
 import { sumUsage } from '../../src/store/usage-days.ts'
+import { insertDeliveries } from '../../src/store/webhook-deliveries.ts'
+import { getDelivery, listAttempts, listDeliveries, requeueDelivery } from '../../src/store/webhook-ledger.ts'
+import { scheduleNext, settleDelivery } from '../../src/store/webhook-outcomes.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../src/store/workspaces.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
-import { contents } from './contents.ts'
+import { contentsNow } from './contents.ts'
 import { putRun } from './put-run.ts'
 import { addArtifact, addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
-let mine: { run: number; ended: number; expired: number; artifact: number; repo: number; epoch: number; token: number; pr: number }
+let mine: {
+  run: number
+  ended: number
+  expired: number
+  artifact: number
+  repo: number
+  epoch: number
+  token: number
+  pr: number
+  told: number
+  delivery: number
+  claimed: number
+}
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -65,6 +84,7 @@ beforeAll(async () => {
   await append(app.db, app.org_id, id, null, {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
     records: [
+      { kind: 'set_up', key: null, body: '{}' },
       { kind: 'message', key: null, body: '{}' },
       { kind: 'tool_finished', key: null, body: '{}' },
     ],
@@ -83,16 +103,43 @@ beforeAll(async () => {
   const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
   const { id: token_id } = await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })
   const artifact = await addArtifact(app.db, { organization_id: app.org_id, run_id: id }, 'ours')
-  mine = { artifact, run: id, ended: ended.id, expired: expired.id, repo: app.repo_id, epoch: row?.epoch ?? 0, token: token_id, pr: 0 }
+  mine = {
+    artifact,
+    run: id,
+    ended: ended.id,
+    expired: expired.id,
+    repo: app.repo_id,
+    epoch: row?.epoch ?? 0,
+    token: token_id,
+    pr: 0,
+    told: ended.id,
+    delivery: 0,
+    claimed: 0,
+  }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
+  await saveEgress(app.db, app.org_id, { ...egress, repository_id: app.repo_id }, app.user_id)
+  await saveSetupCommands(app.db, app.org_id, app.repo_id, setup_commands, app.user_id)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   await saveCheckpoints(app.db, { organization_id: app.org_id, run_id: id, epoch: mine.epoch }, 'a', [checkpoint], pack, 100)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
+  const targets = '[{"url":"https://a.example/"}]'
+  await rows(app, `update runs set webhooks = $2 where id = $1`, [mine.told, targets])
+  const [waiting, claimed] = await rows<{ id: number }>(
+    app,
+    `insert into webhook_deliveries (organization_id, run_id, url, event_seq, type, body, state, epoch, lease_until, give_up_at)
+      select $1, $2, 'https://a.example/', 1, 'agent_run.created', '{}', 'pending', 1, lease, now() + interval '1 day'
+      from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, place) order by place returning id`,
+    [app.org_id, mine.told],
+  )
+  mine.delivery = waiting?.id ?? 0
+  mine.claimed = claimed?.id ?? 0
+  await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, mine.claimed])
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
+const settlement = { to: 'again', seconds: 60, url: 'u', status: 503, error: 'e', latency_ms: 1, answer: null } as const
 const change = {
   base_sha: 'a',
   head_sha: 'b',
@@ -118,10 +165,19 @@ const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.fro
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
 /** Sees whatever it may: no bound but the organization. */
+const egress = { mode: 'allowlist', setup_mode: null, allow: '[]', presets: '[]' } as const
+const setup_commands = { commands: '[]', variables: '{}', on_failure: 'fail', timeout_seconds: 60 } as const
 const stranger = () => ({ user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null })
 
 /** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
 const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
+  insertDeliveries: (db, org) => insertDeliveries(db, org, mine.told, { seq: 1, type: 'agent_run.created', change: '{}' }),
+  settleDelivery: (db, org) => settleDelivery(db, { organization_id: org, id: mine.claimed, epoch: 1, n: 1 }, settlement),
+  scheduleNext: (db, org) => scheduleNext(db, org, mine.told, 'https://a.example/'),
+  listDeliveries: (db, org) => listDeliveries(db, org, { agent_run_id: mine.told }, 0, 100),
+  getDelivery: (db, org) => getDelivery(db, org, mine.delivery),
+  listAttempts: (db, org) => listAttempts(db, org, mine.claimed, 100),
+  requeueDelivery: (db, org) => requeueDelivery(db, org, mine.delivery),
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
@@ -153,8 +209,29 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
   getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),
   saveCheckSuiteSettings: (db, org) => saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
+  getEgress: (db, org) => getEgress(db, org, mine.repo),
+  listEgressOfRun: (db, org) => listEgressOfRun(db, org, mine.repo),
+  deleteEgressOf: (db, org) => deleteEgressOf(db, org, mine.repo),
+  saveEgress: async (db, org) => {
+    await expect(saveEgress(db, org, { ...egress, repository_id: mine.repo }, other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  getSetupCommands: (db, org) => getSetupCommands(db, org, mine.repo),
+  deleteSetupCommandsOf: (db, org) => deleteSetupCommandsOf(db, org, mine.repo),
+  saveSetupCommands: async (db, org) => {
+    await expect(saveSetupCommands(db, org, mine.repo, setup_commands, other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  setSetupStatus: (db, org) => setSetupStatus(db, org, mine.repo, 'SETUP'),
   deleteSecret: (db, org) => deleteSecret(db, org, mine.repo, 'TOKEN'),
+  resealSecret: async (db, org) => {
+    const [row] = await secretsOfOtherKeys(app.db, 'another', 0, 1)
+    if (!row) throw new Error('no secret')
+    return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
+  },
+  resealWebhook: (db, org) =>
+    resealWebhook(db, { organization_id: org, which: 'current', key_id: 'k', sealed: Buffer.from('s') }, 'new', Buffer.from('x')),
+  resealRunTargets: (db, org) => resealRunTargets(db, { organization_id: org, id: mine.run, webhooks: '[]' }, '[1]'),
   deleteSecretsOf: (db, org) => deleteSecretsOf(db, org, mine.repo),
+  listSealedSecrets: (db, org) => listSealedSecrets(db, org, mine.repo),
   listSecrets: (db, org) => listSecrets(db, org, mine.repo, 0, 100),
   saveSecret: async (db, org) => {
     await expect(saveSecret(db, { ...secret, organization_id: org, repository_id: mine.repo }, 100)).rejects.toThrow(/foreign key/)
@@ -202,7 +279,9 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
-  lastOutcomeAt: (db, org) => lastOutcomeAt(db, org, mine.run),
+  lastOutcome: (db, org) => lastOutcome(db, org, mine.run),
+  lastSetUp: (db, org) => lastSetUp(db, org, mine.run),
+  listPushes: (db, org) => listPushes(db, org, mine.run),
   lastRecord: (db, org) => lastRecord(db, org, mine.run),
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listSteps: (db, org) => listSteps(db, org, mine.run),
@@ -217,7 +296,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   recordHead: (db, org) => recordHead(db, org, mine.pr, { ...counts, from_sha: 'b', head_sha: 'c' }),
   recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
   recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
-  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', host: 'x', sandbox: null }),
+  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', folder_id: 'x', sandbox: null }),
   recordPause: (db, org) => recordPause(db, org, mine.run, other.user_id),
   requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
   withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
@@ -306,6 +385,14 @@ const without: Record<string, string> = {
     migrateWhenThere: 'the schema',
     needsOf: 'a file',
     countSealedOtherwise: 'the start',
+    secretsOfOtherKeys: 'the operator',
+    webhooksOfOtherKeys: 'the operator',
+    claimDeliveries: 'whoever sends, of all',
+    expireHeld: 'the sweep of all',
+    deleteOldDeliveries: 'the sweep of all',
+    webhookFigures: 'the operator',
+    notifyWebhook: 'a hint to all processes',
+    runTargets: 'the operator',
     removedRepositories: 'the sweep of this machine',
     notifyWork: 'a hint to all workers',
     only: 'no statement',
@@ -321,6 +408,14 @@ const whole_key: Record<string, string> = {
     usedThisMonth: 'by its id',
     monthWithReserved: 'by its id',
     getWebhook: 'by its id',
+    getSealedWebhook: 'by its id',
+    holdEvents: 'by its id',
+    wakeDeliveries: 'by its id',
+    dropDeliveries: 'by its id',
+    recordSuccess: 'by its id',
+    recordFailure: 'by its id',
+    restWebhook: 'by its id',
+    disableWebhook: 'by its id',
     saveWebhook: 'by its id',
     deleteWebhook: 'by its id',
     insertAuditEntry: 'a new row',
@@ -329,6 +424,7 @@ const whole_key: Record<string, string> = {
     listMemberships: 'by its id',
     lockMemberships: 'by its id',
     lockSecrets: 'by its id',
+    lockEgress: 'by its id',
     countOtherAdmins: 'by its id',
     lockKey: 'organization, user and key',
     isKnownKey: 'organization, user and key',
@@ -359,12 +455,12 @@ test('every function of the store is in exactly one of the tables here', async (
 })
 
 test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothing of another organization', async name => {
-  const before = await contents(app)
+  const before = await contentsNow(app)
   const reach = { ...reaches, ...own_lists }[name]
   const answer = await reach?.(app.db, other.org_id).catch((error: Error) => error.message)
   if (typeof answer === 'string') expect(answer).toMatch(/foreign key/)
   else expect([undefined, false, [], { rows: [], total: 0 }]).toContainEqual(answer)
-  expect(await contents(app)).toEqual(before)
+  expect(await contentsNow(app)).toEqual(before)
 })
 
 test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
@@ -373,6 +469,8 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getChange',
     'getCustomPrompt',
     'getCheckSuiteSettings',
+    'getEgress',
+    'listEgressOfRun',
     'getMember',
     'getPullRequest',
     'findLiveTokens',
@@ -383,7 +481,8 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getRun',
     'listEntries',
     'listEntriesAfter',
-    'lastOutcomeAt',
+    'lastOutcome',
+    'lastSetUp',
     'lastRecord',
     'listJournal',
     'listSteps',
@@ -392,6 +491,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'lockRun',
     'lockExpiredRuns',
     ...['checkpointAt', 'listCheckpoints', 'newestKeptSeq', 'listPacks', 'getPack'],
+    ...['getDelivery', 'listAttempts', 'listDeliveries'],
   ]
   for (const name of readers) {
     const answer = await reaches[name]?.(app.db, app.org_id)
@@ -399,6 +499,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   }
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
+    ...['settleDelivery', 'scheduleNext', 'requeueDelivery', 'insertDeliveries'],
     'insertMessage',
     'takeMessages',
     'append',
@@ -417,12 +518,13 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'detachPullRequests',
     'letBranchGo',
     'setDefaultBranch',
+    'setSetupStatus',
     'recordNextBranch',
     ...['recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'markMerged'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
-    const before = await contents(app)
+    const before = await contentsNow(app)
     await reaches[name]?.(app.db, app.org_id)
-    expect({ name, changed: JSON.stringify(await contents(app)) !== JSON.stringify(before) }).toEqual({ name, changed: true })
+    expect({ name, changed: JSON.stringify(await contentsNow(app)) !== JSON.stringify(before) }).toEqual({ name, changed: true })
   }
 })

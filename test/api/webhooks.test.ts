@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { WebhookConfig } from '../../src/contract/webhooks.ts'
+import { WebhookConfig, WebhookTest } from '../../src/contract/webhooks.ts'
 import { createSealer } from '../../src/core/sealing.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -17,7 +17,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => rows(app, 'delete from webhooks'))
 
 const url = 'https://hooks.example.org/runs?x=1'
-const none = { url: null, enabled: false, has_secret: false }
+const usual = { events: null, previous_secret_until: null, failures: 0, rests_until: null, disabled_at: null, disabled_reason: null }
+const none = { url: null, enabled: false, has_secret: false, ...usual }
 const call = (method: string, body?: unknown, rest = '', org_id = app.org_id) =>
   app.call(method, `/v1/organizations/${org_id}/webhooks/agent-run${rest}`, body)
 const privates = [
@@ -36,13 +37,13 @@ describe('200', () => {
     expect({ status, body: WebhookConfig.strict().parse(body) }).toEqual({ status: 200, body: none })
     const set = await call('POST', { url, secret: 'a-signing-secret' })
     expect({ status: set.status, body: WebhookConfig.strict().parse(set.body) }).toEqual({
-      ...{ status: 200, body: { url, enabled: true, has_secret: true } },
+      ...{ status: 200, body: { url, enabled: true, has_secret: true, ...usual } },
     })
     expect((await call('GET')).body).toEqual(set.body)
     expect((await call('POST', { url: 'http://hooks.example.org/', enabled: false })).body).toEqual({
-      ...{ url: 'http://hooks.example.org/', enabled: false, has_secret: true },
+      ...{ url: 'http://hooks.example.org/', enabled: false, has_secret: true, ...usual },
     })
-    expect((await call('POST', { url, secret: null })).body).toEqual({ url, enabled: true, has_secret: false })
+    expect((await call('POST', { url, secret: null })).body).toEqual({ url, enabled: true, has_secret: false, ...usual })
     for (const _twice of [1, 2]) expect(await call('DELETE')).toMatchObject({ status: 200, body: none })
     expect((await call('GET')).body).toEqual(none)
   })
@@ -85,6 +86,7 @@ describe('400', () => {
 
   test('a secret or a switch that is none', async () => {
     for (const secret of ['', 1, 'x'.repeat(501), 'a\0b']) expectProblem(await call('POST', { url, secret }), 400, 'body.secret')
+    for (const events of [[], ['no_such'], 'agent_run.finished', 1]) expectProblem(await call('POST', { url, events }), 400)
     for (const enabled of [null, 'yes', 1]) expectProblem(await call('POST', { url, enabled }), 400, 'body.enabled')
   })
 })
@@ -96,6 +98,14 @@ describe('403', () => {
   })
 })
 
-describe('501', () => {
-  test('a test is not sent, and not said to be', async () => void expectProblem(await call('POST', { url }, '/test'), 501))
+describe('/test', () => {
+  test('200: an address that cannot be reached is no error, and said not to have taken it', async () => {
+    const { status, body } = await call('POST', { url: 'https://hooks.invalid/' }, '/test')
+    expect({ status, body: WebhookTest.strict().parse(body) }).toEqual({
+      ...{
+        status: 200,
+        body: { delivered: false, status: null, error: expect.stringMatching(/./), latency_ms: expect.any(Number), signed: false },
+      },
+    })
+  })
 })

@@ -1,4 +1,4 @@
-import type { FakeReply, FakeScript } from '../model/fake-server.ts'
+import type { FakeAnswer, FakeReply, FakeScript } from '../model/fake-server.ts'
 import { shell } from '../runs/coding-app.ts'
 import type { Random } from './random.ts'
 
@@ -13,15 +13,34 @@ type Seen = { command: string; result: { status?: string; output?: string } | nu
  * command whose outcome is unknown, and of files that were brought from elsewhere, it looks first what there is. Now and then the provider fails: too many requests, an error of
  * the server, silence, an answer that is cut off.
  */
-export function carefulAgent(random: Random, trouble: number): { script: FakeScript; calls: Map<string, number> } {
-  const calls = new Map<string, number>()
+export function carefulAgent(random: Random, trouble: number): { script: FakeScript; served: Map<string, Served> } {
+  const served = new Map<string, Served>()
   const script: FakeScript = ({ body }) => {
-    const messages = body.messages as Message[]
+    const messages = messagesOf(body)
     const [, name = '', steps = '0'] = /chaos (\d+): (\d+) steps/.exec(JSON.stringify(messages)) ?? []
-    calls.set(name, (calls.get(name) ?? 0) + 1)
-    return random.chance(trouble) ? failure(random) : nextMove(seenCalls(messages), Number(steps), random)
+    const so_far = served.get(name) ?? { calls: 0, answers: 0 }
+    const fails = random.chance(trouble)
+    served.set(name, { calls: so_far.calls + 1, answers: so_far.answers + (fails ? 0 : 1) })
+    return fails ? failure(random) : { ...nextMove(seenCalls(messages), Number(steps), random), usage: ANSWER }
   }
-  return { script, calls }
+  return { script, served }
+}
+
+/** What the provider says that each of its answers came to, in tokens. */
+export const ANSWER = { input: 100, output: 20 }
+
+/** What the provider did for a run: requests it was sent, and answers that it gave, and wants to be paid for. */
+export type Served = { calls: number; answers: number }
+
+/** A conversation in either of the provider's formats, as chat messages. */
+function messagesOf(body: Record<string, unknown>): Message[] {
+  if (Array.isArray(body.messages)) return body.messages as Message[]
+  type Item = { type?: string; role?: string; content?: unknown; call_id?: string; name?: string; arguments?: string; output?: unknown }
+  return (body.input as Item[]).map(({ type, role = '', content, call_id = '', name = '', arguments: given = '', output }) => {
+    if (type === 'function_call')
+      return { role: 'assistant', content: null, tool_calls: [{ id: call_id, function: { name, arguments: given } }] }
+    return type === 'function_call_output' ? { role: 'tool', content: output, tool_call_id: call_id } : { role, content }
+  })
 }
 
 type Message = {
@@ -42,7 +61,7 @@ function seenCalls(messages: Message[]): Seen[] {
   })
 }
 
-function nextMove(seen: Seen[], steps: number, random: Random): FakeReply {
+function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
   let done = 0
   let certain = true
   for (const what of seen) {

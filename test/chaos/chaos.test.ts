@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -6,13 +7,16 @@ import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { type Cluster, type ClusterNode, startCluster } from '../runs/cluster.ts'
+import { PRICED } from '../runs/coding-app.ts'
 import { TOKEN } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { carefulAgent } from './careful-agent.ts'
 import { broken, type Told, unfinished } from './invariants.ts'
 import { killProcesses } from './killer.ts'
 import { type Random, seeded } from './random.ts'
 import { keepResult } from './result.ts'
+import { report, untold } from './told.ts'
 
 const long = process.env.TEST_LONG === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
@@ -24,7 +28,8 @@ const size = long
 async function createRuns(nodes: ClusterNode[], told: Told, random: Random, going: () => boolean): Promise<void> {
   for (let n = 0; n < size.runs; n++) {
     const key = `chaos-${seed}-${n}`
-    const body = JSON.stringify({ prompt: `chaos ${n}: ${size.steps} steps`, metadata: { key } })
+    const model = n % 2 === 0 ? {} : { model: PRICED.model }
+    const body = JSON.stringify({ prompt: `chaos ${n}: ${size.steps} steps`, metadata: { key }, ...model })
     for (let done = false; !done; ) {
       const answer = await ask(random.of(nodes).base_url, 'POST', '/run', body, key)
       done = answer !== null
@@ -67,6 +72,12 @@ async function ask(base_url: string, method: string, path: string, body?: string
   }
 }
 
+/** A remote that takes up to a second and a half before it has a branch, and as long again until it says so: there the worst moments are. */
+function slowRemote({ repository }: Cluster): void {
+  const hook = '#!/bin/sh\nsleep "$(($(od -An -N2 -tu2 /dev/urandom) % 1500))e-3"\n'
+  for (const name of ['pre-receive', 'post-receive']) writeFileSync(join(repository, '.git/hooks', name), hook, { mode: 0o755 })
+}
+
 /** The database may be the one that was killed. */
 async function whenThere<T>(ask: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + 30_000; ; await delay(100)) {
@@ -87,7 +98,7 @@ async function allEnded(cluster: Cluster): Promise<void> {
   }
 }
 
-test(`processes are killed at random (TEST_SEED=${seed}): every run completes, every step once, one pull request each`, {
+test(`processes are killed at random (TEST_SEED=${seed}): every run completes, every step once, one pull request each, and all of it told`, {
   timeout: 1_800_000,
 }, async () => {
   const random = seeded(seed)
@@ -99,11 +110,20 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
     log: () => {},
   })
   await migrate(postgres.url)
-  await using cluster = await startCluster(agent.script, {
+  await using started = await startCluster(agent.script, {
     DATABASE_URL: postgres.url,
     ...{ AGENTRUN_WORKER_CONCURRENCY: '6', AGENTRUN_RUN_MAX_RECOVERIES: '10000' },
     AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '3',
+    AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
   })
+  // Each worker knows the service under another address, as a wrong configuration would have it.
+  let workers = 0
+  const address = (role: string): Record<string, string> =>
+    role === 'work' ? { AGENTRUN_BASE_URL: `http://worker-${++workers}.example.org` } : {}
+  const cluster: Cluster = { ...started, start: (role, data_dir) => started.start(role, data_dir, address(role)) }
+  slowRemote(cluster)
+  await using receiver = await startReceiver()
+  await report(cluster, receiver.url)
   const nodes = [cluster.api]
   while (nodes.length < size.serve) nodes.push(await cluster.start('serve'))
   const serving = nodes.slice()
@@ -119,10 +139,11 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   await Promise.all(clients)
   await allEnded(cluster)
   const dirs = nodes.map(node => node.data_dir)
-  expect({ seed, wrong: [...(await broken(cluster, told)), ...(await unfinished(cluster, size.steps, agent.calls, dirs))] }).toEqual({
+  expect({ seed, wrong: [...(await broken(cluster, told)), ...(await unfinished(cluster, size.steps, agent.served, dirs))] }).toEqual({
     seed,
     wrong: [],
   })
+  expect({ seed, wrong: await untold(cluster, receiver.received, size.end_ms) }).toEqual({ seed, wrong: [] })
   expect(told.created.size).toBe(size.runs)
   const [resumed] = await cluster.rows<{ n: number; median_ms: number; p95_ms: number }>(
     `select count(*) as n, percentile_cont(0.5) within group (order by ms) as median_ms, percentile_cont(0.95) within group (order by ms) as p95_ms

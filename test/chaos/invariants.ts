@@ -1,9 +1,9 @@
 import type { RunStatus } from '../../src/contract/runs.ts'
 import { mayMove } from '../../src/core/run-status.ts'
 import type { Cluster } from '../runs/cluster.ts'
-import { gitIn } from '../runs/coding-app.ts'
+import { gitIn, PRICED } from '../runs/coding-app.ts'
 import { sandboxProcesses } from '../runs/sandbox-processes.ts'
-import { EFFECTS } from './careful-agent.ts'
+import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
 
 /** What clients were told: the keys under which they created runs, the traces as they read them, and where one read something else later. */
 export type Told = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
@@ -11,12 +11,14 @@ export type Told = { created: Map<string, number>; traces: Map<number, string[]>
 /**
  * Every way in which the world is not as it must be at any moment, as lines for a person; none is right. I1: an acknowledged create is exactly
  * one run. I2: a status follows another only along the table, and nothing follows the end of a turn. I3: traces are dense, and a page once
- * read never changes. I4: owners follow each other. I5: at most one pull request of a run, on what the branch holds.
+ * read never changes. I4: owners follow each other. I5: at most one pull request of a run. I10: nothing is set aside for a run that nobody works
+ * on, and what is counted by day is what the runs say.
  */
 export async function broken(cluster: Cluster, told: Told): Promise<string[]> {
   const found = await Promise.all([
     ...[lost(cluster, told), forbiddenMoves(cluster), gaps(cluster), mixedOwners(cluster)],
     manyPullRequests(cluster),
+    wrongMoney(cluster),
   ])
   return [...found.flat(), ...told.changed]
 }
@@ -74,6 +76,21 @@ async function manyPullRequests({ rows }: Cluster): Promise<string[]> {
   return found.map(run => `I5: run ${run.run_id} has ${run.n} pull requests`)
 }
 
+async function wrongMoney({ rows }: Cluster): Promise<string[]> {
+  const kept = await rows<{ id: number; status: string; reserved_usd: string }>(
+    `select id, status, reserved_usd from runs where status in ('completed', 'failed', 'cancelled', 'paused') and reserved_usd <> 0`,
+  )
+  const counted = await rows<{ id: number }>(
+    `select r.id from runs r left join usage_days d on d.organization_id = r.organization_id and d.run_id = r.id group by r.id
+      having (r.input_tokens, r.output_tokens, r.cost_usd) is distinct from
+        (coalesce(sum(d.input_tokens), 0), coalesce(sum(d.output_tokens), 0), coalesce(sum(d.cost_usd), 0))`,
+  )
+  return [
+    ...kept.map(run => `I10: ${run.reserved_usd} USD are set aside for run ${run.id}, which is ${run.status}`),
+    ...counted.map(run => `I10: the days of run ${run.id} do not add up to its usage`),
+  ]
+}
+
 type Ended = {
   id: number
   name: string
@@ -81,32 +98,47 @@ type Ended = {
   branch: string | null
   head_sha: string | null
   error_message: string | null
+  head_of_pr: string | null
   model_calls: number
+  input_tokens: number
+  output_tokens: number
+  cost_usd: string
+  priced: boolean
+}
+
+function unpaid(run: Ended, { calls, answers }: Served): string[] {
+  const [input, output] = [answers * ANSWER.input, answers * ANSWER.output]
+  const cost_usd = run.priced ? input * PRICED.input + output * PRICED.output : 0
+  const wrong: string[] = []
+  if (run.model_calls < calls) wrong.push(`I10: run ${run.id} knows ${run.model_calls} calls of ${calls}`)
+  if (run.input_tokens < input || run.output_tokens < output)
+    wrong.push(`I10: run ${run.id} counts ${run.input_tokens} + ${run.output_tokens} tokens of ${input} + ${output}`)
+  if (Number(run.cost_usd) < cost_usd - 1e-9) wrong.push(`I10: run ${run.id} counts ${run.cost_usd} USD of ${cost_usd}`)
+  return wrong
 }
 
 /**
- * What must hold of runs that were to be completed, once all have ended. I5: the branch is the bundle that was taken last. I6: each has ended.
- * I8: no process of theirs is left. I10: no call of the provider is unknown. And every step left exactly one line.
+ * What must hold of runs that were to be completed, once all have ended. I5: the remote has one branch of each, at the bundle that
+ * was taken last and that the pull request is of. I6: each has ended. I8: no process of theirs is left. I10: no call of the provider is unknown,
+ * and no token or cent of its answers is missing. And every step left exactly one line.
  */
-export async function unfinished(
-  cluster: Cluster,
-  steps: number,
-  provider_calls: Map<string, number>,
-  data_dirs: string[],
-): Promise<string[]> {
+export async function unfinished(cluster: Cluster, steps: number, served: Map<string, Served>, data_dirs: string[]): Promise<string[]> {
   const runs = await cluster.rows<Ended>(
     `select id, substring(prompt from 'chaos (\\d+):') as name, status, branch, head_sha, error_message,
+      input_tokens, output_tokens, cost_usd, model = $1 as priced,
+      (select max(head_sha) from pull_requests p where p.run_id = runs.id) as head_of_pr,
       (select count(*) from journal j where j.run_id = runs.id and j.kind = 'model_started') as model_calls from runs where metadata is not null order by id`,
+    [PRICED.model],
   )
   const lines = Array.from({ length: steps }, (_, i) => `step ${i + 1}\n`).join('')
   const wrong: string[] = []
   for (const run of runs) {
     if (run.status !== 'completed') wrong.push(`I6: run ${run.id} is ${run.status}: ${run.error_message}`)
-    if (run.model_calls < (provider_calls.get(run.name) ?? 0))
-      wrong.push(`I10: run ${run.id} knows ${run.model_calls} calls of ${provider_calls.get(run.name)}`)
+    wrong.push(...unpaid(run, served.get(run.name) ?? { calls: 0, answers: 0 }))
     if (run.status !== 'completed' || run.branch === null) continue
-    const oid = gitIn(cluster.repository, 'rev-parse', run.branch).trim()
-    if (oid !== run.head_sha) wrong.push(`I5: branch ${run.branch} is at ${oid}, run ${run.id} at ${run.head_sha}`)
+    const listed = gitIn(cluster.repository, 'for-each-ref', '--format=%(refname:short) %(objectname)', `refs/heads/agent/run-${run.id}-*`)
+    if (listed !== `${run.branch} ${run.head_sha}\n` || run.head_sha !== run.head_of_pr)
+      wrong.push(`I5: the remote has ${listed.trim()} of run ${run.id} at ${run.head_sha}, its pull request is of ${run.head_of_pr}`)
     const effects = gitIn(cluster.repository, 'show', `${run.branch}:${EFFECTS}`)
     if (effects !== lines) wrong.push(`run ${run.id} left ${JSON.stringify(effects)}`)
   }

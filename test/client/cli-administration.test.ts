@@ -103,3 +103,75 @@ test('run --dry-run starts nothing, says what would be started, and fails where 
   expect(JSON.parse(blocked.out).blocking_problems[0]).toMatchObject({ detail: expect.stringContaining('nobody/nothing') })
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body.total).toBe(total)
 })
+
+describe('egress', () => {
+  test('shows and changes what the organization and a repository allow, as the API has it', async () => {
+    const set = async (path: string) => (await app.call('GET', `/v1/organizations/${app.org_id}${path}`)).body.agent
+    expect((await cli(['egress'])).out).toBe('mode     default\n')
+    await cli(['egress', 'mode', 'allowlist'])
+    await cli(['egress', 'preset', 'npm'])
+    await cli(['egress', 'allow', 'docs.example.com:8443'])
+    const shown = await cli(['egress', 'allow', '*.plain.example', '--method', 'GET', '--method', 'HEAD'])
+    expect(shown.out).toBe('mode     allowlist\npreset   npm\nallow    docs.example.com:8443\nallow    *.plain.example GET HEAD\n')
+    expect(await set('/egress')).toEqual({
+      mode: 'allowlist',
+      presets: ['npm'],
+      allow: [
+        { host: 'docs.example.com', port: 8443 },
+        { host: '*.plain.example', methods: ['GET', 'HEAD'] },
+      ],
+    })
+    await cli(['egress', 'setup', 'allowlist'])
+    for (const what of ['npm', 'docs.example.com:8443', '*.plain.example']) expect((await cli(['egress', 'remove', what])).code).toBe(0)
+    expect(JSON.parse((await cli(['egress', 'mode', 'default', '--json'])).out)).toEqual({
+      agent: { mode: null, presets: [], allow: [] },
+      setup: { mode: 'allowlist' },
+    })
+    await cli(['egress', 'setup', 'default'])
+
+    await cli(['egress', 'allow', 'a.example', '--repo', 'sample/invoice'])
+    await cli(['egress', 'mode', 'off', '--repo', String(app.repo_id)])
+    expect(await set(`/repos/${app.repo_id}/egress`)).toEqual({ mode: 'off', presets: [], allow: [{ host: 'a.example' }] })
+    expect((await cli(['egress', 'show', '--repo', 'sample/invoice'])).out).toBe('mode     off\nallow    a.example\n')
+  })
+
+  test('says what is missing, and passes on what the service refuses', async () => {
+    expect(await cli(['egress', 'allow'])).toMatchObject({ code: 2, err: expect.stringContaining('takes one word more') })
+    expect(await cli(['egress', 'remove', 'cpan'])).toMatchObject({ code: 2, err: expect.stringContaining('no rule and no preset') })
+    for (const args of [
+      ['allow', '*'],
+      ['allow', '10.0.0.1'],
+      ['preset', 'cpan'],
+      ['mode', 'on'],
+      ['allow', 'a.example', '--method', 'get'],
+    ])
+      expect(await cli(['egress', ...args])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^agentrun: /) })
+  })
+})
+
+describe('setup', () => {
+  const path = () => `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`
+
+  test('shows and sets how a repository is set up', async () => {
+    expect((await cli(['setup', 'show', 'sample/invoice'])).out).toBe('no setup\n')
+    const more = ['--variable', 'A=b=c', '--timeout', '60', '--on-failure', 'continue']
+    const { out } = await cli(['setup', 'set', 'sample/invoice', 'npm ci', 'npm run build', ...more])
+    expect(out).toBe('command    npm ci\ncommand    npm run build\nvariable   A=b=c\nfailure    continue\ntime-out   60 s\n')
+    expect((await app.call('GET', path())).body).toMatchObject({ commands: ['npm ci', 'npm run build'], variables: { A: 'b=c' } })
+    expect(JSON.parse((await cli(['setup', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ commands: [], variables: {} })
+  })
+
+  test('says what is missing or wrong', async () => {
+    for (const [words, said] of [
+      [['set', 'sample/invoice'], 'one command at least'],
+      [['show', 'sample/invoice', 'ls'], 'takes no command'],
+      [['set', 'sample/invoice', 'ls', '--variable', 'A'], 'NAME=VALUE'],
+      [['set', 'sample/invoice', 'ls', '--timeout', 'long'], '--timeout must be a whole number'],
+    ] as const)
+      expect(await cli(['setup', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(said) })
+    expect(await cli(['setup', 'set', 'sample/invoice', 'ls', '--timeout', '1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('timeout_seconds'),
+    })
+  })
+})

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll } from 'vitest'
 import { buildCommand } from '../../scripts/build-client.ts'
+import { program_env } from '../program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 export type Ended = { code: number | null; out: string; err: string }
@@ -26,7 +27,7 @@ async function built(): Promise<string[]> {
 /** Starts the command line as its own process, with nothing of this one's environment but what a shell always has. */
 export async function startCli(args: string[], { env = {}, program }: CliOptions = {}): Promise<ChildProcessWithoutNullStreams> {
   const [command = '', ...before] = program ?? (await built())
-  const child = spawn(command, [...before, ...args], { env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env }, stdio: 'pipe' })
+  const child = spawn(command, [...before, ...args], { env: { ...program_env, HOME: '/nonexistent', ...env }, stdio: 'pipe' })
   child.stdin.on('error', () => {})
   return child
 }

@@ -69,7 +69,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     await withKept(host, kept.run_id, async () => {})
     const read_only = [...mirror, { host: keptPath(host, kept.run_id), inside: '/kept' }]
     const agent = await startSandbox(driver, workspace, { read_only })
-    const shots = await startSnapshotSandbox(driver, host, { kept, workspace, shadow, base_sha, ...caps })
+    const shots = await startSnapshotSandbox(driver, host, { kept, workspace, shadow, base_sha, cpus: 2, ...caps })
     return { agent, shots }
   }
   const must = async (agent: TestSandbox, command: string) => {
@@ -120,7 +120,9 @@ export async function startCheckpointTest(files: Record<string, string> | null):
       const next = await open()
       await using _agent = next.agent
       await using _shots = next.shots
-      const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', ...snapshot }, inside), { timeout_ms: 120_000 })
+      const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', beside: [], ...snapshot }, inside), {
+        timeout_ms: 120_000,
+      })
       if (result.exit_code !== 0) throw new Error(`restore failed: ${result.text}`)
       await work(next.agent, await next.shots.prepare({ from: 'tree', tree: snapshot.tree }, 120_000))
     },

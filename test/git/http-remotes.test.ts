@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openGitHost } from '../../src/git/git-host.ts'
 import { mirrorState } from '../../src/git/mirror-refs.ts'
 import { refreshMirror } from '../../src/git/mirrors.ts'
 import { pushBranch } from '../../src/git/push.ts'
@@ -191,4 +192,41 @@ test('no transport but that of the repository can be reached', async () => {
   for (const url of [`ext::sh -c touch% ${marker}`, `file://${place.dir}`, place.dir, 'git://127.0.0.1/x'])
     await expect(refreshMirror(place.host, { id: 1, kind: 'https', url })).rejects.toThrow()
   await expect(runText('/', 'cat', [marker])).rejects.toThrow()
+})
+
+test('a repository with credentials is reached with them, in the environment of that one process, for its own server only', async () => {
+  const asked: { url: string; authorization: string | undefined }[] = []
+  const password = 'a-token-of-the-forge'
+  await using set = await setUp((request, response) => {
+    asked.push({ url: request.url ?? '', authorization: request.headers.authorization })
+    if (request.headers.authorization === `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`) return false
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end(`no: ${request.headers.authorization}`)
+    return true
+  })
+  const { place, repo, server, bare } = set
+  let given: { username: string; password: string } | null = null
+  await using host = await openGitHost({
+    ...{ data_dir: join(place.dir, 'data'), user: place.host.user, allow_private: true },
+    credentials: async ({ id }) => (id === repo.id ? given : null),
+  })
+  await expect(refreshMirror(host, repo)).rejects.toMatchObject({ code: 'auth' })
+  given = { username: 'ada', password: 'a-wrong-token' }
+  const refused = await refreshMirror(host, repo).catch(error => error)
+  expect(refused).toMatchObject({ code: 'auth' })
+  for (const secret of ['a-wrong-token', Buffer.from('ada:a-wrong-token').toString('base64')])
+    expect(String(refused.message)).not.toContain(secret)
+
+  given = { username: 'ada', password }
+  await refreshMirror(host, repo)
+  const base = await resolveRef(host, repo.id, null)
+  if (!base || 'empty' in base) throw new Error('no base')
+  expect(await pushBranch(host, repo, base.sha, BRANCH)).toEqual({ status: 'pushed' })
+  expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(base.sha)
+
+  // Another repository of the same server, and anything that the mirror keeps: nothing.
+  asked.length = 0
+  await expect(refreshMirror(host, { id: 2, kind: 'http', url: `${server.url}/acme/other.git` })).rejects.toMatchObject({ code: 'auth' })
+  expect(asked.map(request => request.authorization)).toEqual([undefined])
+  const kept = await run(join(place.dir, 'data'), 'grep', ['-rlF', '--', password, '.']).catch(error => String(error))
+  expect(kept).toMatch(/^Error: grep/)
 })

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TO_THE_END } from '../../src/store/checkpoints.ts'
+import { ownFolderId } from '../../src/system/data-folder-id.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { sweepWorkspaces } from '../../src/worker/sweep-files.ts'
 import { type App, rows } from '../start-app.ts'
@@ -30,7 +30,7 @@ async function removeFiles(app: App, id: number): Promise<string> {
     `update runs set finished_at = now() - interval '31 seconds' where id = $1 returning workspace`,
     [id],
   )
-  await sweepWorkspaces({ db: app.db, host: hostname(), users: ensureServiceUsers() })
+  await sweepWorkspaces({ db: app.db, folder_id: ownFolderId(app.data_dir), users: ensureServiceUsers() })
   return run?.workspace ?? ''
 }
 
@@ -148,6 +148,22 @@ test('what is too large is said once and stops nothing; the workspace stays, bec
   await resume(app, id, 'look again')
   await awaitEnd(app, id)
   expect((await allLogs(app, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('2000000\n')
+})
+
+test('what cannot be read is said as that, and so is what changes all the time', async () => {
+  const touch = calls(shell('touch step'))
+  await using app = await startCodingApp(
+    answers(
+      calls(shell('echo closed >closed.txt; chmod 000 closed.txt')),
+      calls(shell('(while :; do head -c 20M /dev/urandom >churn; done) & sleep 1')),
+      ...[touch, touch, touch, touch, calls(shell('kill $!; wait; chmod 600 closed.txt')), { text: 'Done.' }],
+    ),
+  )
+  const { id } = await createRun(app, { prompt: 'make trouble', auto_create_pr: false })
+  expect((await awaitEnd(app, id)).status).toBe('completed')
+  const errors = (await allLogs(app, id)).filter(entry => entry.message_type === 'ERROR')
+  expect(errors.map(({ observation }) => observation.code)).toEqual(['checkpoint_unreadable', 'checkpoint_failed'])
+  expect(errors[0].observation.message).toContain('closed.txt')
 })
 
 test('more than a pack or a run may have is not stored, and what comes after it is again', async () => {

@@ -20,8 +20,8 @@ export type Cluster = AsyncDisposable & {
   repository: string
   /** The API process that is there from the start. */
   api: ClusterNode
-  /** Starts one more; `data_dir` is that of one that was there before, or a new one. */
-  start(role: 'serve' | 'work', data_dir?: string): Promise<ClusterNode>
+  /** Starts one more; `data_dir` is that of one that was there before, or a new one. `own`: settings of this process alone. */
+  start(role: 'serve' | 'work', data_dir?: string, own?: Record<string, string>): Promise<ClusterNode>
   /** A request to the API process that was started last. `body` is parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
@@ -62,8 +62,8 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
   })
   let folders = 0
   let base_url = ''
-  const start: Cluster['start'] = async (role, data_dir = join(folder, `node-${++folders}`)) => {
-    const started = await startServiceProcess({ ...shared, AGENTRUN_DATA_DIR: data_dir }, role)
+  const start: Cluster['start'] = async (role, data_dir = join(folder, `node-${++folders}`), own = {}) => {
+    const started = await startServiceProcess({ ...shared, ...own, AGENTRUN_DATA_DIR: data_dir }, role)
     const node = { ...started, data_dir, role }
     nodes.push(node)
     if (started.child.exitCode !== null) throw new Error(`a process did not start: ${(await started.ended).output}`)

@@ -56,6 +56,7 @@ describe('a coding session of a model, with parallel calls', () => {
       'write',
       'shell',
       'search',
+      'COMMIT_EVALUATION',
       'git_push',
       'INITIAL_PR_GENERATION',
       'FINAL_ANSWER',

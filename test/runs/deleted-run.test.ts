@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
+import { ownFolderId } from '../../src/system/data-folder-id.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { sweepLeftovers } from '../../src/worker/sweep.ts'
 import { rows } from '../start-app.ts'
@@ -17,10 +17,10 @@ test('the files of a deleted run are removed by the sweep, and what it pushed st
   expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status).toBe(200)
   expect(existsSync(workspace)).toBe(true)
 
-  const elsewhere = { db: app.db, host: `not-${hostname()}`, users: ensureServiceUsers() }
+  const elsewhere = { db: app.db, folder_id: 'another-folder', users: ensureServiceUsers() }
   await sweepLeftovers(elsewhere)
   expect(existsSync(workspace)).toBe(true)
-  await sweepLeftovers({ ...elsewhere, host: hostname() })
+  await sweepLeftovers({ ...elsewhere, folder_id: ownFolderId(app.data_dir) })
   expect(existsSync(workspace)).toBe(false)
   expect(await rows(app, 'select 1 from leftover_workspaces')).toEqual([])
   expect(app.git('show', `${run.branch}:x.txt`)).toBe('x\n')

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { chownSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openGitHost } from '../../src/git/git-host.ts'
 import { extendCheckpoint, reopenCheckpoints, saveCheckpoints, TO_THE_END } from '../../src/store/checkpoints.ts'
+import { ownFolderId } from '../../src/system/data-folder-id.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { sweepFolders, sweepWorkspaces } from '../../src/worker/sweep-files.ts'
 import { putRun } from '../api/put-run.ts'
@@ -19,10 +19,19 @@ test('I8: folders of dead owners and of runs that are gone are removed, those in
   await using app = await startCodingApp(
     answers(calls(shell('echo one > one.txt')), { text: 'First.' }, calls(shell('cat one.txt')), { text: 'Second.' }),
   )
+  await app.call('PUT', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`, { commands: ['echo home >~/file'] })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)
   const [run] = await rows<{ workspace: string; epoch: number }>(app, 'select workspace, epoch from runs where id = $1', [id])
-  const dead = [`${id}-0`, `${id}-0.shadow`, `${id}-${(run?.epoch ?? 0) + 1}`, '424242-1']
+  const dead = [
+    `${id}-0`,
+    `${id}-0.shadow`,
+    `${id}-0.home`,
+    `${id}-0.home.${'a'.repeat(16)}`,
+    `${id}-0.on.7-${'a'.repeat(40)}`,
+    `${id}-${(run?.epoch ?? 0) + 1}`,
+    '424242-1',
+  ]
   for (const name of dead) {
     mkdirSync(join(workspaces(app), name))
     if (users.sandbox) chownSync(join(workspaces(app), name), users.sandbox.uid, users.sandbox.gid)
@@ -34,17 +43,30 @@ test('I8: folders of dead owners and of runs that are gone are removed, those in
   }
   mkdirSync(join(workspaces(app), 'not-of-a-run'))
   await using git = await openGitHost({ data_dir: app.data_dir, user: users.service, allow_private: true })
-  const deps = { db: app.db, git, host: hostname(), users, folders: { workspaces: workspaces(app), bundles: '' }, log: () => {} }
+  const deps = {
+    db: app.db,
+    git,
+    folder_id: ownFolderId(app.data_dir),
+    users,
+    folders: { workspaces: workspaces(app), bundles: '' },
+    log: () => {},
+  }
   expect(readdirSync(git.checkpoints)).toEqual([`${id}.git`])
   await sweepFolders(deps)
-  expect(readdirSync(workspaces(app)).sort()).toEqual([run?.workspace.split('/').at(-1), 'not-of-a-run'].sort())
+  const name = run?.workspace.split('/').at(-1) ?? ''
+  const left = [name, `${name}.home`, expect.stringMatching(`^${name}\\.home\\.[0-9a-f]{16}$`), 'not-of-a-run']
+  expect(readdirSync(workspaces(app)).sort()).toEqual(left)
   expect(readdirSync(git.checkpoints)).toEqual([])
 
   await rows(app, `update runs set finished_at = now() - interval '31 seconds' where id = $1`, [id])
   await sweepWorkspaces(deps)
-  expect(existsSync(run?.workspace ?? '')).toBe(false)
+  expect(readdirSync(workspaces(app))).toEqual(['not-of-a-run'])
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'y' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Second.' })
+  // What the row says of a folder of that path is said of another data folder's.
+  await rows(app, "update runs set workspace_host = 'another-folder' where id = $1", [id])
+  await sweepFolders(deps)
+  expect(readdirSync(workspaces(app))).toEqual(['not-of-a-run'])
   expect((await allLogs(app, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('one\n')
 })
 

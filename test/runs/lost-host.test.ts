@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
@@ -74,4 +75,38 @@ test('a worker that dies while it lays the files out leaves no half of them to t
   await cluster.start('work', second.data_dir)
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'Second.' })
   expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('3000\n3000\n')
+}, 120_000)
+
+test('files are found again by the name of their data folder, whatever the machine is called; where that is another one, they are laid out', async () => {
+  const look = calls(shell('cat ignored.txt || echo gone; sleep 1000'))
+  await using cluster = await startCluster(
+    answers(
+      calls(shell('echo ignored.txt > .gitignore; echo here > ignored.txt')),
+      look,
+      look,
+      calls(shell('cat ignored.txt || echo gone')),
+      {
+        text: 'Done.',
+      },
+    ),
+  )
+  const { id } = await cluster.createRun({ prompt: 'come back' })
+  let { data_dir, child, ended } = await cluster.start('work')
+  for (const requests of [2, 3]) {
+    await cluster.until(id, run => cluster.model.requests.length === requests && run.waiting_on === 'tool')
+    const [run] = await cluster.rows<{ workspace_host: string }>('select workspace_host from runs where id = $1', [id])
+    expect(run?.workspace_host).toBe(readFileSync(join(data_dir, 'id'), 'utf8').trim())
+    // A machine that is lost within a moment after a step has kept nothing of it yet.
+    const kept = () => cluster.rows('select 1 from checkpoints where run_id = $1 and tree is not null', [id])
+    await expect.poll(async () => (await kept()).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    child.kill('SIGKILL')
+    await ended
+    if (requests === 3) rmSync(join(data_dir, 'id'))
+    ;({ data_dir, child, ended } = await cluster.start('work', data_dir))
+  }
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
+  const logs = await logsOf(cluster, id)
+  const how = logs.flatMap(({ tool_name, tool_output }) => (tool_name === 'workspace_restored' ? [tool_output.how] : []))
+  expect(how).toEqual(['adopted', 'restored'])
+  expect(logs.findLast(entry => entry.tool_name === 'shell').tool_output.output).toContain('gone')
 }, 120_000)

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { RunRecovery } from '../../src/contract/recovery.ts'
 import { type Cluster, startCluster } from './cluster.ts'
@@ -107,6 +107,35 @@ test('row 8: a worker that was frozen and comes back changes nothing, ends its s
   expect(gitIn(cluster.repository, 'show', `${run.branch}:two.txt`)).toBe('two\n')
   expect(existsSync(frozen.data_dir)).toBe(true)
 }, 120_000)
+
+test('I8: the sandbox of a frozen worker is gone while it is frozen, when its run goes on where nobody can end it', async () => {
+  await using cluster = await startCluster(answers(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }))
+  const frozen = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'freeze' })
+  await expect.poll(() => sandboxProcesses(frozen.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
+  await cluster.until(id, run => run.waiting_on === 'tool')
+  frozen.child.kill('SIGSTOP')
+  // As another machine knows it, which has another boot and other processes.
+  await cluster.rows("update runs set sandbox = 'another-boot pid:[1] 1 1', workspace_host = 'another-machine' where id = $1", [id])
+  await cluster.start('work')
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'By the second.' })
+  await expect.poll(() => sandboxProcesses(frozen.data_dir), { timeout: 20_000 }).toEqual([])
+  expect(readFileSync(`/proc/${frozen.child.pid}/status`, 'utf8')).toMatch(/^State:\s+T/m)
+}, 90_000)
+
+test('a worker that was frozen, with nobody there to go on, takes its run up again when it thaws', async () => {
+  await using cluster = await startCluster(answers(calls(shell('sleep 1000')), { text: 'By itself.' }))
+  const worker = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'freeze alone' })
+  await cluster.until(id, run => run.waiting_on === 'tool')
+  for (const { child } of [worker, cluster.api]) child.kill('SIGSTOP')
+  await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 30_000 }).toEqual([])
+  for (const { child } of [worker, cluster.api]) child.kill('SIGCONT')
+  expect(await cluster.until(id, ({ terminal, status }) => terminal || status === 'paused')).toMatchObject({
+    status: 'completed',
+    result: 'By itself.',
+  })
+}, 90_000)
 
 test('a run whose workers die one after the other ends as lost, with the last step closed, and can be resumed', async () => {
   await using cluster = await startCluster(

@@ -72,7 +72,7 @@ const sweep_deps = () =>
 const person = () =>
   ({
     ...{ db, organization_id: place.organization_id, base_url: 'http://x', queue_seconds: times.queue, traceparent: null },
-    ...{ actor: { user_id: place.user_id }, models: { get: () => ({ id: 'm', scripted: false }) } },
+    ...{ actor: { user_id: place.user_id }, models: { get: () => ({ id: 'm', scripted: false }) }, known_values: [] },
   }) as unknown as Context
 
 type World = { row: Row; now: number; id: number; claims: (Claim | null)[] }

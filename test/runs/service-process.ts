@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { program_env } from '../program-env.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -20,7 +21,7 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const log = log_file === null ? 'pipe' : openSync(log_file, 'a')
   const child = spawn(process.execPath, [main, role], {
-    env: { PATH: process.env.PATH ?? '', AGENTRUN_PORT: '0', ...env },
+    env: { ...program_env, AGENTRUN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', log],
   })
   if (typeof log === 'number') closeSync(log)

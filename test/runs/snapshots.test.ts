@@ -98,6 +98,26 @@ test('after one that failed the agent is not held up by another for a while; the
   expect(troubles).toHaveLength(1)
 })
 
+test('a first look that failed is made up for, without belief in what the agent may have changed since', async () => {
+  const { sandbox, log } = scripted()
+  let broken = true
+  const { prepare } = sandbox
+  sandbox.prepare = (how, timeout_ms) => {
+    if (!broken) return prepare(how, timeout_ms)
+    broken = false
+    return Promise.reject(new SandboxError('killed'))
+  }
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+  )
+  expect(await snapshots.prepare({ from: 'clone', sha: 'c' })).toBe(null)
+  expect(await snapshots.take()).toBe(null)
+  expect(await snapshots.take(true)).toEqual(snapshotOf('tree 1'))
+  expect(log).toEqual(['prepare tree'])
+})
+
 test('a sandbox that is lost is replaced, and given up when that does not help', async () => {
   const { sandbox, log, next } = scripted()
   const snapshots = new Snapshots(

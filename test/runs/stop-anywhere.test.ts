@@ -24,6 +24,19 @@ async function askAll(cluster: Cluster, verb: 'stop' | 'pause', ids: Record<Stat
 }
 const fenced_ms = 10_000
 
+/** Between two transactions: in the middle of one it would hold a row for as long as the database lets it. */
+async function freeze(cluster: Cluster, worker: ClusterNode) {
+  const holding = `select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction' and state_change < now() - interval '100 ms'`
+  const frozen = async () => {
+    worker.child.kill('SIGSTOP')
+    await new Promise(resolve => setTimeout(resolve, 150))
+    if ((await cluster.rows(holding)).length === 0) return true
+    worker.child.kill('SIGCONT')
+    return false
+  }
+  await expect.poll(frozen, { timeout: 20_000 }).toBe(true)
+}
+
 async function expectCancelled(cluster: Cluster, ids: Record<State, number>) {
   for (const state of stateNames) {
     const run = await cluster.until(ids[state], ({ terminal }) => terminal)
@@ -66,7 +79,7 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
-  worker.child.kill('SIGSTOP')
+  await freeze(cluster, worker)
   await askAll(cluster, 'stop', ids)
   await expectCancelled(cluster, ids)
   const runs = await Promise.all(stateNames.map(state => cluster.getRun(ids[state])))
@@ -92,7 +105,7 @@ test('a pause holds the run when its worker is frozen, whatever it was at, and a
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
-  worker.child.kill('SIGSTOP')
+  await freeze(cluster, worker)
   await askAll(cluster, 'pause', ids)
   for (const state of stateNames) {
     const run = await cluster.until(ids[state], ({ status }) => status === 'paused')

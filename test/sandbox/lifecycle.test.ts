@@ -7,7 +7,7 @@ import { createBubblewrapDriver, findBubblewrap } from '../../src/sandbox/bubble
 import { explainFailure } from '../../src/sandbox/explain-failure.ts'
 import { SandboxError } from '../../src/sandbox/port.ts'
 import { isAlive, processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
-import { limits, makeDriver, path, sandbox_user, startSandbox } from './start-sandbox.ts'
+import { limits, makeDriver, path, plainDriver, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const made = makeDriver()
 afterAll(() => made[Symbol.asyncDispose]())
@@ -41,39 +41,77 @@ it('A35: stop leaves no process, not even a daemon, and no file of the host behi
   expect(pipeFolders()).toEqual([])
 })
 
-it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
-  const seconds = mark()
-  const workspace = made.makeWorkspace('orphaned')
-  const options = { user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(made.folder, 'runtime') }
+/** A process that owns a sandbox with a daemon in it, which sleeps for `seconds`. */
+async function startOwner(name: string, seconds: string) {
+  const workspace = made.makeWorkspace(name)
   const command = `(setsid sleep ${seconds} &)`
-  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), JSON.stringify({ options, workspace, command })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const given = JSON.stringify({ runtime_dir: join(made.folder, 'runtime'), workspace, command })
+  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), given], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(owner.stdout, 'data')
   expect(alive(seconds).length).toBeGreaterThan(0)
-  const bubblewraps = processIds().filter(pid => readStatus(pid).includes(`PPid:\t${owner.pid}\n`))
-  expect(bubblewraps).toHaveLength(1)
+  return { owner }
+}
+
+it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
+  const seconds = mark()
+  const { owner } = await startOwner('orphaned', seconds)
+  // bubblewrap, and who watches over it. A container is no child of ours.
+  const children = processIds().filter(pid => readStatus(pid).includes(`PPid:\t${owner.pid}\n`))
+  expect(children).toHaveLength(promises.driver === 'bubblewrap' ? 2 : 0)
   owner.kill('SIGKILL')
-  expect(await waitUntil(() => ![...alive(seconds), ...bubblewraps].some(isAlive), 5_000)).toBe(true)
+  expect(await waitUntil(() => ![...alive(seconds), ...children].some(isAlive), 5_000)).toBe(true)
   const leftover = () => readdirSync(join(made.folder, 'runtime/pipes')).filter(name => name.startsWith(`${owner.pid}-`))
   expect(leftover()).toHaveLength(1)
-  expect(await createBubblewrapDriver(options).selfTest()).toEqual({ ok: true })
+  expect(await plainDriver(join(made.folder, 'runtime')).selfTest()).toEqual({ ok: true })
   expect(leftover()).toEqual([])
 })
 
-it('ends when bubblewrap is killed from outside, and says so', async () => {
+it('I8: an owner that is frozen loses its sandbox while it is, and nobody has to end it', async () => {
+  const seconds = mark()
+  const { owner } = await startOwner('frozen', seconds)
+  const ended = once(owner, 'exit')
+  try {
+    owner.kill('SIGSTOP')
+    // The owner has the mark on its own command line.
+    expect(await waitUntil(() => alive(seconds).join() === `${owner.pid}`, 30_000)).toBe(true)
+    expect(readStatus(owner.pid ?? 0)).toMatch(/^State:\s+T/m)
+  } finally {
+    owner.kill('SIGKILL')
+    await ended
+  }
+}, 40_000)
+
+it('an owner that is busy for longer than a lease, or has nothing to ask for a while, keeps its sandbox', async () => {
+  await using box = await startSandbox(made.driver, made.makeWorkspace('busy'))
+  await box.shell('cd /tmp; kept=yes')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000)
+  expect((await box.shell('sleep 13; echo "$kept $PWD"', { timeout_ms: 30_000 })).text).toBe('yes /tmp\n')
+}, 40_000)
+
+it('ends when it is killed from outside, and says so', async () => {
   const seconds = mark()
   const box = await startSandbox(made.driver, made.makeWorkspace('killed'))
   const running = expect(box.shell(`sleep ${seconds}`)).rejects.toThrow('the sandbox ended while a command ran in it')
   await waitUntil(() => alive(seconds).length === 1, 5_000)
-  const bubblewrap = processIds().find(
-    pid => readStatus(pid).includes(`PPid:\t${process.pid}\n`) && readStatus(pid).startsWith('Name:\tbwrap\n'),
+  const holder = processIds().find(
+    promises.driver === 'bubblewrap'
+      ? pid => readStatus(pid).includes(`PPid:\t${process.pid}\n`) && readStatus(pid).startsWith('Name:\tbwrap\n')
+      : pid => readStatus(pid).includes('NSpid:') && /NSpid:.*\t1\n/.test(readStatus(pid)) && sees(pid, box.sandbox.workspace),
   )
-  signalProcess(bubblewrap ?? 0, 'SIGKILL')
+  expect(holder).toBeGreaterThan(1)
+  signalProcess(holder ?? process.pid, 'SIGKILL')
   await running
   await box.sandbox.ended
   expect(await waitUntil(() => alive(seconds).length === 0, 5_000)).toBe(true)
 })
+
+function sees(pid: number, folder: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(`${folder} `)
+  } catch {
+    return false
+  }
+}
 
 function readStatus(pid: number): string {
   try {
@@ -100,7 +138,17 @@ it('keeps what an earlier sandbox of the run wrote into the workspace, and nothi
   await first.shell('echo kept >file; echo gone >/tmp/file; echo gone >~/file')
   await first.sandbox.stop()
   await using second = await startSandbox(made.driver, workspace)
-  expect((await second.shell('cat file; ls -A /tmp ~')).text).toBe('kept\n/home/agent:\n.gitconfig\n\n/tmp:\n')
+  expect((await second.shell('cat file; ls -A /tmp ~')).text).toBe('kept\n/home/agent:\n\n/tmp:\n')
+})
+
+it('keeps the home folder too where it is given one, and git goes by our settings and the agent’s', async () => {
+  const workspace = made.makeWorkspace('with-home')
+  const home = made.makeWorkspace('home')
+  await using first = await startSandbox(made.driver, workspace, { home })
+  await first.shell('echo kept >~/file; git config --global user.email own@example.org')
+  await first.sandbox.stop()
+  await using second = await startSandbox(made.driver, workspace, { home })
+  expect((await second.shell('cat ~/file; git config user.name; git config user.email')).text).toBe('kept\nAgent\nown@example.org\n')
 })
 
 it('refuses a workspace that is missing, a file or a link', async () => {
@@ -125,7 +173,7 @@ it('proves by the self-test that this machine isolates, and leaves nothing behin
   expect(readdirSync(join(made.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual([])
 })
 
-it('fails the self-test with a reason where the sandbox user cannot pass', async () => {
+it.runIf(promises.driver === 'bubblewrap')('fails the self-test with a reason where the sandbox user cannot pass', async () => {
   const closed = join(made.folder, 'closed')
   mkdirSync(closed, { mode: 0 })
   const driver = createBubblewrapDriver({ user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(closed, 'runtime') })
@@ -134,7 +182,7 @@ it('fails the self-test with a reason where the sandbox user cannot pass', async
 })
 
 it('never runs agents as root', async () => {
-  const driver = createBubblewrapDriver({ user: null, path, node_path: process.execPath, runtime_dir: join(made.folder, 'runtime') })
+  const driver = plainDriver(join(made.folder, 'runtime'), null)
   const as_root = { ok: false, reason: expect.stringContaining('unprivileged user') }
   expect(await driver.selfTest()).toEqual(process.getuid?.() === 0 ? as_root : { ok: true })
 })

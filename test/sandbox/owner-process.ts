@@ -1,12 +1,14 @@
 /**
- * A process of its own that owns a sandbox, for a test that kills it. Given the driver's options and a command as JSON, it starts the
- * sandbox, runs the command, prints "ready", and waits.
+ * A process of its own that owns a sandbox, for a test that kills or freezes it. Given the driver's folder and a command as JSON, it starts the
+ * sandbox, in a layer on `base` where there is one, runs the command, prints "ready" and the ids of the processes that hold them, and waits.
  */
-import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap.ts'
-import { limits } from './start-sandbox.ts'
+import { limits, plainDriver } from './start-sandbox.ts'
 
-const { options, workspace, command } = JSON.parse(process.argv[2] ?? '{}')
-const sandbox = await createBubblewrapDriver(options).start({ workspace, read_only: [], limits })
+const { runtime_dir, workspace, base, command } = JSON.parse(process.argv[2] ?? '{}')
+const driver = plainDriver(runtime_dir)
+const within = base === undefined ? undefined : await driver.layers?.open(workspace, base)
+const sandbox = await driver.start({ workspace, read_only: [], limits, ...(within && { within }) })
 await sandbox.exec({ command, shell: 'persistent', timeout_ms: 5_000, max_output_bytes: 1_000 })
-process.stdout.write('ready\n')
+const ids = [sandbox, within].flatMap(held => held?.identity?.split(' ')[2] ?? [])
+process.stdout.write(`ready ${ids.join(' ')}\n`)
 await sandbox.exec({ command: 'sleep 1000', shell: 'persistent', timeout_ms: 1_000_000, max_output_bytes: 1_000 })

@@ -1,14 +1,21 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap.ts'
-import type { ExecRequest, ExecResult, Sandbox, SandboxDriver, SandboxLimits } from '../../src/sandbox/port.ts'
+import { createDockerEngine } from '../../src/sandbox/containers/docker.ts'
+import { createContainerDriver, RESERVE } from '../../src/sandbox/containers/driver.ts'
+import type { ExecRequest, ExecResult, Sandbox, SandboxDriver, SandboxLimits, SandboxSpec } from '../../src/sandbox/port.ts'
 import { makeOwnFolder } from '../../src/system/own-folder.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
+import { type ClusterOfTests, clusterDriver } from './cluster/driver.ts'
 
 const mebibyte = 1024 * 1024
 export const limits: SandboxLimits = {
+  max_memory_bytes: 1024 * mebibyte,
+  cpus: 2,
   max_processes: 128,
+  max_disk_bytes: 20 * 1024 * mebibyte,
+  max_files: 2_000_000,
   max_file_bytes: 1024 * mebibyte,
   max_tmp_bytes: 64 * mebibyte,
   max_process_bytes: 16 * 1024 * mebibyte,
@@ -17,14 +24,48 @@ export const limits: SandboxLimits = {
 export const path = process.env.PATH ?? ''
 export const sandbox_user = ensureServiceUsers().sandbox
 
+/** The engine of the file of tests that asks for one; undefined: bubblewrap. */
+export type EngineOfTests = { name: 'docker' | 'podman'; socket: string; image?: string; runtime?: string } | ClusterOfTests
+const engine: EngineOfTests | undefined = process.env.SANDBOX_TEST_ENGINE ? JSON.parse(process.env.SANDBOX_TEST_ENGINE) : undefined
+
+/** What differs from driver to driver, and nothing else does. */
+export const promises = {
+  driver: engine?.name ?? 'bubblewrap',
+  /** Who everything inside is. */
+  uid: engine ? (sandbox_user?.uid ?? process.getuid?.() ?? 0) : 1000,
+  /** What it sees of the machine's devices and of what the kernel says of itself. */
+  sys: engine === undefined ? 'none' : engine.name === 'kubernetes' ? 'read-only' : 'empty',
+  /** Whether it has more of a network than its loopback, one that leads nowhere. */
+  network: engine?.name === 'kubernetes',
+  /** Whether its programs are those of an image, not of the host. */
+  own_root: engine?.image !== undefined,
+  /** How many processes there can be with that limit. A container has a reserve; in Kubernetes the bound is the node's for all. */
+  mostProcesses: (limit: number) =>
+    engine === undefined ? limit : RESERVE + (engine.name === 'kubernetes' ? limits.max_processes : limit),
+  /** What ends a fork bomb: its time-out, or also whoever makes room for the next process. */
+  bomb_ends: engine ? ['timeout', 'exited'] : ['timeout'],
+}
+
+/** The driver as the service would make it. */
+export function plainDriver(runtime_dir: string, user = sandbox_user): SandboxDriver {
+  const own = { user, node_path: process.execPath, runtime_dir }
+  if (engine === undefined) return createBubblewrapDriver({ ...own, path })
+  if (engine.name === 'kubernetes') return clusterDriver(engine, own)
+  const { name, socket, image = null, runtime = null } = engine
+  const files = { seccomp_file: join(runtime_dir, 'seccomp.json'), owner: runtime_dir }
+  return createContainerDriver({ ...own, engine: createDockerEngine({ name, socket, image, runtime, ...files }), own_root: image !== null })
+}
+
 /** A driver with a temporary folder of its own, which goes with it. */
 export function makeDriver(): AsyncDisposable & { driver: SandboxDriver; folder: string; makeWorkspace(name: string): string } {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'))
   chmodSync(folder, 0o711)
   mkdirSync(join(folder, 'workspaces'))
-  const driver = createBubblewrapDriver({ user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(folder, 'runtime') })
+  const plain = plainDriver(join(folder, 'runtime'))
+  const base = join(folder, 'base')
+  makeOwnFolder(base, 0o700, sandbox_user)
   return {
-    driver,
+    driver: process.env.SANDBOX_TEST_LAYERED === '1' ? inLayers(plain, base) : plain,
     folder,
     makeWorkspace(name) {
       const path = join(folder, 'workspaces', name)
@@ -33,6 +74,25 @@ export function makeDriver(): AsyncDisposable & { driver: SandboxDriver; folder:
     },
     async [Symbol.asyncDispose]() {
       rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The same driver, whose workspaces are layers on `base`. */
+function inLayers(driver: SandboxDriver, base: string): SandboxDriver {
+  return {
+    ...driver,
+    async start(spec) {
+      if (!existsSync(spec.workspace) || !lstatSync(spec.workspace).isDirectory()) return driver.start(spec)
+      const layer = await driver.layers?.open(spec.workspace, base)
+      if (layer === undefined) throw new Error('the driver has no layers')
+      const end = () => layer[Symbol.asyncDispose]()
+      const sandbox = await driver.start({ ...spec, within: layer }).catch(async error => {
+        await end()
+        throw error
+      })
+      void sandbox.ended.then(end)
+      return sandbox
     },
   }
 }
@@ -52,9 +112,9 @@ export type TestSandbox = AsyncDisposable & {
 export async function startSandbox(
   driver: SandboxDriver,
   workspace: string,
-  spec: { limits?: Partial<SandboxLimits>; read_only?: { host: string; inside: string }[] } = {},
+  spec: { limits?: Partial<SandboxLimits> } & Partial<Pick<SandboxSpec, 'home' | 'read_only' | 'sockets' | 'environment' | 'within'>> = {},
 ): Promise<TestSandbox> {
-  const sandbox = await driver.start({ workspace, read_only: spec.read_only ?? [], limits: { ...limits, ...spec.limits } })
+  const sandbox = await driver.start({ read_only: [], ...spec, workspace, limits: { ...limits, ...spec.limits } })
   const run = async (request: ExecRequest): Promise<TextResult> => {
     const { output, ...rest } = await sandbox.exec(request)
     return { ...rest, text: Buffer.from(output).toString() }

@@ -13,6 +13,7 @@ import { insertOrganization } from '../../src/store/organizations.ts'
 import { processIds, processPlace } from '../../src/system/processes.ts'
 import { contents } from '../api/contents.ts'
 import { createTestDatabase } from '../database.ts'
+import { program_env } from '../program-env.ts'
 import { type ServiceProcess, startServiceProcess } from '../runs/service-process.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -23,7 +24,7 @@ const base_url = 'https://agents.example'
 /** The command as the launcher starts it. `out` is what a script would take. */
 async function admin(args: string[], env: Record<string, string>): Promise<{ code: number; out: string; err: string }> {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH ?? '', AGENTRUN_BASE_URL: base_url, ...env },
+    env: { ...program_env, AGENTRUN_BASE_URL: base_url, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])

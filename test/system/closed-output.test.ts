@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { findOrphan } from '../../src/postgres/leftover.ts'
+import { program_env } from '../program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -11,7 +12,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 test('a service whose output nobody reads any more still ends in order, with its database', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
-  const env = { PATH: process.env.PATH ?? '', AGENTRUN_DATA_DIR: data, AGENTRUN_PORT: '0' }
+  const env = { ...program_env, AGENTRUN_DATA_DIR: data, AGENTRUN_PORT: '0' }
   const service = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(service, 'exit')
   try {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { type LeftOut, leftOutText } from '../../core/left-out.ts'
 
 const template = readFileSync(new URL('../prompts/plan-agent.md', import.meta.url), 'utf8')
 
@@ -9,21 +10,60 @@ export const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md', '.cursorrules'] as c
 /** Characters of instructions that are given to the agent. */
 export const INSTRUCTION_CHARS = 25_000
 
+const secretsText = (names: string[]) =>
+  names.length === 0
+    ? null
+    : `Environment variables of your commands hold secrets: ${names.join(', ')}. Use them by their names. You are shown [redacted:NAME] in the place of their values; never write a value into a file, a commit or an answer.`
+
+const SETUP_CHARS = 4_000
+const MOST_MADE = 30
+
+function setUpText(commands: string[], made: string[]): string | null {
+  if (commands.length === 0) return null
+  const said = commands.join('\n')
+  const shown = said.length > SETUP_CHARS ? `${said.slice(0, SETUP_CHARS)}\n…` : said
+  const paths = made.slice(0, MOST_MADE).join(', ') + (made.length > MOST_MADE ? ` and ${made.length - MOST_MADE} others` : '')
+  const left_out = made.length === 0 ? '' : `\n\nWhat they made is no part of your change, nor is what you add in it: ${paths}`
+  return `These commands have prepared the workspace and your home folder; secrets and network that they had are not yours:\n\n${shown}${left_out}`
+}
+
+const MOST_HOSTS = 100
+
+function networkText(hosts: string[] | null): string {
+  if (hosts === null)
+    return 'There is none: nothing outside of the sandbox can be reached. What is tried by the proxy that `http_proxy` and `https_proxy` name is refused with 403 and shown to the person, who may allow it. Do not look for a way around.'
+  const named = hosts.slice(0, MOST_HOSTS).join(', ') + (hosts.length > MOST_HOSTS ? ` and ${hosts.length - MOST_HOSTS} others` : '')
+  const allowed = hosts.length === 0 ? 'It lets nothing out yet.' : `It lets out to ${named}.`
+  return `There is none but a proxy, which \`http_proxy\` and \`https_proxy\` name and most programs use by themselves. ${allowed} Whatever else is tried is refused with 403 and shown to the person, who may allow it. Do not look for a way around.`
+}
+
 /** The system text of the plan agent; byte-stable during a turn, so that providers can cache it. */
 export function planAgentInstructions(facts: {
   repository: string | null
   branch: string | null
   base_ref: string | null
+  /** Names of the variables that hold secrets. */
+  secrets: string[]
+  /** Commands that prepared the workspace, with secrets and a network of their own. */
+  set_up_by: string[]
+  /** Paths that they made, of which nothing is committed. */
+  set_up: string[]
+  /** What the proxy of the sandbox lets out to, as `host:port`; null: egress is off. */
+  reachable: string[] | null
   organization_rules: string | null
   user_custom_prompt: string | null
   instructions: InstructionFile | null
+  left_out: LeftOut | null
 }): string {
   const place =
     facts.repository === null
       ? 'The workspace is an empty folder without a repository.'
       : `The workspace is a clone of ${facts.repository}, at ${facts.base_ref ?? 'its default branch'}, on the new branch ${facts.branch}.`
   const said = [
-    ['Workspace', place],
+    ['Workspace', facts.left_out === null ? place : `${place} ${leftOutText(facts.left_out)}`],
+    ['Environment', setUpText(facts.set_up_by, facts.set_up)],
+    ['Network', networkText(facts.reachable)],
+    ['Secrets', secretsText(facts.secrets)],
     ['Rules of the organization', facts.organization_rules],
     ['What the person who started the run wants of every run', facts.user_custom_prompt],
     [`What the repository says (${facts.instructions?.path})`, facts.instructions?.text],

@@ -1,10 +1,12 @@
 import { failed, type Tool } from '../tool.ts'
-import { readText, writeText } from './files.ts'
+import { placeholderWritten, readText, writeText } from './files.ts'
 
 export const edit: Tool<'edit'> = {
   name: 'edit',
   async run(context, input) {
     if (input.old === input.new) return refused(input.path, '`old` and `new` are the same')
+    const hidden = placeholderWritten(context, input.path, input.new, input.old)
+    if (hidden !== null) return hidden
     const file = await readText(context, input.path)
     if ('outcome' in file) return file.outcome
     const pieces = file.text.split(input.old)

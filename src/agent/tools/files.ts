@@ -30,6 +30,15 @@ export async function writeText(
   return 'outcome' in written ? written : { value: bytes.length }
 }
 
+/** A model that writes back what it was shown would put placeholders where values are: it is told so. Null: the text holds none, or `known` holds it too. */
+export function placeholderWritten(context: ToolContext, path: string, text: string, known = ''): ToolOutcome | null {
+  const found = context.redactor.placeholders(text).find(placeholder => !known.includes(placeholder))
+  if (found === undefined) return null
+  const message = `${found} stands for a value that is hidden from you, and would be written in its place. Leave such lines of a file as they are: change the others with edit or a command. Where a value is needed, use its variable.`
+  const { error: _entry, ...outcome } = failed('placeholder', message)
+  return { ...outcome, output: { ...outcome.output, path } }
+}
+
 /** A file that cannot be had is an answer to the model, not an error of ours. */
 async function attempt<T>(work: () => Promise<T>): Promise<{ value: T } | { outcome: ToolOutcome }> {
   try {

@@ -7,6 +7,9 @@ const SECONDS = 60
 const SHOWN_BYTES = 48 * 1024
 const SHOWN_MATCHES = 400
 const KEPT_MATCHES = 10_000
+/** Characters of a line that are shown, and that are looked at before: what stands at the edge is whole then. */
+const LINE_CHARS = 500
+const LINE_READ = 2_000
 /** What a shell reports of a program whose reader had enough. */
 const PIPE_CLOSED = 141
 
@@ -20,7 +23,7 @@ export const search: Tool<'search'> = {
     // git grep knows what is ignored; outside a repository plain grep does.
     const inRepository = `git grep --untracked -nIE --no-color -e ${pattern} -- ${path}${glob ? ` | { g=${glob}; while IFS= read -r l; do f=\${l%%:*}; case "\${f##*/}" in $g) printf '%s\\n' "$l";; esac; done; }` : ''}`
     const plain = `grep -rnIE --color=never --exclude-dir=.git ${glob ? `--include=${glob} ` : ''}-e ${pattern} -- ${path}`
-    const command = `if git rev-parse --is-inside-work-tree >/dev/null 2>&1 && [ ! -L ${path} ]; then ${inRepository}; else ${plain}; fi | cut -c1-500 | head -n ${KEPT_MATCHES}; exit "\${PIPESTATUS[0]}"`
+    const command = `if git rev-parse --is-inside-work-tree >/dev/null 2>&1 && [ ! -L ${path} ]; then ${inRepository}; else ${plain}; fi | cut -c1-${LINE_READ} | head -n ${KEPT_MATCHES}; exit "\${PIPESTATUS[0]}"`
     const result = await sandbox.exec({
       command,
       shell: 'separate',
@@ -35,8 +38,8 @@ export const search: Tool<'search'> = {
         error: { code: 'tool_timeout', message: `The search took longer than ${SECONDS} s.` },
       }
     if (result.status === 'interrupted') return { status: 'interrupted', output: { status: 'interrupted' } }
-    const { output } = outputText(result.output)
-    const lines = output.split('\n').filter(line => line.length > 0)
+    const { output } = outputText(context.redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined))
+    const lines = output.split('\n').flatMap(line => (line === '' ? [] : [line.slice(0, LINE_CHARS).toWellFormed()]))
     if (result.exit_code !== null && result.exit_code > 1 && result.exit_code !== PIPE_CLOSED)
       return { status: 'error', output: { status: 'error', error: output.trim() || 'the search failed' } }
     const matches = firstOf(lines)
@@ -45,7 +48,10 @@ export const search: Tool<'search'> = {
       status: 'ok',
       output: { status: 'ok', matches, count: matches.length, truncated },
       truncated,
-      whole: () => ({ bytes: result.output, total_bytes: result.output_bytes }),
+      whole: () => {
+        const bytes = Buffer.from(lines.join('\n'))
+        return { bytes, total_bytes: bytes.length + result.output_bytes - result.output.length }
+      },
     }
   },
 }

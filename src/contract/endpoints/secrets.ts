@@ -4,7 +4,8 @@ import { pageQuery } from '../page.ts'
 import { Secret, SecretInput, SecretPage, secretName } from '../secrets.ts'
 
 const name = { name: secretName() }
-const given = 'Values are encrypted and never answered. In this version they are kept, and given to no run yet.'
+const given =
+  "Values are encrypted and never answered. With `for_agent` it is a variable of that name in the sandboxes of agents, a repository's before the organization's; otherwise no agent is given it. In traces, streams and diffs `[redacted:NAME]` stands in its place, from the next turn of a run on. Values of fewer than 8 bytes stand in any text and are not looked for: agents are given none (400)."
 
 /** Secrets of an organization and of its repositories (decisions §9). */
 export const secretEndpoints = {
@@ -64,7 +65,7 @@ export const secretEndpoints = {
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/secrets/{name}',
     summary: 'Set a secret of a repository',
-    description: `${given} At most 100 of them: one more is 409. They go with the repository when it is removed.`,
+    description: `${given} At most 100 of them: one more is 409. They go with the repository when it is removed. \`GIT_TOKEN\`, with \`GIT_USERNAME\` where a name is wanted, is what the service's own git signs in with over https; agents are never given it.`,
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository.extend(name),

@@ -6,13 +6,14 @@ export GIT_TERMINAL_PROMPT=0 GIT_LITERAL_PATHSPECS=0 LC_ALL=C
 shopt -s nullglob dotglob
 cd -- "$files" || exit 1
 
-# "clone": the files are a fresh checkout of commit $2 by our own hand. "tree": they should be tree $2. "empty": nothing is known of them.
+# $without: paths that are left out, as git wants them. "clone": the files are a fresh checkout of commit $2 by our own hand. "tree": they should be tree $2. "empty": nothing is known of them.
 prepare() {
   # Whatever its size, no file may fill the disk.
   ulimit -f $((max_file_bytes / 1024 + 262144))
   mkdir -p "$shadow"/objects/{info,pack} "$shadow"/{refs,info} || return
   rm -f -- "$shadow"/index*
   printf 'ref: refs/heads/none\n' >"$shadow/HEAD"
+  printf '%s' "$without" >"$shadow/info/exclude"
   printf '* -text -eol -crlf -ident -filter !working-tree-encoding\n' >"$shadow/info/attributes"
   printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfileMode = true\n\tsymlinks = true\n\tignoreCase = false\n\tautocrlf = false
 \texcludesFile = /dev/null\n\tattributesFile = /dev/null\n\thooksPath = /dev/null\n\tfsmonitor = false\n\tuntrackedCache = false\n\tsplitIndex = false
@@ -26,9 +27,12 @@ prepare() {
   if [[ $mirror && -f $mirror/shallow ]]; then cp -- "$mirror/shallow" "$shadow/shallow"; fi
   case $1 in
     clone)
-      cp -p -- "$files/.git/index" "$shadow/index" || return
-      # Checked out with other bytes than the objects have: then every file is looked at.
-      if converted; then rm -f -- "$shadow/index" && git read-tree "$2" || return; fi ;;
+      # What our own git knows of the files it has just written, unless they have other bytes than the objects: then every file is looked at.
+      if [[ -f $files/.git/index ]]; then cp -p -- "$files/.git/index" "$shadow/index"; fi
+      if [[ ! -f $shadow/index ]] || converted; then
+        rm -f -- "$shadow/index"
+        git read-tree "$2" || return
+      fi ;;
     tree) git read-tree "$2" && git update-index -q --refresh >/dev/null 2>&1 ;;
   esac
   local entry

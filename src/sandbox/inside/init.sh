@@ -1,38 +1,67 @@
-# Process 1 of a sandbox: PROCESSES FILE_KIB MEMORY_KIB NICENESS. The host asks over descriptor 3, a socket that nothing else inside can open;
-# commands never inherit it. Process 1 cannot be killed or stopped from inside, and when it ends everything ends.
+# Process 1 of a sandbox: KIND PROCESSES FILE_KIB MEMORY_KIB NICENESS [PORT[=SOCKET]…]. The host asks over descriptor 3 and hears over 4, which
+# nothing else inside can open; commands never inherit them. Process 1 cannot be killed or stopped from inside, and when it ends everything ends.
+# It ends when the host process does.
 #
 #   shell SLOT               start the persistent shell, which takes its commands from SLOT.requests
 #   run SLOT STDIN STDERR    run SLOT.command beside it; STDIN is a file's name or "-", STDERR is a pipe's name or "-" (with the output)
+#   clear                    kill everything in here
 #   kill JOB SINCE           kill what JOB ("shell" or a slot) started since SINCE hundredths of a second after "ready"; answered "killed JOB"
 #
 # Output and status go to named pipes that the host made and reads. The keeper of a job holds its status pipe until the job has ended,
 # so that the host sees the end of the pipe even when everything in here was killed at once. The shell holds its own as well, on
 # descriptor 9: when only its keeper was killed it goes on, and the host never mistakes the end of the one for the end of the other.
-exec 2>/dev/null
-# Whatever else the host process was started with; 255 is this script.
+#
+# KIND "bubblewrap": 3 is a socket for both ways, the kernel counts the processes of each sandbox apart, the host takes the ports over, and
+# ends us itself when it is frozen.
+# KIND "container": two pipes, which the host removes before anything of the agent runs; all sandboxes are one user to the kernel, so that
+# process 1 looks itself whether it may start another process; the ports are a process of their own; and the host says "." each second.
+# KIND "pod": a container of which the host sees no control groups. Process 1 bounds its processes and tells what they take, each second.
+exec </dev/null >/dev/null 2>&1
+# The variables of what runs in a container, as if it had been started with them: an engine would show them to whoever may ask. What follows
+# has the last word about the names that it uses itself.
+[[ $1 != bubblewrap ]] &&
+  while IFS= read -r -d '' __pair; do [[ $__pair == IFS=* ]] || export "$__pair"; done </run/exec/control.environment
+kind=$1 processes=$2 file_kib=$3 memory_kib=$4 niceness=$5 at=/run/exec
+ports=("${@:6}") unbounded=
+[[ $kind == pod ]] && unbounded=yes kind=container
+# What engines put into it.
+export -n HOSTNAME container
+# Whatever else the host process was started with; 255 is this script, 7 the channel over which the host gets the ports.
 for fd in /proc/self/fd/*; do
   fd=${fd##*/}
-  ((fd > 3 && fd != 255)) && exec {fd}>&-
+  [[ $kind == container && $fd == 3 ]] || ((fd > 3 && fd != 255 && (fd != 7 || ${#ports[@]} == 0))) && exec {fd}>&-
 done
-processes=$1 file_kib=$2 memory_kib=$3 niceness=$4 at=/run/exec
+if [[ $kind == container ]]; then
+  # Held open both ways at first: nobody waits for a host process that has ended meanwhile.
+  exec 5<>"$at/control.requests" 3<"$at/control.requests" 6<>"$at/control.answers" 4>"$at/control.answers" 5>&- 6>&- 8<>"$at/control.clock"
+else
+  exec 4>&3
+fi
 bash=(/bin/bash --noprofile --norc)
-ulimit -c 0 -n 4096 -f "$file_kib" -v "$memory_kib"
+ulimit -c 0 -f "$file_kib" -v "$memory_kib"
 # The agent may use up its processes: what the host asks for has a reserve beyond them.
-ulimit -u $((processes + 32))
+[[ $kind == bubblewrap ]] && ulimit -u $((processes + 32))
 # Children get process groups of their own, and bash does not make them ignore interrupts.
 set -m
+if [[ $kind == bubblewrap ]] && ((${#ports[@]})); then
+  env -i NODE_CHANNEL_FD=7 /opt/node/bin/node /run/init/listen.cjs "${ports[@]}" 3>&- 4>&- </dev/null >/dev/null &
+  exec 7>&-
+fi
+# Only now: the kernel counts descriptors that are sent by user, and sends no more for whoever may have fewer than are on their way. All
+# sandboxes are one user, and what one of them holds there must not keep the ports of another from the host.
+ulimit -n 4096
 
 start_shell() {
   (
     exec 9>"$at/$1.status"
     (
       exec <"$at/$1.requests" >/dev/null
-      ulimit -u "$processes"
+      [[ $kind == bubblewrap ]] && ulimit -u "$processes"
       # Whatever the agent starts shall not keep this process, nor the host, from working.
       exec /usr/bin/nice -n "$niceness" bash "${bash[@]:1}" -s
     )
     echo "exit $?" >&9
-  ) 3>&- &
+  ) 3>&- 4>&- 8>&- &
   jobs_of[shell]=$!
 }
 
@@ -45,14 +74,95 @@ start_command() {
       if [[ $2 == - ]]; then exec </dev/null; else exec <"$at/$2"; fi
       exec >"$at/$1.output" 9>&-
       if [[ $3 == - ]]; then exec 2>&1; else exec 2>"$at/$3"; fi
-      ulimit -u $((processes + 16))
+      [[ $kind == bubblewrap ]] && ulimit -u $((processes + 16))
       # One argument may have 128 KiB.
       ((${#command} < 30000)) && exec "${bash[@]}" -c -- "$command" bash
       exec "${bash[@]}" -c 'IFS= read -r -d "" REPLY <"$1"; shift; eval -- "$REPLY"' bash "$at/$1.command"
     )
     echo "exit $?" >&9
-  ) 3>&- &
+  ) 3>&- 4>&- 8>&- &
   jobs_of[$1]=$!
+}
+
+# Joins the ports with their sockets, again when it was killed from inside. What it says, once it listens, the host hears the first time.
+start_bridge() {
+  local said=/dev/null
+  [[ -p $at/control.ports ]] && said=$at/control.ports
+  env -i /opt/node/bin/node /run/init/bridge.cjs "${ports[@]}" 3>&- 4>&- 8>&- </dev/null >"$said" &
+  jobs_of[bridge]=$!
+}
+
+# Wakes process 1 every two seconds, which never waits for anything but the host otherwise. Whoever else does so does no harm.
+start_clock() {
+  (while :; do
+    read -r -t 2 -u 8
+    kill -USR1 1
+  done) 3>&- 4>&- &
+  jobs_of[clock]=$!
+}
+
+# A frozen host process says nothing. Its silence is heard in five waits: whoever gets no time itself hears, at the next one, what was said
+# long ago.
+heard() {
+  read -r heard_at _ </proc/uptime
+  heard_at=${heard_at/./} ticked_at=$heard_at waits=0
+}
+tick() {
+  local now
+  read -r now _ </proc/uptime
+  now=${now/./}
+  ((now - ticked_at < 150)) && return
+  ticked_at=$now
+  ((++waits >= 5)) && exit
+}
+
+# What was killed from inside, or stopped.
+keep_up() {
+  if jobs '%?-u 8' >/dev/null; then
+    kill -CONT "${jobs_of[clock]}"
+  else
+    make_room
+    start_clock
+  fi
+  if ((${#ports[@]})) && ! jobs '%?bridge.cjs' >/dev/null; then
+    make_room
+    start_bridge
+  fi
+}
+
+# A process that cannot be started keeps bash waiting for seconds, and this one must never wait: what has used up the processes goes first.
+make_room() {
+  local attempt file line count
+  local -a fields
+  for attempt in {1..200}; do
+    count=0
+    for file in /proc/[1-9]*/stat; do
+      line=
+      IFS= read -r -d '' line <"$file"
+      read -r -a fields <<<"${line##*)}"
+      ((count += ${fields[17]:-0}))
+    done
+    ((count < processes + 24)) && return
+    kill -9 -1
+  done
+}
+
+# What everything in here takes: bytes of memory now and at most, processes that were killed for it, microseconds of processors.
+tell_usage() {
+  local now=0 peak=0 kills=0 cpu=0 name value group=/sys/fs/cgroup
+  if [[ -r $group/memory.current ]]; then
+    read -r now <$group/memory.current
+    read -r peak <$group/memory.peak
+    while read -r name value; do [[ $name == oom_kill ]] && kills=$value; done <$group/memory.events
+    while read -r name value; do [[ $name == usage_usec ]] && cpu=$value; done <$group/cpu.stat
+  else
+    read -r now <$group/memory/memory.usage_in_bytes
+    read -r peak <$group/memory/memory.max_usage_in_bytes
+    while read -r name value; do [[ $name == oom_kill ]] && kills=$value; done <$group/memory/memory.oom_control
+    read -r cpu <$group/cpuacct/cpuacct.usage
+    cpu=$((cpu / 1000))
+  fi
+  echo "usage ${now:-0} ${peak:-0} $kills $cpu" >&4
 }
 
 # Sets `family`, oldest first, to the job's own processes (`core`: its keeper $1 and what that started) and to whatever came of them,
@@ -111,13 +221,26 @@ declare -A jobs_of=()
 # In hundredths of a second, as the births of processes are.
 read -r ready_at _ </proc/uptime
 ready_at=${ready_at/./}
-echo ready >&3
-while read -r -u 3 verb job first second; do
+if [[ $kind == container ]]; then
+  trap tick USR1
+  heard
+fi
+[[ $unbounded ]] && tell_usage
+echo ready >&4
+while :; do
   # Forgets the jobs that have ended.
   jobs >/dev/null
+  [[ $kind == container ]] && keep_up
+  read -r -u 3 verb job first second || exit
+  [[ $kind == container ]] && heard
   case $verb in
-    shell) start_shell "$job" ;;
-    run) start_command "$job" "$first" "$second" ;;
-    kill) kill_job "$job" "$first"; echo "killed $job" >&3 ;;
+    shell | run)
+      [[ $kind == container ]] && make_room
+      if [[ $verb == shell ]]; then start_shell "$job"; else start_command "$job" "$first" "$second"; fi
+      ;;
+    clear) kill -9 -1 ;;
+    .) [[ $unbounded ]] && make_room && tell_usage ;;
+    usage) tell_usage ;;
+    kill) kill_job "$job" "$first"; echo "killed $job" >&4 ;;
   esac
 done

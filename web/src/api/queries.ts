@@ -64,6 +64,10 @@ export const pullRequestQuery = (pr_id: number, state: string) =>
     queryFn: ({ signal }) => call('getPullRequest', { params: { pr_id }, signal }),
   })
 
+/** What runs of a repository may reach besides what its organization's may. */
+export const egressQuery = (repo_id: number) =>
+  queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
+
 export const repositoriesQuery = queryOptions({
   queryKey: ['repositories'],
   queryFn: async ({ signal }) => {

@@ -23,6 +23,8 @@ export const routes = {
   listOrganizations: { method: 'GET', path: '/v1/organizations' },
   getMe: { method: 'GET', path: '/v1/users/me' },
   listRepositories: { method: 'GET', path: '/v1/organizations/{org_id}/repos' },
+  getRepositoryEgress: { method: 'GET', path: '/v1/organizations/{org_id}/repos/{repo_id}/egress' },
+  allowRepositoryEgress: { method: 'POST', path: '/v1/organizations/{org_id}/repos/{repo_id}/egress/allow' },
   listModels: { method: 'GET', path: '/v1/organizations/{org_id}/models' },
   createSession: { method: 'POST', path: '/session' },
   createSessionToken: { method: 'POST', path: '/session/token' },

@@ -4,6 +4,7 @@ import type { LogEntry } from '../../../src/contract/logs.ts'
 import { clock, duration, moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { entrySummary, type Tone } from '../trace/entry-summary.ts'
+import { redactionNote } from '../trace/redaction-note.ts'
 import { Clamped } from './entries/clamped.tsx'
 import { EntryBody } from './entries/entry-body.tsx'
 import { EntryIcon } from './entry-icon.tsx'
@@ -39,6 +40,7 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
   const summary = entrySummary(entry)
   const toggle = () => on_toggle(index)
   const mono = message_type === 'ACTION'
+  const redacted = redactionNote(entry.redactions)
   const thinks = thought && message_type !== 'PLAN_EVALUATION' ? thought : null
   return (
     <article
@@ -105,6 +107,7 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
       </div>
       <div className="space-y-1.5 pl-6.5 empty:hidden">
         <EntryBody entry={entry} open={open} on_toggle={toggle} />
+        {redacted && <p className="text-2xs text-faint">{visible(redacted)}</p>}
         {open && <ForkEntry agent_run_id={entry.agent_run_id} seq={seq} />}
       </div>
     </article>

@@ -1,4 +1,5 @@
 import {
+  Ban,
   BookText,
   Bot,
   CircleAlert,
@@ -26,6 +27,7 @@ const icons: Record<EntryKind, typeof Wrench> = {
   git: GitBranch,
   instructions: BookText,
   question: CircleHelp,
+  egress: Ban,
   tool: Wrench,
   plan: ListChecks,
   error: CircleAlert,

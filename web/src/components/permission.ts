@@ -1,6 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { meQuery } from '../api/queries.ts'
 
+/** Why this user may not change a repository, or null. */
+export function useRepositoryReason(): string | null {
+  const me = useQuery(meQuery).data
+  return me?.role === 'READER' || me?.role === 'MEMBER' ? `Your role, ${me.role}, may not change repositories` : null
+}
+
 /** Why this user may not change anything, or null. The service decides; this only says it beforehand. */
 export function useReadOnlyReason(): string | null {
   const me = useQuery(meQuery).data

@@ -65,6 +65,12 @@ test('a plan counts what is done, a pull request its lines', () => {
   expect(entrySummary(pr)).toMatchObject({ line: '#3 Fix', note: '+4 −1' })
 })
 
+test('a review says its verdict, and a bad one looks bad', () => {
+  const review = (verdict: string) => entrySummary(entry('COMMIT_EVALUATION', { observation: { verdict, findings: [] } }))
+  expect(review('pass')).toMatchObject({ label: 'Review of the commits', note: 'pass', tone: 'neutral' })
+  expect(review('fail')).toMatchObject({ note: 'fail', tone: 'bad' })
+})
+
 test('a line is one line, short, and without escape sequences or bidi controls', () => {
   const { line } = entrySummary(entry('FINAL_ANSWER', { observation: `\n\u001b[31mred\u001b[0m \u202Egpj.exe ${'x'.repeat(1000)}\nnext` }))
   expect(line).toMatch(/^red ⟨U\+202E⟩gpj\.exe x+…$/)

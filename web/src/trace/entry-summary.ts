@@ -1,6 +1,7 @@
 import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
 import { withoutAnsi } from '../text/ansi.ts'
 import { visible } from '../text/visible.ts'
+import { blockedLine } from './blocked-host.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 import { type ToolKind, toolKind } from './tool-kind.ts'
 
@@ -55,6 +56,13 @@ export function toolLine(tool_name: string | null, input: unknown): string {
   }
 }
 
+/** Which secrets a sandbox was given, or which files its setup has changed and made. */
+const namesAt = (output: unknown): string =>
+  ['names', 'changed', 'left_out']
+    .flatMap(key => (isObject(output) && Array.isArray(output[key]) ? output[key] : []))
+    .filter(name => typeof name === 'string')
+    .join(', ')
+
 function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntrySummary {
   const kind = toolKind(tool_name)
   const status = textAt(tool_output, 'status')
@@ -63,9 +71,12 @@ function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntryS
   return {
     kind,
     label: tool_name ?? 'tool',
-    line: toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? ''),
+    line:
+      kind === 'egress'
+        ? blockedLine(tool_input, tool_output)
+        : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
     tone: failed ? 'bad' : 'neutral',
-    note: actionNote(tool_output, status, exit_code),
+    note: kind === 'egress' ? textAt(tool_output, 'reason') : actionNote(tool_output, status, exit_code),
   }
 }
 
@@ -118,14 +129,16 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
       }
     case 'AGENT_RUN_LINK':
       return { kind: 'link', label: 'Linked run', line: linkLine(observation), tone: 'neutral', note: textAt(observation, 'status') }
-    default:
+    default: {
+      const verdict = textAt(observation, 'verdict')
       return {
         kind: 'evaluation',
         label: messageLabels[message_type],
         line: thought ?? said,
-        tone: 'neutral',
-        note: textAt(observation, 'verdict'),
+        tone: verdict === 'fail' ? 'bad' : 'neutral',
+        note: verdict,
       }
+    }
   }
 }
 

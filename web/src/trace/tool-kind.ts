@@ -1,7 +1,7 @@
 import type { ToolName } from '../../../src/contract/tools.ts'
 
 /** What a tool does, as far as the page draws it differently. Unknown tools are drawn as `tool`. */
-export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'tool'
+export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'tool'
 
 const agent_tools: Record<ToolName, ToolKind> = {
   shell: 'shell',
@@ -16,11 +16,15 @@ const agent_tools: Record<ToolName, ToolKind> = {
 /** What the service itself does for a run. */
 const service_tools: Record<string, ToolKind> = {
   setup_command: 'shell',
+  setup_changes: 'git',
   git_clone: 'git',
+  git_left_out: 'git',
   git_checkout: 'git',
   git_commit: 'git',
   git_push: 'git',
   workspace_restored: 'git',
+  egress_blocked: 'egress',
+  sandbox_secrets: 'instructions',
   repository_instructions: 'instructions',
   organization_rules: 'instructions',
   user_custom_prompt: 'instructions',

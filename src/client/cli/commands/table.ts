@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { admin } from './admin.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
+import { egress } from './egress.ts'
 import { fork } from './fork.ts'
 import { help } from './help.ts'
 import { login } from './login.ts'
@@ -13,9 +14,11 @@ import { resume } from './resume.ts'
 import { roles } from './roles.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
+import { setup } from './setup.ts'
 import { show } from './show.ts'
 import { stop } from './stop.ts'
 import { tokens } from './tokens.ts'
+import { webhooks } from './webhooks.ts'
 
 /** Every command, in the order of the help. To add one: a file here and its name in this list. */
 export const commands: Command[] = [
@@ -29,6 +32,9 @@ export const commands: Command[] = [
   stop,
   repos,
   tokens,
+  egress,
+  setup,
+  webhooks,
   open,
   login,
   doctor,

@@ -45,6 +45,7 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
       ready.workers === 'ready'
         ? ok('workers', `start runs${ready.sandbox === null ? '' : `, sandbox ${ready.sandbox}`}, ${processes(ready.worker_processes)}`)
         : broken('workers', 'runs are accepted, but none is started', ready.workers_reason ?? 'see the log of the service'),
+      ...limits(ready.sandbox_limits),
       ready.version === version
         ? ok('version', version)
         : warning(
@@ -63,6 +64,18 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
       ),
     ]
   }
+}
+
+/** `watchdog` is no fault: it holds the bound a little late. */
+function limits(held: Answer<'getReadiness'>['sandbox_limits'] | undefined): Finding[] {
+  if (!held) return []
+  const said = `memory by ${held.memory}, processors by ${held.cpu}, processes by ${held.processes}`
+  const loose = held.memory === 'watchdog' || held.cpu === 'niceness'
+  return [
+    loose
+      ? warning('limits', said, 'let the service make control groups: as root, or Delegate=yes in its systemd unit')
+      : ok('limits', said),
+  ]
 }
 
 const processes = ({ count, able, slots, busy }: Answer<'getReadiness'>['worker_processes']) =>

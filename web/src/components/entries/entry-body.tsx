@@ -1,10 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import type { LogEntry } from '../../../../src/contract/logs.ts'
 import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
+import { toolKind } from '../../trace/tool-kind.ts'
 import { Markdown } from '../markdown.tsx'
 import { PlainText } from '../plain-text.tsx'
 import { ActionBody } from './action-body.tsx'
+import { BlockedHost } from './blocked-host.tsx'
 import { Clamped } from './clamped.tsx'
+import { Findings } from './findings.tsx'
 import { JsonView } from './json-view.tsx'
 import { PlanList } from './plan.tsx'
 import { PullRequestCard } from './pull-request.tsx'
@@ -25,6 +28,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   )
   switch (message_type) {
     case 'ACTION':
+      if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
       return (
         <>
           <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
@@ -39,6 +43,14 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
       return prose(textAt(observation, 'body') ?? said)
     case 'PLAN_EVALUATION':
       return objectsAt(observation, 'plan').length > 0 ? <PlanList observation={observation} /> : null
+    case 'COMMIT_EVALUATION':
+    case 'PR_EVALUATION':
+      return (
+        <>
+          <Findings observation={observation} />
+          {open && <JsonView title="Details" value={observation} />}
+        </>
+      )
     case 'INITIAL_PR_GENERATION':
       return <PullRequestCard pr={pullRequestOf(observation)} />
     case 'ERROR':

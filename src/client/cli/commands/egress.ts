@@ -1,0 +1,95 @@
+import type { Answer, Body } from '../../sdk/operations.ts'
+import { command, type Given, type Options } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { plainText } from '../plain-text.ts'
+import { repositoryId } from '../repository.ts'
+
+type Egress = Answer<'getEgress'>
+type Agent = Egress['agent']
+type Rule = Body<'allowRepositoryEgress'>
+
+const acts = ['show', 'mode', 'setup', 'allow', 'preset', 'remove'] as const
+const options = {
+  repo: { type: 'string', value: 'ID|NAME', about: 'of this repository; without it of the organization' },
+  method: { type: 'string', multiple: true, value: 'METHOD', about: 'allow: only this one, of plain HTTP; may be given several times' },
+} as const satisfies Options
+
+export const egress = command({
+  name: 'egress',
+  summary: 'say what runs may reach of the network, or change it',
+  takes:
+    '[show | mode off|allowlist|default | setup off|allowlist|open|default | allow HOST[:PORT] | preset NAME | remove HOST[:PORT]|NAME]',
+  words: [0, 2],
+  choices: acts,
+  options,
+  notes: [
+    'A host may be *.example.com, for all names below it. A preset is a package registry by its name, such as npm or pypi. `setup` is for setup commands.',
+  ],
+  async run(given) {
+    const { words, json, print } = given
+    const [act = 'show', what] = words
+    if (act === 'show' ? what !== undefined : what === undefined)
+      throw new UsageError(act === 'show' ? 'agentrun egress show takes nothing else' : `agentrun egress ${act} takes one word more`)
+    const set = await (act === 'allow' ? allow(given, what ?? '') : change(given, act, what ?? ''))
+    if (json) print.json(set)
+    else for (const line of linesOf(set)) print.line(line)
+    return 0
+  },
+})
+
+/** Reads and writes those of the organization, or of the repository that was named. */
+async function place({ client, values, signal }: Given<typeof options>) {
+  if (values.repo === undefined)
+    return {
+      params: null,
+      get: () => client().call('getEgress', { signal }),
+      put: (body: Body<'setEgress'>) => client().call('setEgress', { body, repeatable: true, signal }),
+    }
+  const params = { repo_id: await repositoryId(client(), values.repo, signal) }
+  return {
+    params,
+    get: () => client().call('getRepositoryEgress', { params, signal }),
+    put: (body: Body<'setEgress'>) => client().call('setRepositoryEgress', { params, body, repeatable: true, signal }),
+  }
+}
+
+async function allow(given: Given<typeof options>, text: string) {
+  const { values, client, signal } = given
+  const rule: Rule = { ...hostAndPort(text), methods: values.method as Rule['methods'] }
+  const { params, get, put } = await place(given)
+  // In one statement where the service has one: two people at once lose nothing.
+  if (params !== null) return client().call('allowRepositoryEgress', { params, body: rule, repeatable: true, signal })
+  const { agent, setup } = await get()
+  return put({ setup, agent: { ...agent, allow: [...agent.allow.filter(known => nameOf(known) !== nameOf(rule)), rule] } })
+}
+
+async function change(given: Given<typeof options>, act: string, what: string) {
+  const { get, put } = await place(given)
+  const now = await get()
+  const { agent, setup } = now
+  if (act === 'setup') return put({ agent, setup: { mode: what === 'default' ? null : (what as Egress['setup']['mode']) } })
+  if (act === 'mode') return put({ setup, agent: { ...agent, mode: what === 'default' ? null : (what as Agent['mode']) } })
+  if (act === 'preset')
+    return put({ setup, agent: { ...agent, presets: [...new Set([...agent.presets, what as Agent['presets'][number]])] } })
+  if (act === 'show') return now
+  const [kept, presets] = [agent.allow.filter(rule => nameOf(rule) !== what), agent.presets.filter(name => name !== what)]
+  if (kept.length === agent.allow.length && presets.length === agent.presets.length)
+    throw new UsageError(`there is no rule and no preset ${JSON.stringify(what)}`)
+  return put({ setup, agent: { ...agent, allow: kept, presets } })
+}
+
+function hostAndPort(text: string): Pick<Rule, 'host' | 'port'> {
+  const [, host = text, port] = /^(.*):(\d{1,6})$/.exec(text) ?? []
+  return { host, ...(port !== undefined && { port: Number(port) }) }
+}
+
+const nameOf = ({ host, port }: Pick<Rule, 'host' | 'port'>) => `${host}${port == null ? '' : `:${port}`}`
+
+function linesOf({ agent: { mode, allow, presets }, setup }: Egress): string[] {
+  return [
+    `mode     ${mode ?? 'default'}`,
+    ...(setup.mode === null ? [] : [`setup    ${setup.mode}`]),
+    ...presets.map(name => `preset   ${plainText(name)}`),
+    ...allow.map(rule => `allow    ${plainText(nameOf(rule))}${rule.methods == null ? '' : ` ${rule.methods.join(' ')}`}`),
+  ]
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { ApiAccess } from '../sandbox/kubernetes/api.ts'
+import type { PodSettings } from '../sandbox/kubernetes/pod-document.ts'
+
+/** What a worker says about its cluster. The configuration has been read, so what a pod needs is there. */
+export function clusterOf(config: Config, data_root: string): { access: ApiAccess; namespace: string; pod: PodSettings } {
+  const host = config.KUBERNETES_SERVICE_HOST ?? ''
+  const account = (name: string) => join(config.AGENTRUN_KUBERNETES_ACCOUNT, name)
+  return {
+    access: {
+      server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${config.KUBERNETES_SERVICE_PORT}`),
+      ca_file: account('ca.crt'),
+      token_file: account('token'),
+    },
+    namespace: config.AGENTRUN_KUBERNETES_NAMESPACE,
+    pod: {
+      node: config.AGENTRUN_KUBERNETES_NODE ?? '',
+      claim: { name: config.AGENTRUN_KUBERNETES_CLAIM ?? '', root: config.AGENTRUN_KUBERNETES_CLAIM_ROOT ?? data_root },
+      image: config.AGENTRUN_SANDBOX_IMAGE ?? '',
+      runtime_class: config.AGENTRUN_SANDBOX_RUNTIME ?? null,
+      seccomp_profile: config.AGENTRUN_KUBERNETES_SECCOMP ?? null,
+      user_namespaces: config.AGENTRUN_KUBERNETES_USER_NAMESPACES,
+    },
+  }
+}

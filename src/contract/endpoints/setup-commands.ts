@@ -1,0 +1,31 @@
+import { type Endpoint, repository, v1 } from '../endpoint.ts'
+import { SetupCommandSettings, SetupCommandSettingsInput } from '../setup-commands.ts'
+
+/** How the sandbox of a repository's runs is prepared before their agent begins (decisions §11). */
+export const setupCommandEndpoints = {
+  getSetupCommands: {
+    ...v1,
+    tag: 'setup-commands',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/setup-commands',
+    summary: 'How the sandbox of a repository is set up',
+    scope: 'repos:read',
+    bucket: 'standard',
+    params: repository,
+    response: SetupCommandSettings,
+  },
+  setSetupCommands: {
+    ...v1,
+    tag: 'setup-commands',
+    method: 'PUT',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/setup-commands',
+    summary: 'Set how the sandbox of a repository is set up',
+    description:
+      'They run in a sandbox of their own, after the clone and before the agent: with all secrets of organization and repository, and with the way out that `setup` of `/egress` gives. Nothing that they started is left when the agent begins; what they wrote into the workspace and the home folder is. What is set replaces what was, for sandboxes that are set up from now on.',
+    scope: 'repos:admin',
+    bucket: 'standard',
+    params: repository,
+    body: SetupCommandSettingsInput,
+    response: SetupCommandSettings,
+  },
+} as const satisfies Record<string, Endpoint>

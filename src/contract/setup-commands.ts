@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { text } from './text.ts'
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
+
+const shape = {
+  commands: z
+    .array(text(1, limits.setup_command_chars, { trim: true }))
+    .max(limits.setup_commands)
+    .describe('Command lines of bash, run one after the other in one shell, in the folder of the repository; none: there is no setup'),
+  variables: z
+    .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.setup_variable_chars))
+    .refine(set => Object.keys(set).length <= limits.setup_variables, `must not be more than ${limits.setup_variables}`)
+    .describe('Environment variables of these commands and of nothing else, besides the secrets. They are no secrets: traces show them'),
+  on_failure: z
+    .enum(['fail', 'continue'])
+    .describe('What becomes of a run when a command fails: it ends as `setup_failed`, or goes on with the agent, who is told'),
+  timeout_seconds: z.int().min(10).max(limits.setup_seconds).describe('Seconds that all of them may take together'),
+}
+
+/** How the sandbox of a repository's runs is prepared (decisions §11). */
+export const SetupCommandSettings = z
+  .object({
+    ...shape,
+    updated_at: z.iso.datetime().nullable().describe('When they were last set; null: never'),
+    updated_by: z.int().nullable().describe('The user who set them last'),
+  })
+  .meta({
+    id: 'SetupCommandSettings',
+    examples: [
+      {
+        ...{ commands: ['npm ci', 'npm run build'], variables: { NODE_ENV: 'development' }, on_failure: 'fail', timeout_seconds: 600 },
+        ...{ updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+      },
+    ],
+  })
+
+export const SetupCommandSettingsInput = z
+  .object({
+    commands: shape.commands,
+    variables: shape.variables.optional(),
+    on_failure: shape.on_failure.optional(),
+    timeout_seconds: shape.timeout_seconds.optional(),
+  })
+  .meta({ id: 'SetupCommandSettingsInput', examples: [{ commands: ['npm ci'] }] })
+export type SetupCommandSettingsInput = z.output<typeof SetupCommandSettingsInput>
+
+/** What holds where nothing is said. */
+export const usual_setup = { variables: {}, on_failure: 'fail', timeout_seconds: 600 } as const

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { id } from './decimal.ts'
+import { pageOf, pageQuery } from './page.ts'
+import { exampleMessage, WebhookEventName, WebhookMessage, webhook_events } from './webhook-messages.ts'
+
+const time = z.iso.datetime()
+const delivery_states = ['pending', 'delivered', 'failed'] as const
+
+const delivery = {
+  id: z.int().describe('The delivery; later ones have larger numbers'),
+  organization_id: z.int().describe('Whose it is'),
+  agent_run_id: z.int().describe('The run that it tells of'),
+  event_seq: z.int().describe('Place of the event among those of the organization'),
+  type: WebhookEventName,
+  message_id: z.string().describe('`webhook-id` of every attempt: what a receiver knows the message by'),
+  url: z.string().nullable().describe('The webhook of the run that it is for; null: the webhook of the organization'),
+  state: z.enum(delivery_states).describe('`pending`: waits, or is tried again; `delivered`: taken; `failed`: given up'),
+  error: z.string().nullable().describe('Why the last attempt did not get through, or there is none'),
+  attempts: z.int().describe('How often it was tried'),
+  last_status: z.int().nullable().describe('What the receiver answered last; null: nothing'),
+  last_latency_ms: z.int().nullable().describe('Milliseconds that the last attempt took'),
+  next_attempt_at: time
+    .nullable()
+    .describe('When it is tried next; null when it is over, or waits for an earlier one of its run; UTC, ISO 8601 with milliseconds'),
+  created_at: time.describe('When the event was; UTC, ISO 8601 with milliseconds'),
+  finished_at: time.nullable().describe('When it was over; UTC, ISO 8601 with milliseconds'),
+}
+const example = {
+  ...{ id: 815, organization_id: 1, agent_run_id: exampleMessage.data.agent_run_id, event_seq: 130, type: 'agent_run.finished' },
+  ...{ message_id: 'msg_0b9d5e5c3c1f4a0e8a4e2f6d7c8b9a10', url: null, state: 'delivered', error: null, attempts: 2, last_status: 204 },
+  ...{ last_latency_ms: 87, next_attempt_at: null, created_at: exampleMessage.timestamp, finished_at: '2026-11-20T10:31:18.044Z' },
+}
+
+export const WebhookDelivery = z.object(delivery).meta({ id: 'WebhookDelivery', examples: [example] })
+export type WebhookDelivery = z.output<typeof WebhookDelivery>
+export const WebhookDeliveryPage = pageOf(WebhookDelivery).meta({ id: 'PageOfWebhookDelivery' })
+
+export const WebhookAttempt = z
+  .object({
+    n: z.int().describe('1 for the first'),
+    url: z.string().nullable().describe('Where it went; null while it is on its way'),
+    started_at: time.describe('When it began; UTC, ISO 8601 with milliseconds'),
+    finished_at: time
+      .nullable()
+      .describe('When its outcome was known; null: it is on its way, or nobody lived to know; UTC, ISO 8601 with milliseconds'),
+    status: z.int().nullable().describe('What the receiver answered; null: nothing'),
+    error: z.string().nullable().describe('Why it did not get through'),
+    latency_ms: z.int().nullable().describe('Milliseconds that it took'),
+    answer: z.string().nullable().describe('The first 1,000 characters of what it answered'),
+  })
+  .meta({ id: 'WebhookAttempt' })
+
+export const WebhookDeliveryDetail = z
+  .object({
+    ...delivery,
+    message: WebhookMessage.describe('What is sent'),
+    log: z.array(WebhookAttempt).describe('Its newest 100 attempts, in their order'),
+  })
+  .meta({
+    id: 'WebhookDeliveryDetail',
+    examples: [
+      {
+        ...example,
+        message: exampleMessage,
+        log: [
+          {
+            ...{
+              n: 1,
+              url: 'https://hooks.example.org/runs',
+              started_at: '2026-11-20T10:31:12.530Z',
+              finished_at: '2026-11-20T10:31:12.610Z',
+            },
+            ...{ status: 503, error: 'it answered 503', latency_ms: 80, answer: 'try later' },
+          },
+          {
+            ...{
+              n: 2,
+              url: 'https://hooks.example.org/runs',
+              started_at: '2026-11-20T10:31:17.957Z',
+              finished_at: '2026-11-20T10:31:18.044Z',
+            },
+            ...{ status: 204, error: null, latency_ms: 87, answer: '' },
+          },
+        ],
+      },
+    ],
+  })
+export type WebhookDeliveryDetail = z.output<typeof WebhookDeliveryDetail>
+
+export const ListDeliveriesQuery = z.object({
+  ...pageQuery,
+  state: z
+    .enum(delivery_states, { error: `must be one of ${delivery_states.join(', ')}` })
+    .optional()
+    .describe('Only those'),
+  type: z
+    .enum(webhook_events, { error: `must be one of ${webhook_events.join(', ')}` })
+    .optional()
+    .describe('Only of this event'),
+  agent_run_id: id().optional().describe('Only of this run'),
+})
+export type ListDeliveriesQuery = z.output<typeof ListDeliveriesQuery>

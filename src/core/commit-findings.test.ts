@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { type Brought, evaluateCommits } from './commit-findings.ts'
+
+const nothing: Brought = { commits: [], files: [], blobs: [], conflicts: [], secrets: [] }
+const codes = (brought: Partial<Brought>) => {
+  const { verdict, findings } = evaluateCommits({ ...nothing, ...brought })
+  return [
+    verdict,
+    ...findings.map(({ severity, code, path, line }) => [severity, code, path, line].filter(part => part !== null).join(' ')),
+  ]
+}
+const added = (...paths: string[]) => ({ files: paths.map(path => ({ path, status: 'added' })) })
+
+test('what nobody objects to passes', () => {
+  expect(codes({})).toEqual(['pass'])
+  expect(codes(added('README.md', 'src/a.ts', 'src/a.test.ts'))).toEqual(['pass'])
+  expect(codes({ commits: [{ sha: 'a', message: 'invoice: count from one\n\nBecause.', files: [] }] })).toEqual(['pass'])
+})
+
+test('the value of a secret fails, in a file or in the words of a commit', () => {
+  expect(
+    codes({
+      secrets: [
+        { path: 'a', names: ['KEY'] },
+        { path: null, names: ['KEY'] },
+      ],
+    }),
+  ).toEqual([...['fail', 'error secret_in_commit a', 'error secret_in_commit']])
+})
+
+test('a conflict that was not resolved fails with its line', () => {
+  expect(codes({ conflicts: [{ path: 'a.md', line: 11 }] })).toEqual(['fail', 'error conflict_marker a.md 11'])
+})
+
+test('what a tool makes fails when it is added, what a build may have made is told, and neither when it was there', () => {
+  expect(codes(added('web/node_modules/a/index.js', 'a/__pycache__/b.txt', 'x.pyc', '.DS_Store'))[0]).toBe('fail')
+  expect(codes(added('dist/app.js', 'run.log'))).toEqual([
+    'pass',
+    'warning generated_file dist/app.js',
+    'warning generated_file run.log',
+    'info tests_untouched',
+  ])
+  expect(codes({ files: [{ path: 'node_modules/a/index.js', status: 'modified' }] })).toEqual(['pass', 'info tests_untouched'])
+})
+
+test('a file is told from 1 MiB on and fails from 10 MiB on, whichever commit has it', () => {
+  const mib = 1024 ** 2
+  const blobs = [
+    { path: 'a', bytes: 2 * mib },
+    { path: 'b', bytes: 11 * mib },
+    { path: 'b', bytes: 1 },
+    { path: 'c', bytes: mib },
+  ]
+  expect(codes({ blobs })).toEqual(['fail', 'error file_too_large b', 'warning file_too_large a'])
+})
+
+test.each([
+  '.github/workflows/ci.yml',
+  '.gitlab-ci.yml',
+  '.circleci/config.yml',
+  'Jenkinsfile',
+  '.forgejo/workflows/x.yaml',
+  'azure-pipelines.yml',
+])('a change of what CI does is told: %s', path => {
+  expect(codes({ files: [{ path, status: 'modified' }] })).toEqual(['pass', `warning ci_workflow_changed ${path}`])
+})
+
+test('tests that go or stay untouched are told, and so are words that say nothing', () => {
+  expect(
+    codes({
+      files: [
+        { path: 'test/a.py', status: 'deleted' },
+        { path: 'src/a.py', status: 'modified' },
+      ],
+    }),
+  ).toEqual([...['pass', 'warning test_removed test/a.py', 'info tests_untouched']])
+  for (const path of ['a_test.go', 'test_a.py', 'a.spec.ts', 'src/FooTest.java', 'spec/a.rb'])
+    expect(
+      codes({
+        files: [
+          { path, status: 'modified' },
+          { path: 'src/a.go', status: 'modified' },
+        ],
+      }),
+    ).toEqual(['pass'])
+  for (const message of ['wip', 'Fix', '', '...'])
+    expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass', 'info message_unclear'])
+})

@@ -1,0 +1,104 @@
+/** What an evaluation of commits has found. `line`: of the file as the commit leaves it. */
+export type Finding = {
+  path: string | null
+  line: number | null
+  severity: 'error' | 'warning' | 'info'
+  code: FindingCode
+  body: string
+}
+export type FindingCode =
+  | 'secret_in_commit'
+  | 'conflict_marker'
+  | 'file_too_large'
+  | 'generated_file'
+  | 'ci_workflow_changed'
+  | 'test_removed'
+  | 'tests_untouched'
+  | 'message_unclear'
+export type Verdict = 'pass' | 'fail'
+
+/** What commits bring, as far as it is looked at. */
+export type Brought = {
+  /** Oldest first. */
+  commits: { sha: string; message: string; files: string[] }[]
+  /** What they change together. */
+  files: { path: string; status: string }[]
+  /** Every version of a file that any of them adds: bytes. */
+  blobs: { path: string; bytes: number }[]
+  /** Where what they change together leaves a conflict of a merge. */
+  conflicts: { path: string; line: number }[]
+  /** Where the value of a secret stands; `path` null: in the words of a commit. */
+  secrets: { path: string | null; names: string[] }[]
+}
+
+const LARGE = { warning: 1024 ** 2, error: 10 * 1024 ** 2 }
+
+/** What installs and tools make, and no repository keeps. */
+const MADE =
+  /(?:^|\/)(?:node_modules|bower_components|__pycache__|\.venv|\.tox|\.nox|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.gradle|\.terraform|\.parcel-cache|\.turbo|\.next|\.nuxt)\/|\.py[co]$|(?:^|\/)(?:\.DS_Store|Thumbs\.db|npm-debug\.log|core\.\d+)$/
+/** What builds make; some repositories keep it. */
+const BUILT = /(?:^|\/)(?:dist|build|out|target|coverage|htmlcov)\/|\.(?:class|o|obj|exe|dll|so|dylib|log|tmp|swp)$/
+const WORKFLOW =
+  /^(?:\.github\/(?:workflows|actions)\/|\.gitlab-ci\.yml$|\.gitlab\/ci\/|\.circleci\/|\.buildkite\/|\.forgejo\/workflows\/|\.gitea\/workflows\/|\.woodpecker(?:\/|\.ya?ml$)|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines\.ya?ml$|bitbucket-pipelines\.ya?ml$|appveyor\.ya?ml$|Jenkinsfile)/
+const TEST =
+  /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\/|(?:^|\/)(?:test_[^/]*|[^/]*[._-](?:test|spec))\.[a-z]+$|_test\.go$|Tests?\.(?:java|kt|cs|php)$/
+const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|rb|php|c|cc|cpp|h|hpp|swift|scala|ex|exs|vue|svelte)$/
+/** Says nothing of what was done. */
+const EMPTY_WORDS = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stuff|tmp|temp|test|commit|\W*)$/i
+
+/** Findings by weight. `fail`: one of them is an error, and the commits should not be pushed as they are. */
+export function evaluateCommits(brought: Brought): { verdict: Verdict; findings: Finding[] } {
+  const found = [...secrets(brought), ...conflicts(brought), ...sizes(brought), ...paths(brought), ...tests(brought), ...messages(brought)]
+  const weight = { error: 0, warning: 1, info: 2 }
+  const findings = found.toSorted((a, b) => weight[a.severity] - weight[b.severity])
+  return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }
+}
+
+/** Of the commits themselves, and not of the files as they are in the end: to change the files takes it out of none of them. */
+export const isOfHistory = ({ code }: Pick<Finding, 'code'>): boolean => code === 'secret_in_commit' || code === 'file_too_large'
+
+const of = (severity: Finding['severity'], code: FindingCode, path: string | null, body: string, line: number | null = null): Finding => ({
+  ...{ path, line, severity, code, body },
+})
+
+const secrets = ({ secrets }: Brought) =>
+  secrets.map(({ path, names }) =>
+    of('error', 'secret_in_commit', path, `${path === null ? 'The words of a commit hold' : 'Holds'} the value of ${names.join(', ')}.`),
+  )
+
+const conflicts = ({ conflicts }: Brought) =>
+  conflicts.map(({ path, line }) => of('error', 'conflict_marker', path, 'A conflict of a merge was not resolved.', line))
+
+function sizes({ blobs }: Brought): Finding[] {
+  const largest = new Map<string, number>()
+  for (const { path, bytes } of blobs) largest.set(path, Math.max(bytes, largest.get(path) ?? 0))
+  return [...largest].flatMap(([path, bytes]) => {
+    const severity = bytes > LARGE.error ? 'error' : bytes > LARGE.warning ? 'warning' : null
+    return severity === null ? [] : [of(severity, 'file_too_large', path, `Has ${(bytes / 1024 ** 2).toFixed(1)} MiB.`)]
+  })
+}
+
+function paths({ files }: Brought): Finding[] {
+  return files.flatMap(({ path, status }) => {
+    if (WORKFLOW.test(path))
+      return [of('warning', 'ci_workflow_changed', path, 'Changes what the repository’s CI does: a person should look at it.')]
+    if (status !== 'added') return []
+    if (MADE.test(path)) return [of('error', 'generated_file', path, 'Is made by an install or a tool and belongs into .gitignore.')]
+    return BUILT.test(path) ? [of('warning', 'generated_file', path, 'Looks as if a build had made it.')] : []
+  })
+}
+
+function tests({ files }: Brought): Finding[] {
+  const removed = files.filter(({ path, status }) => status === 'deleted' && TEST.test(path))
+  const touched = files.some(({ path, status }) => status !== 'deleted' && TEST.test(path))
+  const source = files.some(({ path, status }) => status !== 'deleted' && SOURCE.test(path) && !TEST.test(path))
+  return [
+    ...removed.map(({ path }) => of('warning', 'test_removed', path, 'A test was removed.')),
+    ...(source && !touched ? [of('info', 'tests_untouched', null, 'Source files were changed, and no test.')] : []),
+  ]
+}
+
+const messages = ({ commits }: Brought) =>
+  commits
+    .filter(({ message }) => EMPTY_WORDS.test(message.split('\n', 1)[0]?.trim() ?? ''))
+    .map(({ sha }) => of('info', 'message_unclear', null, `The message of ${sha.slice(0, 12)} does not say what was done.`))

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest'
+import { countRedactions, createRedactor } from './redact.ts'
+
+const TOKEN = 'Tr0ub4dor/and+3 "q\\uotes" & 100%41é'
+const PLAIN = 'kQ7wXz2mN9pLr4Ts'
+const PEM = [
+  '-----BEGIN CERTIFICATE-----',
+  ...[1, 2, 3].map(n => `MIIB${`${n}aB`.repeat(19)}`),
+  'Zm9vYmFy',
+  '-----END CERTIFICATE-----',
+].join('\n')
+const values = [
+  { name: 'TOKEN', value: TOKEN },
+  { name: 'PLAIN', value: PLAIN },
+  { name: 'CERTIFICATE', value: PEM },
+]
+const redactor = createRedactor(values)
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const json = (text: string) => JSON.stringify(text).slice(1, -1)
+const wrapped = (text: string, width: number) => text.replace(new RegExp(`.{${width}}`, 'g'), '$&\n')
+
+/** What a program may make of a value; `x` stands for what is around it. */
+const written: [string, (value: string) => string][] = [
+  ['as it is', value => `x${value}x`],
+  ['base64 of it alone', base64],
+  ['base64 behind one byte', value => base64(`x${value}x`)],
+  ['base64 behind two bytes', value => base64(`xx${value}xx`)],
+  ['base64 for URLs', value => Buffer.from(`x${value}`).toString('base64url')],
+  ['base64 in lines of 20', value => wrapped(base64(`the value is ${value}.`), 20)],
+  ['base64 in lines with CRLF and indented', value => wrapped(base64(`the value is ${value}.`), 16).replaceAll('\n', '\r\n    ')],
+  ['base64 in lines, in JSON', value => JSON.stringify(wrapped(base64(`is ${value}.`), 16))],
+  ['hexadecimal', value => Buffer.from(value).toString('hex')],
+  ['capital hexadecimal in lines', value => wrapped(Buffer.from(value).toString('hex').toUpperCase(), 15)],
+  ['in a URL', encodeURIComponent],
+  ['in a URL, small letters', value => encodeURIComponent(value).replace(/%../g, all => all.toLowerCase())],
+  ['in a URL, every byte', value => Buffer.from(value).toString('hex').replace(/../g, '%$&')],
+  ['in a form', value => new URLSearchParams({ a: value }).toString()],
+  ['in a URL in a URL', value => encodeURIComponent(encodeURIComponent(value))],
+  ['in JSON', json],
+  ['in JSON in JSON', value => json(json(value))],
+  ['in JSON with slashes escaped', value => json(value).replaceAll('/', '\\/')],
+  ['in JSON, all but letters as \\u', value => value.replace(/[^A-Za-z0-9]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+  ['in HTML', value => value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
+  ['in HTML, as numbers', value => value.replace(/[^A-Za-z0-9\n]/g, c => `&#${c.charCodeAt(0)};`)],
+  ['as octal escapes', value => [...Buffer.from(value)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('')],
+  ['base64 of base64 in lines', value => wrapped(base64(`${base64(`${value}\n`)}\n`), 19)],
+  ['in lines of seven', value => wrapped(value, 7)],
+]
+
+describe.each([
+  ['with every kind of character', TOKEN, 'TOKEN'],
+  ['of letters and digits', PLAIN, 'PLAIN'],
+])('a value %s', (_, value, name) => {
+  test.each(written)('is not to be read: %s', (_how, write) => {
+    const text = `before ${write(value)} after`
+    const clean = redactor.text(text)
+    expect(clean).toContain(`[redacted:${name}]`)
+    expect(clean).toMatch(/^before .{0,24}\[redacted:\w+\].{0,24}\s* after$/s)
+    expect(redactor.text(clean)).toBe(clean)
+  })
+
+  test.each(written)('nor when it comes in pieces: %s', (_how, write) => {
+    const text = `before ${write(value)} after`
+    const whole = redactor.text(text)
+    for (let at = 1; at < text.length; at++) {
+      const stream = redactor.stream()
+      expect(stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.end()).toBe(whole)
+    }
+    const stream = redactor.stream()
+    expect([...text].map(piece => stream.push(piece)).join('') + stream.end()).toBe(whole)
+  })
+
+  test('as bytes, whatever is around it', () => {
+    const bytes = Buffer.concat([Buffer.from([0, 255, 254]), Buffer.from(value), Buffer.from([200, 0])])
+    expect(Buffer.from(redactor.bytes(bytes))).toEqual(
+      Buffer.concat([Buffer.from([0, 255, 254]), Buffer.from(`[redacted:${name}]`), Buffer.from([200, 0])]),
+    )
+  })
+})
+
+test('backwards, shifted by thirteen letters, and in small or capital letters, as a host is written', () => {
+  const shifted = PLAIN.replace(/[a-z]/gi, c => String.fromCharCode(c.charCodeAt(0) + (/[a-m]/i.test(c) ? 13 : -13)))
+  for (const text of [[...PLAIN].reverse().join(''), PLAIN.toLowerCase(), PLAIN.toUpperCase(), shifted])
+    expect(redactor.text(text)).toBe('[redacted:PLAIN]')
+})
+
+test('a value of many lines: as a whole, as each of its long lines, and in JSON', () => {
+  expect(redactor.text(`a\n${PEM}\nb`)).toBe('a\n[redacted:CERTIFICATE]\nb')
+  expect(redactor.text(JSON.stringify({ key: PEM }))).toBe('{"key":"[redacted:CERTIFICATE]"}')
+  for (const line of PEM.split('\n').slice(1, -2)) expect(redactor.text(`> ${line}`)).toBe('> [redacted:CERTIFICATE]')
+  expect(redactor.text('-----BEGIN CERTIFICATE-----')).toBe('-----BEGIN CERTIFICATE-----')
+})
+
+test('what is held back of a stream is no more than what may be the beginning of a value', () => {
+  const stream = redactor.stream()
+  expect(stream.push('Password: ')).toBe('Password: ')
+  expect(stream.push(`compiling... ${PLAIN.slice(0, 9)}`)).toBe('compiling... ')
+  expect(stream.push('!')).toBe(`${PLAIN.slice(0, 9)}!`)
+  expect(stream.push(PLAIN.slice(0, -1))).toBe('')
+  expect(stream.end()).toBe(PLAIN.slice(0, -1))
+})
+
+test('a JSON value: keys and strings, and one that holds nothing is the same one', () => {
+  const nothing = { a: ['b', 1, null] }
+  expect(redactor.value(nothing)).toBe(nothing)
+  expect(redactor.value({ [PLAIN]: [`x ${TOKEN}`, 1, { n: null }] })).toEqual({
+    '[redacted:PLAIN]': ['x [redacted:TOKEN]', 1, { n: null }],
+  })
+  const wrapped_in_lines = wrapped(base64(`of ${TOKEN}`), 12)
+  expect(JSON.parse(redactor.json(JSON.stringify([wrapped_in_lines])))[0]).toContain('[redacted:TOKEN]')
+  expect(redactor.json('{"a": 1}')).toBe('{"a": 1}')
+})
+
+test('a value may be a part of a name, and what stands in its place stays as it is', () => {
+  const odd = createRedactor([
+    { name: 'PASSWORD', value: 'redacted' },
+    { name: 'OTHER', value: 'PASSWORD' },
+  ])
+  const clean = odd.text('redacted PASSWORD')
+  expect(clean).toBe('[redacted:PASSWORD] [redacted:OTHER]')
+  expect(odd.text(clean)).toBe(clean)
+})
+
+test.each(['assistant', 'Completed', 'tool-call', 'toolCallId', 'tool_cal', 'detelpmoc'])(
+  '%s is no secret: a journal is read by such words',
+  value => {
+    const record = { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'a' }], tool_calls: [], status: 'completed' }
+    expect(createRedactor([{ name: 'WORD', value }]).value(record)).toEqual(record)
+  },
+)
+
+test('values shorter than eight bytes are not looked for', () => {
+  expect(createRedactor([{ name: 'A', value: 'short' }]).text('short')).toBe('short')
+  expect(createRedactor([{ name: 'A', value: 'eight888' }]).text('eight888')).toBe('[redacted:A]')
+})
+
+test('every known value that is met is told, and counted by what stands in its place', () => {
+  const met: string[] = []
+  const telling = createRedactor(values, name => met.push(name))
+  const clean = telling.text(`${PLAIN} ${TOKEN} ${PLAIN} AKIAABCDEFGHIJKLMNOP`)
+  expect(new Set(met)).toEqual(new Set(['PLAIN', 'TOKEN']))
+  expect(countRedactions(clean)).toEqual({ PLAIN: 2, TOKEN: 1, aws_access_key: 1 })
+  expect(countRedactions('nothing')).toBeNull()
+  expect(telling.names(`${TOKEN} and ${PLAIN}`).sort()).toEqual(['PLAIN', 'TOKEN'])
+})
+
+const letters = (length: number) => 'aB3dE5gH7jK9mN1pQ2sT4vW6yZ8'.repeat(20).slice(0, length)
+test.each([
+  ['github_token', `ghp_${letters(36)}`],
+  ['github_token', `github_pat_${letters(22)}_${letters(59)}`],
+  ['aws_access_key', 'AKIAIOSFODNN7EXAMPLE'],
+  ['slack_token', `xoxb-123456789012-${letters(24)}`],
+  ['api_key', `sk-proj-${letters(48)}`],
+  ['api_key', `sk-ant-api03-${letters(80)}`],
+  ['google_api_key', `AIza${letters(35)}`],
+  ['gitlab_token', `glpat-${letters(20)}`],
+  ['npm_token', `npm_${letters(36)}`],
+  ['agentrun_token', `arun_p_${letters(38)}`],
+  ['jwt', `eyJ${letters(20)}.eyJ${letters(40)}.${letters(43)}`],
+  ['private_key', `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${wrapped(letters(400), 64)}\n-----END RSA PRIVATE KEY-----`],
+  ['private_key', `-----BEGIN PRIVATE KEY-----\\n${letters(64)}\\n${letters(20)}\\n-----END PRIVATE KEY-----\\n`.slice(0, -2)],
+])('what looks like a credential: %s', (name, credential) => {
+  expect(createRedactor([]).text(`a "${credential}" b`)).toBe(`a "[redacted:${name}]" b`)
+  expect(createRedactor([]).text(`a ${credential} b`, 'known')).toBe(`a ${credential} b`)
+  const stream = createRedactor([]).stream()
+  expect([...`a ${credential} b`].map(piece => stream.push(piece)).join('') + stream.end()).toBe(`a [redacted:${name}] b`)
+})
+
+test('of a URL the password, and of a Slack webhook what makes it one', () => {
+  const { text } = createRedactor([])
+  expect(text('see https://me:s3cr3t-pass@host/path.')).toBe('see https://me:[redacted:url_password]@host/path.')
+  expect(text('https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX')).toBe('https://[redacted:slack_webhook]')
+})
+
+test('what only resembles one stays', () => {
+  const harmless = [
+    'https://user:password@host postgres://postgres:postgres@db/x https://u:$PASSWORD@h http://localhost:4600/@me',
+    'sk-chasing-dot-before-animation-delay task-0123456789-0123456789',
+    'npm_config_registry=x AKIA eyJ0 glpat- the -----BEGIN PRIVATE KEY----- header',
+    'xoxo-and-more-kisses-for-you the PRIVATE KEY of an asset',
+  ]
+  for (const text of harmless) expect(createRedactor([]).text(text)).toBe(text)
+})
+
+const evil = [
+  'eyJ',
+  'eyJaaaaaaaaaaa.',
+  '-----BEGIN PRIVATE KEY-----\n',
+  '://a:',
+  '://aaaaaaaa:bbbbbbbb',
+  'sk-',
+  'github_pat_',
+  '\\',
+  '%25',
+  '&#',
+  '\n ',
+  '\\n',
+]
+test.each(evil)('a text made to be slow is read once, not once for each of its places: %j', part => {
+  // A square of this length would outlast the test.
+  const text = part.repeat(Math.ceil(1_000_000 / part.length))
+  expect(redactor.text(text).length).toBeLessThanOrEqual(text.length + 30)
+})
+
+test('a long value of one letter keeps nobody busy, and is taken out as far as it stands there', () => {
+  const long = 'a'.repeat(65_536)
+  const redactor = createRedactor([{ name: 'LONG', value: long }])
+  expect(redactor.text(`(${long})`)).toBe('([redacted:LONG])')
+  for (const text of ['a'.repeat(1_000_000), `${'a'.repeat(65_535)}b`.repeat(16)]) expect(redactor.text(text)).not.toContain('aaaaaaaa')
+  const stream = redactor.stream()
+  let shown = ''
+  for (let n = 0; n < 20; n++) shown += stream.push(`${'a'.repeat(10_000)}b`)
+  expect(shown + stream.end()).not.toContain('aaaaaaaa')
+})

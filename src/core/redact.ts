@@ -1,0 +1,204 @@
+import { type Finder, finderOf, type Place } from './find-any.ts'
+import { formsOf, mayBeWord } from './secret-forms.ts'
+import { isStructure } from './structure-words.ts'
+import { findShapes, openShape, shape_marks, shape_names } from './token-shapes.ts'
+import { asItIs, hasEscapes, joinedLines, unescaped, type View } from './unescaped.ts'
+
+/** A value that nobody is to read, and the name that stands in its place. */
+export type KnownValue = { name: string; value: string }
+/** `known`: the values that were given alone. `all`: also what looks like a credential. */
+export type Scope = 'known' | 'all'
+
+export type Redactor = {
+  /** The text with `[redacted:NAME]` for every value, however it is written, and for what looks like a credential. Twice is as once. */
+  text(text: string, scope?: Scope): string
+  /** The same for what may be no text. `gap`: there something is missing, and what may be a part of a value on either side goes too. */
+  bytes(bytes: Uint8Array, gap?: number): Uint8Array
+  /** The same for every key and string of a JSON value; what holds nothing is answered as it is. */
+  value<T>(value: T, scope?: Scope): T
+  /** The same for JSON text. */
+  json(json: string, scope?: Scope): string
+  /** For a text that comes in pieces: what `push` and `end` answer is, put together, redacted as a whole. */
+  stream(): TextStream
+  /** The names of values that stand in the text, each once; not of those that may be a word, or the name of a place, which many texts hold. */
+  names(text: string): string[]
+  /** What stands in a text in the place of values, if this redactor may have put it there. */
+  placeholders(text: string): string[]
+}
+export type TextStream = {
+  /** What can be shown by now; what may be the beginning of a value is held back. */
+  push(piece: string): string
+  end(): string
+}
+
+type Span = { start: number; end: number; name: string; word?: boolean }
+
+const placeholder = (name: string) => `[redacted:${name}]`
+const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
+/** Escapes within escapes that are followed. */
+const LEVELS = 4
+/** An escape that is not whole yet. */
+const HALF_ESCAPE = /(?:\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|&#?[0-9a-zA-Z]{0,8})$/
+const ESCAPE_CHARS = 200
+/** Names are told of as many; more were made up by whoever wrote the text. */
+const MOST_NAMES = 50
+const SHORTEST_REST = 3
+const MOST_HELD = 65_536
+
+/** How many values were taken out of a text, by name; null for none. Known by what stands in their place. */
+export function countRedactions(text: string): Record<string, number> | null {
+  if (!text.includes('[redacted:')) return null
+  const counts: Record<string, number> = Object.create(null)
+  for (const [, name = ''] of text.matchAll(PLACEHOLDER))
+    if (name in counts || Object.keys(counts).length < MOST_NAMES) counts[name] = (counts[name] ?? 0) + 1
+  return Object.keys(counts).length === 0 ? null : counts
+}
+
+/** @param found is told the name of every known value that is met, each time. */
+export function createRedactor(values: readonly KnownValue[], found: (name: string) => void = () => {}): Redactor {
+  const forms = values.flatMap(({ name, value }) =>
+    formsOf(value).flatMap(form => (isStructure(form) ? [] : [{ name, form, word: mayBeWord(value) }])),
+  )
+  const texts = forms.map(({ form }) => form)
+  const finder = finderOf(texts)
+
+  const known = (text: string): Span[] => {
+    if (texts.length === 0) return []
+    const spans: Span[] = []
+    for (const view of viewsOf(text))
+      for (const place of finder.all(view.text)) {
+        const { name, word } = forms[place.which] ?? { name: '', word: true }
+        spans.push({ ...spanOf(view, place), name, word })
+      }
+    return outsidePlaceholders(text, spans)
+  }
+  const find = (text: string, scope: Scope): Span[] => {
+    const spans = known(text)
+    for (const { name } of spans) found(name)
+    if (scope === 'known') return merged(spans)
+    const shapes = outsidePlaceholders(text, findShapes(text))
+    return merged([...spans, ...shapes.filter(shape => !spans.some(span => span.start < shape.end && shape.start < span.end))])
+  }
+  const redacted = (text: string, scope: Scope = 'all') => replaced(text, find(text, scope))
+
+  const walk = (value: unknown, scope: Scope): unknown => {
+    if (typeof value === 'string') return redacted(value, scope)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(item => walk(item, scope))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [redacted(key, scope), walk(item, scope)]))
+  }
+  const head = (text: string) => {
+    const stream = streamOf(redacted, whole => find(whole, 'all'), finder)
+    const shown = stream.push(text)
+    const rest = stream.end()
+    return rest.length > SHORTEST_REST ? shown : shown + rest
+  }
+  const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
+  /** Of JSON text, which says things one level deeper than its strings do: nothing that they hold is missed. */
+  const holds = (json: string, scope: Scope) => known(json).length > 0 || (scope === 'all' && mayHoldShape(json))
+
+  return {
+    text: redacted,
+    bytes(bytes, gap) {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+      const clean = gap === undefined ? redacted(text) : head(text.slice(0, gap)) + tail(text.slice(gap))
+      return clean === text ? bytes : Buffer.from(clean, 'latin1')
+    },
+    value(value, scope = 'all') {
+      return (holds(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
+    },
+    json: (json, scope = 'all') => (holds(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
+    stream: () => streamOf(redacted, text => find(text, 'all'), finder),
+    placeholders: text =>
+      [...text.matchAll(PLACEHOLDER)].flatMap(([all, name = '']) =>
+        shape_names.has(name) || values.some(value => value.name === name) ? [all] : [],
+      ),
+    names(text) {
+      const spans = known(text)
+      for (const { name } of spans) found(name)
+      return [...new Set(spans.filter(span => !span.word).map(({ name }) => name))]
+    },
+  }
+}
+
+const mayHoldShape = (text: string) => shape_marks.some(mark => text.includes(mark))
+
+function* viewsOf(text: string): Generator<View> {
+  const whole = asItIs(text)
+  yield joinedLines(whole)
+  let view = whole
+  for (let level = 0; level < LEVELS && hasEscapes(view); level++) {
+    view = unescaped(view)
+    yield view
+  }
+}
+
+const spanOf = (view: View, { start, end }: Place) => ({ start: view.start(start), end: view.end(end) })
+
+/** A name may hold a value: what was put in the place of one stays as it is. */
+function outsidePlaceholders<S extends { start: number; end: number }>(text: string, spans: S[]): S[] {
+  if (spans.length === 0 || !text.includes('[redacted:')) return spans
+  const places = [...text.matchAll(PLACEHOLDER)].map(({ index, 0: all }) => ({ start: index, end: index + all.length }))
+  return spans.filter(span => !places.some(place => place.start <= span.start && span.end <= place.end))
+}
+
+/** In their order, those that overlap as one under the name of the first. */
+function merged(spans: Span[]): Span[] {
+  const all: Span[] = []
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = all.at(-1)
+    if (last && span.start < last.end) last.end = Math.max(last.end, span.end)
+    else all.push({ ...span })
+  }
+  return all
+}
+
+function replaced(text: string, spans: Span[]): string {
+  if (spans.length === 0) return text
+  let [clean, at] = ['', 0]
+  for (const { start, end, name } of spans) {
+    clean += text.slice(at, start) + placeholder(name)
+    at = end
+  }
+  return clean + text.slice(at)
+}
+
+/** How much of the beginning of a text is the end of a form that began before it. */
+function restOfForm(forms: readonly string[], text: string): number {
+  let length = 0
+  for (const form of forms)
+    for (let from = 1; form.length - from > Math.max(length, SHORTEST_REST); from++)
+      if (text.startsWith(form.slice(from))) length = form.length - from
+  return length
+}
+
+function streamOf(redacted: (text: string) => string, find: (text: string) => Span[], finder: Finder): TextStream {
+  let held = ''
+  return {
+    push(piece) {
+      const text = held + piece
+      const read = halfEscape(text)
+      let hold = Math.min(openShape(text), read)
+      for (const view of viewsOf(text.slice(0, read))) hold = Math.min(hold, view.start(finder.begun(view.text)))
+      const spans = find(text)
+      for (const { start, end } of spans) if (start < hold && end > hold) hold = start
+      if (text.length - hold > MOST_HELD) hold = text.length
+      held = text.slice(hold)
+      return replaced(
+        text.slice(0, hold),
+        spans.filter(({ end }) => end <= hold),
+      )
+    },
+    end() {
+      const rest = redacted(held)
+      held = ''
+      return rest
+    },
+  }
+}
+
+function halfEscape(text: string): number {
+  const from = Math.max(0, text.length - ESCAPE_CHARS)
+  const half = HALF_ESCAPE.exec(text.slice(from))
+  return half === null ? text.length : from + half.index
+}

@@ -1,0 +1,72 @@
+/** Bytes that a value must have to be looked for: shorter ones stand in any text. */
+export const SHORTEST_SECRET = 8
+const SHORTEST_LINE = 12
+const SHORTEST_FORM = 4
+/** Of what is longer, fewer forms are kept; nobody writes it into a URL. */
+const LONG = 1_024
+const MOST_LINES = 1_000
+
+/**
+ * The texts in which a value shows itself, without ends of lines: as it is, trimmed, backwards, each of its longer lines; as base64 wherever
+ * it stands in what was encoded, in both alphabets; as hexadecimal digits; as URLs and JSON write it. None for a value that is too short.
+ */
+export function formsOf(value: string): string[] {
+  const whole = withoutLines(value.trim())
+  if (Buffer.byteLength(whole) < SHORTEST_SECRET) return []
+  const lines = value.split(/[\r\n]+/).map(line => line.trim())
+  const long = lines.length > 1 ? lines.filter(line => line.length >= SHORTEST_LINE && !line.startsWith('-----')).slice(0, MOST_LINES) : []
+  const few = value.length > LONG
+  const forms = new Set([value, value.trim()].flatMap(text => (few ? longForms(text) : [...longForms(text), ...shortForms(text)])))
+  for (const line of long) for (const form of longForms(line)) forms.add(form)
+  return [...forms].map(withoutLines).filter(form => form.length >= SHORTEST_FORM)
+}
+
+const withoutLines = (text: string) => text.replace(/[\r\n]+[ \t]*/g, '')
+
+function longForms(text: string): string[] {
+  const bytes = Buffer.from(text, 'utf8')
+  const base64 = [0, 1, 2].map(before => base64Of(bytes, before))
+  return [text, bytes.toString('latin1'), ...base64, ...base64.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
+}
+
+function shortForms(text: string): string[] {
+  const hex = Buffer.from(text, 'utf8').toString('hex')
+  const upper = hex.toUpperCase()
+  const twice = [0, 1, 2].map(before => base64Of(Buffer.from(base64Of(Buffer.from(text, 'utf8'), 0)), before))
+  const inJson = JSON.stringify(text).slice(1, -1)
+  return [
+    ...[hex, upper, hex.replace(/../g, '%$&'), upper.replace(/../g, '%$&')],
+    ...[inJson, JSON.stringify(inJson).slice(1, -1), inJson.replaceAll('/', '\\/')],
+    ...[[...text].reverse().join(''), text.toLowerCase(), text.toUpperCase(), rot13(text), ...twice],
+    ...[...urlForms(text), ...htmlForms(text)],
+  ]
+}
+/** The characters that `bytes` alone decide, where `before` bytes of something else stand before them in their group of three. */
+function base64Of(bytes: Buffer, before: number): string {
+  const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+  const first = Math.ceil((before * 8) / 6)
+  return encoded.slice(first, Math.floor(((before + bytes.length) * 8) / 6))
+}
+
+function urlForms(text: string): string[] {
+  const component = encodeURIComponent(text.toWellFormed())
+  const strict = component.replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const forms = [component, strict, strict.replaceAll('%2F', '/'), encodeURI(text.toWellFormed())]
+  return [...forms, ...forms.map(form => form.replaceAll('%20', '+'))].flatMap(form => [
+    form,
+    form.replace(/%../g, hex => hex.toLowerCase()),
+  ])
+}
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/gi, letter => String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13)))
+}
+
+function htmlForms(text: string): string[] {
+  const bare = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const quoted = bare.replaceAll('"', '&quot;')
+  return [bare, quoted, ...['&#39;', '&#x27;', '&apos;'].map(quote => quoted.replaceAll("'", quote))]
+}
+
+/** Whether a value is one that people write without knowing it: short, or letters alone. */
+export const mayBeWord = (value: string): boolean => value.trim().length < 12 || /^[A-Za-z]+(?:[ ._/-][A-Za-z]+)*$/.test(value.trim())

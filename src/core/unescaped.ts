@@ -1,0 +1,82 @@
+/** A text as it would be read, and where its characters stood before: the first one of `start`, and behind the last one before `end`. */
+export type View = { text: string; start(at: number): number; end(at: number): number }
+
+const LINE = /[\r\n]+[ \t]*/g
+/** JSON, C and shell; URL; HTML. */
+const ESCAPE =
+  /[\r\n]+[ \t]*|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[\s\S])|%[0-9a-fA-F]{2}|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});/g
+const HAS_ESCAPE = /\\|%[0-9a-fA-F]{2}|&[a-z#]/
+const named: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" }
+const letters: Record<string, string> = { n: '', r: '', '\n': '', t: '\t', b: '\b', f: '\f' }
+
+export const asItIs = (text: string): View => ({ text, start: at => at, end: at => at })
+
+/** Without the ends of lines, and what indents the next: encoders break lines where they like. */
+export const joinedLines = (view: View): View => (/[\r\n]/.test(view.text) ? changed(view, LINE, () => '') : view)
+
+export const hasEscapes = ({ text }: View): boolean => HAS_ESCAPE.test(text)
+
+/** One level of escapes taken back, whichever they are, and lines joined. */
+export const unescaped = (view: View): View => changed(view, ESCAPE, read)
+
+function read(written: string): string {
+  const [first, second = ''] = written
+  if (first === '\\') {
+    if ((second === 'u' || second === 'x') && written.length > 2) return String.fromCharCode(Number.parseInt(written.slice(2), 16))
+    if (written.length === 4) return String.fromCharCode(Number.parseInt(written.slice(1), 8))
+    return letters[second] ?? second
+  }
+  if (first === '%') return String.fromCharCode(Number.parseInt(written.slice(1), 16))
+  if (first !== '&') return ''
+  if (second !== '#') return named[written] ?? written
+  const code = written[2] === 'x' ? Number.parseInt(written.slice(3), 16) : Number(written.slice(2, -1))
+  return code <= 0x10ffff ? String.fromCodePoint(code) : ''
+}
+
+function changed(view: View, pattern: RegExp, to: (found: string) => string): View {
+  const { text } = view
+  const pieces: string[] = []
+  /** Of each piece: where it begins here, where it began and ended there, and whether it is as it was. */
+  const here: number[] = []
+  const there: number[] = []
+  let [at, length] = [0, 0]
+  const add = (piece: string, from: number) => {
+    here.push(length)
+    there.push(from)
+    pieces.push(piece)
+    length += piece.length
+  }
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > at) add(text.slice(at, match.index), at)
+    add(to(match[0]), match.index)
+    at = match.index + match[0].length
+  }
+  add(text.slice(at), at)
+  const pieceOf = (place: number) => {
+    let [low, high] = [0, here.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((here[middle] ?? 0) <= place) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+  const startOf = (place: number) => {
+    const piece = pieceOf(place)
+    const inside = place - (here[piece] ?? 0)
+    const from = there[piece] ?? 0
+    const same = (there[piece + 1] ?? text.length) - from === pieces[piece]?.length
+    return same ? from + inside : from
+  }
+  const endOf = (place: number) => {
+    const piece = pieceOf(place - 1)
+    const from = there[piece] ?? 0
+    const to = there[piece + 1] ?? text.length
+    return to - from === pieces[piece]?.length ? from + place - (here[piece] ?? 0) : to
+  }
+  return {
+    text: pieces.join(''),
+    start: place => view.start(place >= length ? text.length : startOf(place)),
+    end: place => view.end(place === 0 ? 0 : endOf(place)),
+  }
+}

@@ -1,0 +1,74 @@
+import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { authorityText } from './authority.ts'
+import type { Allowed, Policy } from './policy.ts'
+
+/** What stood between us and what was allowed: no refusal. */
+export class DialError extends Error {
+  override name = 'DialError'
+}
+
+/** Connects to one of the addresses that were checked. Rejects with DialError. */
+export async function dial(policy: Policy, to: Allowed): Promise<Socket> {
+  if (policy.upstream !== null && to.addresses === null) return dialBy(policy.upstream, policy, to)
+  let failure = `${to.host} has no address`
+  for (const address of to.addresses ?? []) {
+    const socket = connect({ host: address, port: to.port, allowHalfOpen: true, noDelay: true })
+    const problem = await opened(socket, policy.caps.wait_ms)
+    if (problem === null) return socket
+    failure = `${authorityText(to)} cannot be reached (${problem})`
+  }
+  throw new DialError(failure)
+}
+
+/** Null when it is connected; otherwise why it is not, and it is closed. */
+function opened(socket: Socket, wait_ms: number): Promise<string | null> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => socket.destroy(new Error('no answer')), wait_ms)
+    const settle = (problem: string | null) => {
+      clearTimeout(timer)
+      resolve(problem)
+    }
+    socket.once('connect', () => settle(null))
+    // Errors that come later are for whoever has it then.
+    socket.on('error', error => settle((error as NodeJS.ErrnoException).code ?? error.message))
+  })
+}
+
+/** A tunnel by the operator's proxy. */
+function dialBy(upstream: URL, policy: Policy, to: Allowed): Promise<Socket> {
+  const authority = authorityText(to)
+  const asked = request({
+    ...placeOf(upstream),
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, ...credentialsOf(upstream) },
+    timeout: policy.caps.wait_ms,
+  })
+  return new Promise((resolve, reject) => {
+    const fail = (problem: string) => {
+      asked.destroy()
+      reject(new DialError(`the proxy of this service did not connect to ${authority} (${problem})`))
+    }
+    asked.once('connect', (answer, socket, head) => {
+      if (answer.statusCode !== 200) return fail(`it answered ${answer.statusCode}`)
+      if (head.length > 0) socket.unshift(head)
+      socket.setTimeout(0)
+      socket.on('error', () => {})
+      resolve(socket)
+    })
+    asked.once('response', answer => fail(`it answered ${answer.statusCode}`))
+    asked.once('timeout', () => fail('no answer'))
+    asked.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
+    asked.end()
+  })
+}
+
+export const placeOf = (url: URL) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) })
+
+/** The name and password of the operator's proxy; they never enter a sandbox. */
+export function credentialsOf({ username, password }: URL): Record<string, string> {
+  if (username === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` }
+}

@@ -1,0 +1,44 @@
+import type { Rule } from './rules.ts'
+
+/** Where a sandbox finds its proxy; the address that every program there is told. */
+export const PROXY_PORT = 3128
+export const SOCKET_INSIDE = '/run/egress.sock'
+
+/** Registries of which an operator can have a copy that package managers are told of by their variables. */
+export const mirror_kinds = ['npm', 'pypi', 'golang', 'rubygems'] as const
+export type Mirror = { kind: (typeof mirror_kinds)[number]; url: URL }
+
+/** The variables of a sandbox. `open`: something may be reached; otherwise they are there so that what is tried is refused and told. */
+export function egressEnvironment(mirrors: readonly Mirror[], open = true): Record<string, string> {
+  const proxy = `http://127.0.0.1:${PROXY_PORT}`
+  const own = 'localhost,sandbox,127.0.0.1,127.0.0.0/8,0.0.0.0,::1'
+  return {
+    ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: own, NO_PROXY: own },
+    // Node's own fetch asks for them only when it is told to, and every Node then takes twice as long to start.
+    ...(open && { NODE_USE_ENV_PROXY: '1' }),
+    ...Object.assign({}, ...mirrors.map(variablesOf)),
+  }
+}
+
+function variablesOf({ kind, url }: Mirror): Record<string, string> {
+  const text = url.href
+  if (kind === 'npm') return { npm_config_registry: text, YARN_NPM_REGISTRY_SERVER: text.replace(/\/$/, '') }
+  if (kind === 'pypi')
+    return {
+      PIP_INDEX_URL: text,
+      UV_DEFAULT_INDEX: text,
+      ...(url.protocol === 'http:' && { PIP_TRUSTED_HOST: url.host, UV_INSECURE_HOST: url.host }),
+    }
+  return kind === 'golang' ? { GOPROXY: text } : { BUNDLE_MIRROR__ALL: text }
+}
+
+/** The mode of a run where nobody has set one: an operator who has mirrors wants them to be used. */
+export const usualMode = (mirrors: readonly Mirror[]) => (mirrors.length > 0 ? 'allowlist' : 'off')
+
+/** A mirror may be reached by every run that has a way out, wherever it stands. */
+export const mirrorRules = (mirrors: readonly Mirror[]): Rule[] =>
+  mirrors.map(({ url }) => ({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+    private_address: true,
+  }))

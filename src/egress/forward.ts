@@ -1,0 +1,87 @@
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type Authority, authorityText, parseAuthority } from './authority.ts'
+import { credentialsOf, DialError, dial, placeOf } from './dial.ts'
+import type { Allowed, Policy } from './policy.ts'
+import { listenTo } from './said.ts'
+
+/** Of one connection, not of the message (RFC 9110 §7.6.1), or of nobody but a proxy; and the host, which the authority says. */
+const own_headers = new Set(
+  'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer transfer-encoding upgrade expect host'.split(
+    ' ',
+  ),
+)
+
+/** The authority and the path of an absolute form, `http://host[:port]/path`; null for any other. */
+export function parseTarget(target: string): { authority: Authority; path: string } | null {
+  const [, host = '', path = ''] = /^http:\/\/([^/?#]+)([/?][!-~]*)?$/i.exec(target) ?? []
+  const authority = parseAuthority(host, 80)
+  return authority === null ? null : { authority, path: path.startsWith('/') ? path : `/${path}` }
+}
+
+/** Passes a request of plain HTTP on, with the authority as its host, and its answer back. Redirects are the client's to follow. Rejects with DialError before anything was answered. */
+export async function forward(
+  policy: Policy,
+  to: Allowed,
+  path: string,
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+  count: (bytes: number) => void,
+): Promise<void> {
+  const host = authorityText(to, 80)
+  const upstream = to.addresses === null ? policy.upstream : null
+  const socket = upstream === null ? await dial(policy, to) : null
+  if (incoming.socket.destroyed) {
+    socket?.destroy()
+    throw new DialError('the connection was closed')
+  }
+  const chunked = incoming.headers['transfer-encoding'] !== undefined
+  const outgoing = request({
+    ...(upstream === null ? {} : placeOf(upstream)),
+    ...(socket !== null && { createConnection: () => socket }),
+    method: incoming.method ?? 'GET',
+    path: upstream === null ? path : `http://${host}${path}`,
+    headers: [
+      ...['Host', host, 'Connection', 'close', 'Via', '1.1 agentrun'],
+      ...passed(incoming),
+      ...(chunked ? ['Transfer-Encoding', 'chunked'] : []),
+      ...(upstream === null ? [] : Object.entries(credentialsOf(upstream)).flat()),
+    ],
+    timeout: policy.caps.idle_ms,
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  outgoing.on('response', found => {
+    found.on('error', reject)
+    try {
+      answer.writeHead(found.statusCode ?? 502, passed(found))
+    } catch {
+      return outgoing.destroy(new Error('it answered what is no HTTP'))
+    }
+    found.on('data', (chunk: Buffer) => count(chunk.length))
+    found.pipe(answer)
+  })
+  outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
+  outgoing.on('error', reject)
+  answer.on('close', () => {
+    outgoing.destroy()
+    resolve()
+  })
+  incoming.on('error', reject)
+  if (chunked || incoming.headers['content-length'] !== undefined) {
+    incoming.on('data', (chunk: Buffer) => count(chunk.length))
+    listenTo(incoming, policy.onSaid)
+    incoming.pipe(outgoing)
+  } else outgoing.end()
+  return promise
+}
+
+/** The headers that are the message's own, as they were written. */
+function passed({ rawHeaders, headers }: IncomingMessage): string[] {
+  // Where a body ends is said to everybody, whoever calls it a thing of the connection.
+  const named = (headers.connection ?? '')
+    .split(',')
+    .flatMap(name => (/^\s*content-length\s*$/i.test(name) ? [] : [name.trim().toLowerCase()]))
+  return rawHeaders.flatMap((name, index) => {
+    const lower = name.toLowerCase()
+    return index % 2 === 1 || own_headers.has(lower) || named.includes(lower) ? [] : [name, rawHeaders[index + 1] ?? '']
+  })
+}

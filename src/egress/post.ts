@@ -1,0 +1,160 @@
+import { type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { type AttemptOutcome, readRetryAfter } from '../core/webhook-retries.ts'
+import { type Authority, authorityText, parseAuthority } from './authority.ts'
+import { decide } from './decide.ts'
+import { dial } from './dial.ts'
+import { type Policy, usual_caps } from './policy.ts'
+
+/** How far this service itself goes out: as the operator lets what runs in sandboxes. */
+export type Outgoing = {
+  resolve: Policy['resolve']
+  allow_private: boolean
+  upstream: URL | null
+}
+
+/** From the first question to a name server to the end of the answer. */
+const MOST_MS = 10_000
+/** Once there is a status, so long for what the answer says besides. */
+const BODY_MS = 1_000
+const MOST_ANSWER_BYTES = 64 * 1024
+const KEPT_ANSWER_CHARS = 1_000
+
+/**
+ * Posts a text to a URL: the name is resolved once, its addresses are checked, and one of those is connected to. Redirects are not followed.
+ * Bounded in time and in what is read, whatever the receiver does. Never rejects: why there is no status is data.
+ */
+export async function post(
+  outgoing: Outgoing,
+  to: { url: string; headers: Record<string, string>; body: string; signal: AbortSignal },
+): Promise<AttemptOutcome> {
+  const began = performance.now()
+  const signal = AbortSignal.any([to.signal, AbortSignal.timeout(MOST_MS)])
+  const none = { status: null, refused: false, answer: null, retry_after: null }
+  const outcome = await exchange(outgoing, to, signal).catch(error => ({ ...none, ...failureOf(error, to.signal, signal) }))
+  return { ...outcome, latency_ms: Math.round(performance.now() - began) }
+}
+
+class Refused extends Error {}
+
+function failureOf(error: unknown, given: AbortSignal, signal: AbortSignal): { error: string; refused: boolean } {
+  if (given.aborted) return { error: 'the service stopped before there was an answer', refused: false }
+  if (signal.aborted) return { error: `no answer within ${MOST_MS / 1_000} seconds`, refused: false }
+  const { code, message } = error as NodeJS.ErrnoException
+  return { error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300), refused: error instanceof Refused }
+}
+
+async function exchange(
+  outgoing: Outgoing,
+  { url, headers, body }: { url: string; headers: Record<string, string>; body: string },
+  signal: AbortSignal,
+): Promise<Omit<AttemptOutcome, 'latency_ms'>> {
+  const target = new URL(url)
+  const secure = target.protocol === 'https:'
+  const authority = parseAuthority(target.host, secure ? 443 : 80)
+  if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
+  const socket = await connected(outgoing, authority, secure, signal)
+  try {
+    const answer = await answered(socket, target, authority, headers, body, signal)
+    const text = await beginningOf(answer, signal)
+    const status = answer.statusCode ?? 0
+    const error =
+      status >= 200 && status < 300
+        ? null
+        : status >= 300 && status < 400
+          ? `it answered ${status}: redirects are not followed`
+          : `it answered ${status}`
+    return { status, error, refused: false, answer: text, retry_after: readRetryAfter(answer.headers['retry-after'], Date.now()) }
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** A connection to one of the addresses that were checked, with TLS where it is asked for. Throws Refused for an address that may not be. */
+async function connected(outgoing: Outgoing, authority: Authority, secure: boolean, signal: AbortSignal): Promise<Socket> {
+  const rule = { host: authority.host, port: authority.port }
+  const policy: Policy = { ...outgoing, rules: async () => [rule], caps: usual_caps, onSaid() {}, onRefused() {} }
+  const decision = await unlessAborted(decide(policy, authority, 'POST'), signal)
+  if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
+  const dialled = dial(policy, decision.to)
+  // Whoever is too late is closed.
+  const plain = await unlessAborted(dialled, signal, socket => socket.destroy())
+  if (!secure) return plain
+  const socket = connectTls({
+    socket: plain,
+    ...(!authority.address && { servername: authority.host }),
+    host: authority.host,
+    ALPNProtocols: ['http/1.1'],
+  })
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      socket.destroy()
+      plain.destroy()
+      reject(error)
+    }
+    socket.once('secureConnect', () => resolve(socket))
+    socket.on('error', fail)
+    signal.addEventListener('abort', fail, { once: true })
+  })
+}
+
+function answered(
+  socket: Socket,
+  target: URL,
+  authority: Authority,
+  headers: Record<string, string>,
+  body: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const bytes = Buffer.from(body, 'utf8')
+  const asked = request({
+    createConnection: () => socket,
+    method: 'POST',
+    path: `${target.pathname}${target.search}`,
+    headers: {
+      host: authorityText(authority, target.protocol === 'https:' ? 443 : 80),
+      connection: 'close',
+      ...headers,
+      'content-length': bytes.length,
+    },
+    signal,
+  })
+  return new Promise((resolve, reject) => {
+    asked.once('response', resolve)
+    asked.on('error', reject)
+    asked.end(bytes)
+  })
+}
+
+/** What the answer begins with, as text that can be stored. The rest is not read. */
+async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, BODY_MS)
+  const read = new Promise<void>(done => {
+    answer.on('data', (piece: Buffer) => {
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes >= MOST_ANSWER_BYTES) done()
+    })
+    for (const end of ['end', 'error', 'close']) answer.once(end, () => done())
+  })
+  await Promise.race([read, late, new Promise<void>(done => signal.addEventListener('abort', () => done(), { once: true }))])
+  clearTimeout(timer)
+  answer.destroy()
+  return Buffer.concat(pieces).toString('utf8').replaceAll('\0', '').slice(0, KEPT_ANSWER_CHARS).toWellFormed()
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, late: (value: T) => void = () => {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      work.then(late, () => {})
+      reject(signal.reason)
+    }
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject)
+  })
+}

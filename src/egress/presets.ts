@@ -1,0 +1,25 @@
+import type { EgressPreset, EgressRule } from '../contract/egress.ts'
+
+/** Over https; a tunnel shows no method. */
+const secure = (...hosts: string[]): EgressRule[] => hosts.map(host => ({ host, port: 443 }))
+/** Packages that are signed: by https, or in plain where they are only read. */
+const signed = (...hosts: string[]): EgressRule[] => hosts.flatMap(host => [...secure(host), { host, port: 80, methods: ['GET', 'HEAD'] }])
+
+/** The hosts of each registry, as far as installing from it needs them. Hosts where anybody may put things, such as code hosting, are in none. */
+export const presets: Record<EgressPreset, EgressRule[]> = {
+  npm: secure('registry.npmjs.org', 'registry.yarnpkg.com'),
+  pypi: secure('pypi.org', 'files.pythonhosted.org'),
+  crates: secure('index.crates.io', 'static.crates.io', 'crates.io'),
+  golang: secure('proxy.golang.org', 'sum.golang.org'),
+  maven: secure('repo1.maven.org', 'repo.maven.apache.org'),
+  gradle: secure('plugins.gradle.org', 'plugins-artifacts.gradle.org', 'services.gradle.org', 'downloads.gradle.org'),
+  rubygems: secure('rubygems.org', 'index.rubygems.org'),
+  packagist: secure('repo.packagist.org', 'packagist.org'),
+  nuget: secure('api.nuget.org'),
+  hex: secure('repo.hex.pm', 'builds.hex.pm'),
+  pub: secure('pub.dev'),
+  conda: secure('conda.anaconda.org', 'repo.anaconda.com'),
+  debian: signed('deb.debian.org', 'security.debian.org'),
+  ubuntu: signed('archive.ubuntu.com', 'security.ubuntu.com', 'ports.ubuntu.com'),
+  alpine: signed('dl-cdn.alpinelinux.org'),
+}

@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Authority, parseAuthority } from './authority.ts'
+import { decide } from './decide.ts'
+import { forward, parseTarget } from './forward.ts'
+import type { Policy, Reason } from './policy.ts'
+import { headOf } from './said.ts'
+import { openTunnel } from './tunnel.ts'
+
+/** Connections that get an answer when there are too many; the rest is closed without one. */
+const answered_beyond = 32
+const check_ms = 5_000
+
+/** `recheck`: rules may have changed, so that what is open and not allowed any more is closed. `close`: ends everything. */
+export type EgressProxy = { server: Server; recheck(): Promise<void>; close(): void }
+
+/**
+ * An HTTP proxy for one run: CONNECT, and plain HTTP in absolute form. Nothing goes out that no rule allows. A refusal is 403, 400 or 429
+ * with a line that says why, and told to the policy; what is allowed and cannot be reached is 502. It does not listen yet.
+ */
+export function createProxy(policy: Policy): EgressProxy {
+  const { caps } = policy
+  const connections = new Set<Socket>()
+  const tunnels = new Map<Socket, Authority>()
+  let bytes = 0
+  /** Requests of plain HTTP at work. One connection may bring many, the next before the answer to the last. */
+  let requests = 0
+
+  const refuse = (asked: Authority | null, shown: string, method: string | undefined, reason: Reason, why: string) => {
+    const host = asked?.host ?? (shown === '' ? null : shown.slice(0, 255))
+    policy.onRefused({ host, port: asked?.port ?? null, method: method ?? null, reason, why })
+  }
+  const count = (more: number) => {
+    bytes += more
+    if (bytes <= caps.bytes) return
+    for (const socket of connections) socket.destroy()
+  }
+  /** What a request is refused for before its rule is looked for. */
+  const bound = (socket: Socket): string | null => {
+    if (bytes > caps.bytes) return `this sandbox has sent and received its ${caps.bytes} bytes`
+    return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
+  }
+
+  const server = createServer(
+    {
+      requireHostHeader: false,
+      headersTimeout: caps.wait_ms,
+      requestTimeout: 0,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 30_000,
+    },
+    (incoming, answer) => {
+      onRequest(incoming, answer).catch(error => {
+        if (answer.headersSent) answer.destroy()
+        else sayNo(answer, 502, error instanceof Error ? error.message : String(error))
+      })
+    },
+  )
+  server.maxConnections = caps.connections + answered_beyond
+  server.timeout = caps.idle_ms
+  server.on('connection', socket => {
+    connections.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      connections.delete(socket)
+      tunnels.delete(socket)
+    })
+  })
+  server.on('drop', () => refuse(null, '', undefined, 'cap', `this sandbox has ${server.maxConnections} connections already`))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.destroy()
+    refuse(null, '', undefined, 'malformed', 'the request is no well-formed HTTP')
+    sayNoBare(socket, 400, 'the request is no well-formed HTTP')
+  })
+  server.on('connect', (incoming, socket: Socket, head) => {
+    onConnect(incoming, socket, head).catch(error => sayNoBare(socket, 502, error instanceof Error ? error.message : String(error)))
+  })
+
+  async function onRequest(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { url = '', method = '' } = incoming
+    policy.onSaid(headOf(incoming))
+    const target = parseTarget(url)
+    const no = (status: number, reason: Reason, why: string) => {
+      refuse(target?.authority ?? null, url, method, reason, why)
+      sayNo(answer, status, why)
+    }
+    if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
+    const full = bound(incoming.socket)
+    if (full !== null) return no(429, 'cap', full)
+    if (tunnels.size + requests >= caps.connections) return no(429, 'cap', `this sandbox has ${caps.connections} requests at work already`)
+    requests++
+    try {
+      const decision = await decide(policy, target.authority, method)
+      if (decision.ok) return await forward(policy, decision.to, target.path, incoming, answer, count)
+      if (decision.reason === null) return sayNo(answer, decision.status, decision.why)
+      no(decision.status, decision.reason, decision.why)
+    } finally {
+      requests--
+    }
+  }
+
+  async function onConnect(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const { url = '' } = incoming
+    // It is no longer the server's.
+    socket.setTimeout(caps.idle_ms, () => socket.destroy())
+    policy.onSaid(headOf(incoming))
+    const asked = parseAuthority(url, null)
+    const no = (status: number, reason: Reason, why: string) => {
+      refuse(asked, url, 'CONNECT', reason, why)
+      sayNoBare(socket, status, why)
+    }
+    if (asked === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
+    const full = bound(socket)
+    if (full !== null) return no(429, 'cap', full)
+    const decision = await decide(policy, asked, 'CONNECT')
+    if (!decision.ok)
+      return decision.reason === null ? sayNoBare(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
+    tunnels.set(socket, asked)
+    const problem = await openTunnel(policy, decision.to, socket, head, end => end.on('data', (chunk: Buffer) => count(chunk.length)))
+    if (problem !== null) refuse(asked, url, 'CONNECT', 'sni', problem)
+  }
+
+  const recheck = async () => {
+    for (const [socket, asked] of tunnels) {
+      const decision = await decide({ ...policy, resolve: async () => [] }, asked, 'CONNECT')
+      if (!decision.ok && decision.reason !== null) socket.destroy()
+    }
+  }
+  const checking = setInterval(() => void recheck().catch(() => {}), check_ms)
+  return {
+    server,
+    recheck,
+    close() {
+      clearInterval(checking)
+      server.close()
+      for (const socket of connections) socket.destroy()
+    },
+  }
+}
+
+const words = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`
+
+function sayNo(answer: ServerResponse, status: number, why: string): void {
+  answer.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+  answer.end(status === 502 ? `${why}\n` : words(why))
+}
+
+function sayNoBare(socket: Socket, status: number, why: string): void {
+  const text = status === 502 ? `${why}\n` : words(why)
+  // Of an answer to CONNECT most clients show the first line and nothing else.
+  const said = `${STATUS_CODES[status]} (${why.replace(/[^ -~]/g, '?').slice(0, 300)})`
+  const head = `HTTP/1.1 ${status} ${said}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n`
+  socket.end(head + text)
+  socket.destroySoon()
+}

@@ -1,0 +1,25 @@
+import type { EgressRule } from '../contract/egress.ts'
+
+/** `private_address`: the operator set it, so it may be one of a private network. */
+export type Rule = EgressRule & { private_address?: true }
+export type Asked = { host: string; port: number; method: string }
+export type Match = { rule: Rule } | { reason: 'not_allowed' | 'method' }
+
+/** Every name and address, on every port; what is private is private nevertheless. No client can say it. */
+export const EVERY_HOST: Rule = { host: '*' }
+
+const usual_ports = [443, 80]
+
+/** The first of `rules` that allows what is asked, or why none does. `host` as parseAuthority gives it. */
+export function findRule(rules: readonly Rule[], asked: Asked): Match {
+  const of_host = rules.filter(rule => rule === EVERY_HOST || (matchesHost(rule.host, asked.host) && matchesPort(rule.port, asked.port)))
+  const rule = of_host.find(({ methods }) => methods == null || methods.some(method => method === asked.method))
+  if (rule) return { rule }
+  return { reason: of_host.length > 0 ? 'method' : 'not_allowed' }
+}
+
+function matchesHost(pattern: string, host: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
+}
+
+const matchesPort = (wanted: number | null | undefined, port: number) => (wanted == null ? usual_ports.includes(port) : wanted === port)

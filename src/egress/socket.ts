@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeOwnFolder } from '../system/own-folder.ts'
+import { isAlive } from '../system/processes.ts'
+
+const prefix = 'agentrun-egress-'
+const name = 'egress.sock'
+/** What the kernel allows in a socket address, its closing zero left out. */
+const max_socket_path_bytes = 107
+
+export type ListeningSocket = { path: string; remove(): void }
+
+/**
+ * Has `server` listen on a socket in a folder of its own below `parent`, or below the temporary folder where that path would be too long.
+ * `group`: of those who may connect besides us; null: nobody. `remove` closes nothing.
+ */
+export async function listenOnSocket(server: Server, parent: string, group: number | null): Promise<ListeningSocket> {
+  const fits = Buffer.byteLength(join(parent, `${prefix}${process.pid}-XXXXXX`, name)) <= max_socket_path_bytes
+  const folder = mkdtempSync(join(fits ? parent : tmpdir(), `${prefix}${process.pid}-`))
+  const path = join(folder, name)
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    server.listen(path)
+    await once(server, 'listening')
+    if (group !== null) {
+      chownSync(path, -1, group)
+      chownSync(folder, -1, group)
+    }
+    chmodSync(path, group === null ? 0o600 : 0o660)
+    chmodSync(folder, group === null ? 0o700 : 0o710)
+    return { path, remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** Makes the folder that sandboxes' users can pass through, without what killed processes of this machine left there. Answers it. */
+export function prepareSocketFolder(folder: string): string {
+  makeOwnFolder(folder, 0o711, null)
+  for (const place of [folder, tmpdir()])
+    for (const entry of readdirSync(place)) {
+      const pid = Number(entry.startsWith(prefix) ? entry.slice(prefix.length).split('-')[0] : 0)
+      if (pid > 0 && !isAlive(pid)) rmSync(join(place, entry), { recursive: true, force: true })
+    }
+  return folder
+}

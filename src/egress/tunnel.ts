@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net'
+import { readHello } from './client-hello.ts'
+import { DialError, dial } from './dial.ts'
+import type { Allowed, Policy } from './policy.ts'
+
+/** A TLS alert, so that the client hears of it: fatal, access denied. */
+const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
+
+/**
+ * Answers CONNECT and joins both ends when the first bytes are a TLS greeting to the host that was asked for: what a tunnel holds later
+ * cannot be seen. Null when it is joined, or nothing was sent; otherwise what was wrong. It is closed then. Rejects with DialError before
+ * anything was answered.
+ */
+export async function openTunnel(
+  policy: Policy,
+  to: Allowed,
+  inner: Socket,
+  head: Buffer,
+  counted: (socket: Socket) => void,
+): Promise<string | null> {
+  const outer = await dial(policy, to)
+  if (inner.destroyed) {
+    outer.destroy()
+    throw new DialError('the connection was closed')
+  }
+  outer.on('close', () => inner.destroySoon())
+  inner.on('close', () => outer.destroySoon())
+  inner.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  const { bytes, problem } = await firstBytes(inner, head, to, policy.caps.wait_ms)
+  if (problem !== null) {
+    if (bytes.length > 0) inner.write(access_denied)
+    inner.destroySoon()
+    outer.destroy()
+    return bytes.length > 0 ? problem : null
+  }
+  // What is read from one end is written to the other: while one of them is busy neither is idle.
+  for (const socket of [inner, outer]) {
+    socket.setTimeout(policy.caps.idle_ms, () => socket.destroy())
+    counted(socket)
+  }
+  outer.write(bytes)
+  inner.pipe(outer).pipe(inner)
+  return null
+}
+
+/** What the client sent until it was a whole greeting to `to`, or what it was instead. */
+async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: number): Promise<{ bytes: Buffer; problem: string | null }> {
+  const chunks = [head]
+  let length = head.length
+  let needs = 0
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const timer = setTimeout(() => resolve('no TLS greeting came'), wait_ms)
+  const look = () => {
+    if (length < needs) return
+    const hello = readHello(Buffer.concat(chunks))
+    if (hello.kind === 'incomplete') {
+      needs = hello.needs
+      return
+    }
+    if (hello.kind === 'other') return resolve('a tunnel holds TLS and nothing else')
+    if (hello.hidden) return resolve('the greeting hides a name (ECH) behind the one that it shows')
+    const wanted = to.address ? null : to.host
+    resolve(hello.server_name === wanted ? null : `the greeting is to ${hello.server_name ?? 'no name'}, not to ${to.host}`)
+  }
+  const onData = (chunk: Buffer) => {
+    chunks.push(chunk)
+    length += chunk.length
+    look()
+  }
+  const onEnd = () => resolve('no TLS greeting came')
+  inner.on('data', onData).once('end', onEnd).once('close', onEnd)
+  look()
+  const problem = await promise
+  clearTimeout(timer)
+  inner.pause()
+  inner.off('data', onData).off('end', onEnd).off('close', onEnd)
+  return { bytes: Buffer.concat(chunks), problem }
+}

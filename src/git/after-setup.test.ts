@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { parseAfterSetup } from './workspace-commands.ts'
+
+test('half a name of what a setup made is no name: of an output that was cut the lines around the cut are left out', () => {
+  const whole = Buffer.from('agentrun-made a\nagentrun-changed ü b\nagentrun-made src/x\n')
+  expect(parseAfterSetup(whole, null)).toEqual({ made: ['a', 'src/x'], changed: ['ü b'] })
+  const head = 'agentrun-made a\nagentrun-made src'
+  const output = Buffer.from(`${head}/lost\nagentrun-made end\nagentrun-changed c\n`)
+  expect(parseAfterSetup(output, head.length)).toEqual({ made: ['a', 'end'], changed: ['c'] })
+})

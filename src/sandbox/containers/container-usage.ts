@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
+import { readUsage } from '../resources/cgroup.ts'
+import { ownGroups } from '../resources/cgroup-places.ts'
+
+/** Asks what the control group of the process `pid` takes, as long as it is there; nobody knows where we cannot see its groups. */
+export function watchUsage(pid: number): () => ResourceUsage {
+  const groups = groupsOf(pid)
+  let last = no_usage
+  if (groups === null) return () => last
+  const { v2, v1 } = groups
+  const at = (controller: string, file: string) => join(v1.get(controller) ?? v2 ?? '/nowhere', file)
+  return () => {
+    const now = readUsage(v1.has('memory') ? 1 : 2, at, last)
+    // Its group goes with it.
+    if (now.memory_bytes > 0) last = now
+    return last
+  }
+}
+
+function groupsOf(pid: number) {
+  try {
+    return ownGroups(readFileSync(`/proc/${pid}/cgroup`, 'utf8'), readFileSync('/proc/self/mountinfo', 'utf8'))
+  } catch {
+    return null
+  }
+}

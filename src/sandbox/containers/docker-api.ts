@@ -1,0 +1,63 @@
+import { request } from 'node:http'
+import type { Readable } from 'node:stream'
+import { SandboxError } from '../port.ts'
+
+/** `body` is what JSON the answer held, or its text. */
+export type Answer = { status: number; body: unknown }
+
+/** The Docker Engine API, which Podman speaks too, on a unix socket of this machine. */
+export type DockerApi = {
+  /** Rejects with SandboxError when nobody answers; a refusal is an answer. Without `timeout_ms` it waits for as long as it takes. */
+  call(method: string, path: string, options?: { body?: unknown; timeout_ms?: number }): Promise<Answer>
+}
+
+/** Docker 19.03 and Podman 4 have it. */
+const VERSION = 'v1.40'
+const max_answer_bytes = 8 * 1024 * 1024
+
+export function dockerApi(socket: string): DockerApi {
+  return {
+    call(method, path, { body, timeout_ms } = {}) {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const away = (error: NodeJS.ErrnoException) =>
+        reject(
+          new SandboxError(
+            `no container engine answers at ${socket} (${error.code ?? error.message}): start it, or name its socket by AGENTRUN_SANDBOX_ENGINE`,
+          ),
+        )
+      const bytes = body instanceof Uint8Array ? body : body === undefined ? null : Buffer.from(JSON.stringify(body))
+      const headers = {
+        host: 'docker',
+        ...(bytes && { 'content-length': bytes.length, 'content-type': body === bytes ? 'application/x-tar' : 'application/json' }),
+      }
+      const call = request({ socketPath: socket, method, path: `/${VERSION}${path}`, headers, agent: false }, response => {
+        readAll(response).then(text => resolve({ status: response.statusCode ?? 0, body: parsed(text) }), away)
+      })
+      call.on('error', away)
+      // Who waits for the end of a container keeps no process from ending.
+      if (timeout_ms !== undefined) call.setTimeout(timeout_ms, () => call.destroy(new Error(`no answer within ${timeout_ms / 1000} s`)))
+      else call.on('socket', connection => connection.unref())
+      call.end(bytes)
+      return promise
+    },
+  }
+}
+
+async function readAll(stream: Readable): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    length += chunk.length
+    if (length > max_answer_bytes) throw new Error('an answer is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import type { ContainerSpec } from './engine.ts'
+
+/** What asks Docker's API (and Podman's) for a container that shows `spec` and nothing else. `seccomp`: the profile, or a file that holds it. */
+export function createRequest(
+  spec: ContainerSpec,
+  {
+    name,
+    image,
+    runtime,
+    owner,
+    seccomp,
+  }: { name: 'docker' | 'podman'; image: string; runtime: string | null; owner: string; seccomp: string },
+): object {
+  const { bounds } = spec
+  const ulimit = (name: string, most: number) => ({ Name: name, Soft: most, Hard: most })
+  const tmpfs = (bytes: number) => `rw,exec,nosuid,nodev,mode=1777,size=${bytes}`
+  const closed = 'ro,nosuid,nodev,noexec,size=4k'
+  return {
+    Image: image,
+    User: `${spec.user.uid}:${spec.user.gid}`,
+    Env: Object.entries(spec.environment).map(([name, value]) => `${name}=${value}`),
+    Entrypoint: [],
+    Cmd: spec.command,
+    WorkingDir: '/workspace',
+    Hostname: 'sandbox',
+    NetworkDisabled: true,
+    Labels: { 'agentrun.owner': owner, 'agentrun.pid': String(process.pid) },
+    HostConfig: {
+      NetworkMode: 'none',
+      IpcMode: 'private',
+      CgroupnsMode: 'private',
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges', `seccomp=${seccomp}`],
+      Mounts: spec.mounts.map(({ host, inside, writable }) => ({
+        ...{ Type: 'bind', Source: host, Target: inside, ReadOnly: !writable },
+        BindOptions: { Propagation: 'rprivate' },
+      })),
+      Tmpfs: {
+        ...Object.fromEntries(spec.memory_folders.map(({ inside, bytes }) => [inside, tmpfs(bytes)])),
+        // What the kernel says of the machine's devices is nobody's business.
+        '/sys': closed,
+        // What Podman adds by itself.
+        ...(name === 'podman' && { '/sys/fs/cgroup': closed, '/var/tmp': closed }),
+      },
+      ShmSize: 64 * 1024 * 1024,
+      // The same for both: no swap.
+      Memory: bounds.max_memory_bytes,
+      MemorySwap: bounds.max_memory_bytes,
+      NanoCpus: Math.round(bounds.cpus * 1e9),
+      PidsLimit: bounds.max_processes,
+      Ulimits: [ulimit('core', 0), ulimit('nofile', spec.max_open_files), ulimit('nproc', ownProcesses())],
+      // Ports below are for programs with rights, as outside.
+      Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '1024' },
+      OomScoreAdj: 500,
+      LogConfig: { Type: 'none' },
+      AutoRemove: true,
+      ...(runtime !== null && { Runtime: runtime }),
+    },
+  }
+}
+
+/** Podman asks for a million, and is refused more than it has itself. It is no bound: the kernel counts all containers as one. */
+function ownProcesses(): number {
+  const [, hard = 'unlimited'] = /^Max processes\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  const most = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'))
+  return Math.min(most, hard === 'unlimited' ? most : Number(hard))
+}

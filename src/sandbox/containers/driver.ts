@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SystemUser } from '../../system/users.ts'
+import { environment, ownFiles, systemFiles } from '../host-files.ts'
+import { initParameters } from '../init-process.ts'
+import type { PipeFolder } from '../pipe-folder.ts'
+import { type SandboxDriver, SandboxError, type SandboxSpec } from '../port.ts'
+import { prepareRuntimeFolder, type RuntimeFolder } from '../runtime-folder.ts'
+import type { SandboxProcess } from '../sandbox-process.ts'
+import { proveIsolation } from '../self-test.ts'
+import { startSandbox } from '../start-sandbox.ts'
+import { openControl } from './control.ts'
+import type { ContainerEngine, ContainerSpec } from './engine.ts'
+import { toldUsage } from './told-usage.ts'
+
+/** What is in a container besides the agent's processes: process 1, keepers, what joins the ports; and what may come before it is noticed. */
+export const RESERVE = 96
+
+/**
+ * Sandboxes as containers of an engine. As root they are run as `user`, to whom the workspaces belong; otherwise `user` is null and they are
+ * run as ourselves. `node_path` and the programs of the host are shown in them, unless `own_root`: then the engine's image has all of it,
+ * a bash at /opt/agentrun/bash that nobody may read included. `runtime_dir` is a host folder of ours, made when missing.
+ */
+export function createContainerDriver(options: {
+  engine: ContainerEngine
+  user: SystemUser | null
+  node_path: string
+  runtime_dir: string
+  own_root: boolean
+  /** How long a sandbox may take to start; default 10 s. */
+  start_timeout_ms?: number
+}): SandboxDriver {
+  const { engine, own_root } = options
+  let runtime: RuntimeFolder | undefined
+  const user = options.user ?? ourselves()
+  const prepare = (): RuntimeFolder => {
+    if (user.uid === 0) throw new SandboxError('running as root needs an unprivileged user for the sandbox')
+    runtime ??= prepareRuntimeFolder(options.runtime_dir, user)
+    return runtime
+  }
+  const start = async (spec: SandboxSpec) => {
+    const ready = prepare()
+    const start_timeout_ms = options.start_timeout_ms ?? 10_000
+    return startSandbox(spec, { user: options.user, pipes: ready.pipes, start_timeout_ms }, pipes => launch(spec, pipes, ready))
+  }
+  const launch = async (spec: SandboxSpec, pipes: PipeFolder, ready: RuntimeFolder): Promise<SandboxProcess> => {
+    const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path)), ...ownFiles(ready)])
+    // Some engines make what is missing.
+    const missing = mounts.find(({ host }) => !existsSync(host))
+    if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
+    if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)
+    const ports = (spec.sockets ?? []).flatMap(({ port, inside }) => (port === undefined ? [] : [`${port}=${inside}`]))
+    const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...environment })
+    const told = engine.watched_from_inside ? toldUsage(control.send) : null
+    try {
+      const container = await engine.start({
+        command: [
+          own_root ? '/opt/agentrun/bash' : '/run/init/bash',
+          '/run/init/init.sh',
+          engine.watched_from_inside ? 'pod' : 'container',
+          ...initParameters(spec.limits),
+          ...ports,
+        ],
+        environment,
+        user,
+        mounts,
+        memory_folders: ['/tmp', ...(spec.home === undefined ? ['/home/agent'] : [])].map(inside => ({
+          inside,
+          bytes: spec.limits.max_tmp_bytes,
+        })),
+        bounds: { ...spec.limits, max_processes: spec.limits.max_processes + RESERVE },
+        max_open_files: 4096,
+      })
+      let stopped: Promise<void> | undefined
+      const ended = container.ended.then(control.close)
+      return {
+        send: control.send,
+        listen: on_line => control.listen(line => void (told?.hear(line) || on_line(line))),
+        ports: control.ports,
+        usage: told?.usage ?? container.usage,
+        refreshUsage: told?.refresh ?? (async () => {}),
+        identity: () => container.identity,
+        complaint: () => container.ended,
+        stop() {
+          // Process 1 ends by itself, before the engine has found it.
+          control.close()
+          stopped ??= container.stop()
+          return stopped
+        },
+        ended,
+      }
+    } catch (error) {
+      control.close()
+      throw error
+    }
+  }
+  return {
+    name: engine.name,
+    means() {
+      prepare()
+      return { memory: engine.name, cpu: engine.name, processes: engine.name }
+    },
+    start,
+    async end(identities) {
+      await Promise.all(identities.split('\n').map(engine.end))
+    },
+    async selfTest() {
+      try {
+        await engine.prepare()
+      } catch (error) {
+        return { ok: false, reason: error instanceof Error ? error.message : String(error) }
+      }
+      return proveIsolation(start, {
+        ...options,
+        uid: user.uid,
+        own_root,
+        usr: 'read-only',
+        findReachable: engine.findReachable ?? null,
+        explain: complaint => complaint.replace(/\s+/g, ' '),
+      })
+    },
+  }
+}
+
+function mountsOf(spec: SandboxSpec, pipes: PipeFolder, files: { host: string; inside: string }[]): ContainerSpec['mounts'] {
+  const shown = [...files, { host: pipes.path, inside: '/run/exec' }, ...spec.read_only, ...(spec.sockets ?? [])]
+  const mounts = [
+    ...shown.map(({ host, inside }) => ({ host, inside, writable: false })),
+    { host: spec.workspace, inside: '/workspace', writable: true },
+    ...(spec.home === undefined ? [] : [{ host: spec.home, inside: '/home/agent', writable: true }]),
+  ]
+  return mounts.toSorted((a, b) => depth(a.inside) - depth(b.inside))
+}
+
+const depth = (path: string) => join(path, '.').split('/').length
+
+function ourselves(): { uid: number; gid: number } {
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+}

@@ -1,0 +1,40 @@
+import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
+import { within } from '../within.ts'
+
+/** What a container takes, as its process 1 reads it from its own control groups: where the host cannot. */
+export type ToldUsage = {
+  /** As it was told last, which is each second. */
+  usage(): ResourceUsage
+  /** Asks for it now. Resolves when it was told, or nobody answers. */
+  refresh(): Promise<void>
+  /** Whether a line of process 1 was about it. */
+  hear(line: string): boolean
+}
+
+const ANSWER_MS = 1_000
+
+export function toldUsage(send: (line: string) => void): ToldUsage {
+  let last = no_usage
+  const waiting: (() => void)[] = []
+  return {
+    usage: () => last,
+    async refresh() {
+      const told = new Promise<void>(resolve => waiting.push(resolve))
+      send('usage')
+      await within(told, ANSWER_MS)
+    },
+    hear(line) {
+      const [, memory, peak, kills, cpu] = /^usage (\d+) (\d+) (\d+) (\d+)$/.exec(line) ?? []
+      if (cpu === undefined) return line.startsWith('usage ')
+      const memory_bytes = Number(memory)
+      last = {
+        memory_bytes,
+        peak_memory_bytes: Math.max(Number(peak), memory_bytes, last.peak_memory_bytes),
+        memory_kills: Number(kills),
+        cpu_ms: Number(cpu) / 1_000,
+      }
+      for (const resolve of waiting.splice(0)) resolve()
+      return true
+    },
+  }
+}

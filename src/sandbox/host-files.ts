@@ -1,0 +1,56 @@
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import type { RuntimeFolder } from './runtime-folder.ts'
+
+/** A path of the host, and where a sandbox sees it, read-only. */
+export type Shown = { host: string; inside: string }
+
+/** What every sandbox has in its environment, whoever starts it. */
+export const environment: Record<string, string> = {
+  PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin',
+  HOME: '/home/agent',
+  USER: 'agent',
+  LOGNAME: 'agent',
+  SHELL: '/bin/bash',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+  PAGER: 'cat',
+  CI: 'true',
+  GIT_CONFIG_SYSTEM: '/etc/gitconfig',
+  GIT_TERMINAL_PROMPT: '0',
+}
+
+/** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
+const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types']
+
+/** The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node. */
+export function systemFiles(node_path: string): Shown[] {
+  return [
+    { host: '/usr', inside: '/usr' },
+    ...systemFolders()
+      .filter(path => !isLink(path))
+      .map(path => ({ host: path, inside: path })),
+    ...shared_etc.map(name => `/etc/${name}`).flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
+    { host: node_path, inside: '/opt/node/bin/node' },
+  ]
+}
+
+/** Links into /usr that belong to these. */
+export function systemLinks(): { inside: string; target: string }[] {
+  return systemFolders()
+    .filter(isLink)
+    .map(path => ({ inside: path, target: readlinkSync(path) }))
+}
+
+/** Our own files, which every sandbox has. */
+export function ownFiles(runtime: RuntimeFolder): Shown[] {
+  const etc = Object.entries(runtime.etc).map(([name, host]) => ({ host, inside: `/etc/${name}` }))
+  return [...etc, { host: runtime.init, inside: '/run/init' }]
+}
+
+const isLink = (path: string) => lstatSync(path).isSymbolicLink()
+
+/** /bin, /lib and so on: links into /usr on most systems, folders on others. */
+const systemFolders = () =>
+  readdirSync('/')
+    .filter(name => /^(bin|sbin|lib\d*|libx32)$/.test(name))
+    .map(name => `/${name}`)

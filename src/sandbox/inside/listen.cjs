@@ -1,0 +1,14 @@
+// Listens on ports of the sandbox's own loopback and gives the listening sockets to the host, over the channel in NODE_CHANNEL_FD.
+// Nothing of the agent runs yet, and when it does nothing of this is left: whoever is killed inside, the host goes on listening.
+const net = require('node:net')
+
+process.on('disconnect', () => process.exit(0))
+for (const port of process.argv.slice(2)) {
+  const server = net.createServer()
+  server.listen(Number(port), '127.0.0.1', () =>
+    process.send(port, server, error => {
+      // The channel stays open in bubblewrap when we end, so the host would hear nothing.
+      if (error) process.send('failed')
+    }),
+  )
+}

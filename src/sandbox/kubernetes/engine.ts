@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto'
+import type { Container, ContainerEngine } from '../containers/engine.ts'
+import { SandboxError } from '../port.ts'
+import { no_usage } from '../resources/bounds.ts'
+import { ApiError, type KubernetesApi } from './api.ts'
+import { followPods, type PodFollower } from './follow-pods.ts'
+import { policyFault } from './network-policy.ts'
+import type { Pod } from './pod.ts'
+import { type PodSettings, podDocument } from './pod-document.ts'
+import { podState } from './pod-state.ts'
+import { FOLDER_LABEL, OWNER_LABEL, ownerMark, removeLeftovers, removePod } from './remove-pods.ts'
+
+export type Cluster = {
+  api: KubernetesApi
+  namespace: string
+  pod: PodSettings
+  /** Names the data folder, whichever process works with it. */
+  folder_id: string
+  /** How long the API may take to take a pod. */
+  start_timeout_ms: number
+}
+
+export type KubernetesEngine = ContainerEngine & {
+  /** The address of the node, once a pod of ours was on it. */
+  nodeAddress(): string | null
+}
+
+/** What its node may take to end a pod, and the API to say so. Process 1 has ended before, with the host's end of its pipe. */
+const END_MS = 30_000
+
+/**
+ * Sandboxes as pods on the worker's own node, on the volume that it has its data folder on. A pod that is deleted, evicted or ended by its
+ * node has ended, whatever still runs of it ends with its pipe.
+ */
+export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
+  const { api, namespace, folder_id } = cluster
+  const pods = `/api/v1/namespaces/${namespace}/pods`
+  const labels: Record<string, string> = {
+    'app.kubernetes.io/name': 'agentrun-sandbox',
+    [FOLDER_LABEL]: folder_id,
+    [OWNER_LABEL]: ownerMark(),
+  }
+  const selector = [FOLDER_LABEL, OWNER_LABEL].map(name => `${name}=${labels[name]}`).join(',')
+  const follower = followPods(api, `${pods}?labelSelector=${encodeURIComponent(selector)}`)
+  let address: string | null = null
+  let cleared: Promise<void> | null = null
+  const clear = () => {
+    cleared ??= removeLeftovers(api, pods, folder_id, AbortSignal.timeout(END_MS)).catch(error => {
+      cleared = null
+      throw error
+    })
+    return cleared
+  }
+  return {
+    name: 'kubernetes',
+    // The kubelet has one bound of processes for all pods of a node, if any.
+    watched_from_inside: true,
+    nodeAddress: () => address,
+    async prepare() {
+      try {
+        const fault = await policyFault(api, namespace)
+        if (fault !== null) throw new SandboxError(fault)
+        await clear()
+      } catch (error) {
+        throw asSandboxError(error)
+      }
+    },
+    async start(spec) {
+      const name = `agentrun-${randomBytes(8).toString('hex')}`
+      const document = podDocument(cluster.pod, { ...spec, name, labels })
+      const told = followOne(follower, name, pod => {
+        address = pod.status?.hostIP ?? address
+      })
+      try {
+        await clear()
+        const pod = await createPod(api, pods, document, AbortSignal.timeout(cluster.start_timeout_ms))
+        told.created()
+        return containerOf(pod, told, which => removePod(api, `${pods}/${name}`, which, AbortSignal.timeout(END_MS)), namespace)
+      } catch (error) {
+        told.leave()
+        throw asSandboxError(error)
+      }
+    },
+    async end(identity) {
+      const [, its_namespace = '', name = '', uid = ''] = /^pod ([^/]+)\/(\S+) (\S+)$/.exec(identity) ?? []
+      if (its_namespace === namespace) await removePod(api, `${pods}/${name}`, { uid }, AbortSignal.timeout(END_MS))
+    },
+  }
+}
+
+/** It may be there already: the answer to a call that was made again is lost with the first one's. Nobody else makes such a name. */
+async function createPod(api: KubernetesApi, pods: string, document: { metadata: { name: string } }, signal: AbortSignal): Promise<Pod> {
+  try {
+    return await api.call<Pod>('POST', pods, { body: document, signal })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.reason === 'AlreadyExists') return api.call<Pod>('GET', `${pods}/${document.metadata.name}`, { signal })
+    // Nobody knows whether it was taken.
+    if (error.status === 0 || error.status >= 500) await forget(api, `${pods}/${document.metadata.name}`)
+    throw error
+  }
+}
+
+/** What the API cannot be told now, the next start removes. */
+async function forget(api: KubernetesApi, path: string): Promise<void> {
+  const signal = AbortSignal.timeout(5_000)
+  await api.call<Pod>('GET', path, { signal }).then(
+    ({ metadata }) => removePod(api, path, metadata, signal),
+    () => {},
+  )
+}
+
+type Told = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
+
+/** `over` resolves, with one line, when nothing of the pod runs any more; `latest` is undefined before anything was told. */
+function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Told {
+  const { promise: over, resolve } = Promise.withResolvers<string>()
+  let latest: Pod | null | undefined
+  const following = follower.follow(name, pod => {
+    const before = latest
+    latest = pod
+    if (pod !== null) see(pod)
+    const state = podState(pod)
+    // Of one that is gone the last words count, where it had any.
+    const last = before ? podState(before) : state
+    if (state.is === 'over') resolve(last.is === 'over' ? last.why : state.why)
+  })
+  return { ...following, latest: () => latest, over }
+}
+
+type Which = { uid: string; known_to_node: boolean }
+
+function containerOf(pod: Pod, told: Told, remove: (which: Which) => Promise<void>, namespace: string): Container {
+  let stopped: Promise<void> | undefined
+  const { promise: gone, resolve } = Promise.withResolvers<string>()
+  const stop = async () => {
+    const latest = told.latest() ?? pod
+    const { is, why } = podState(told.latest() === null ? null : latest)
+    await remove({ uid: pod.metadata.uid, known_to_node: latest.status?.hostIP !== undefined }).catch(() => {})
+    told.leave()
+    resolve(is === 'over' ? await told.over : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may tell more)`)
+  }
+  const stopOnce = () => {
+    stopped ??= stop()
+    return stopped
+  }
+  void told.over.then(stopOnce)
+  return {
+    identity: `pod ${namespace}/${pod.metadata.name} ${pod.metadata.uid}`,
+    usage: () => no_usage,
+    stop: stopOnce,
+    ended: gone,
+  }
+}
+
+const asSandboxError = (error: unknown) =>
+  error instanceof SandboxError ? error : new SandboxError(error instanceof Error ? error.message.replace(/\s+/g, ' ') : String(error))

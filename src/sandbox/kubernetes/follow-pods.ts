@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError, type KubernetesApi } from './api.ts'
+import type { Pod } from './pod.ts'
+
+/** Tells what becomes of pods, from one watch for all of them. */
+export type PodFollower = {
+  /** `tell` is called with each state that the API knows, and with null when it has the pod no more. Say `created` when it has answered so. */
+  follow(name: string, tell: (pod: Pod | null) => void): { created(): void; leave(): void }
+}
+
+type Followed = { tell(pod: Pod | null): void; created: boolean }
+type PodList = { metadata: { resourceVersion: string }; items: Pod[] }
+
+const CALL_MS = 30_000
+const PAUSE_MS = 500
+
+/** `path`: of pods with a selector of labels. It asks while there is somebody to tell, and keeps nobody from ending. */
+export function followPods(api: KubernetesApi, path: string): PodFollower {
+  const followed = new Map<string, Followed>()
+  let running: AbortController | null = null
+
+  const run = async (stop: AbortController) => {
+    while (!stop.signal.aborted) {
+      try {
+        await listAndWatch(stop.signal)
+      } catch (error) {
+        // Expired (410): the list is asked for anew. Everything else: the API is away, and the sandboxes do without.
+        if (!(error instanceof ApiError) || error.status !== 410) await pause(stop.signal)
+      }
+    }
+  }
+  const listAndWatch = async (signal: AbortSignal) => {
+    const expected = new Set([...followed].flatMap(([name, { created }]) => (created ? [name] : [])))
+    const list = await api.call<PodList>('GET', path, { signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]) })
+    for (const pod of list.items) {
+      expected.delete(pod.metadata.name)
+      followed.get(pod.metadata.name)?.tell(pod)
+    }
+    for (const name of expected) followed.get(name)?.tell(null)
+    let version = list.metadata.resourceVersion
+    while (!signal.aborted) {
+      for await (const { type, object } of api.watch<Pod & { metadata: { resourceVersion: string } }>(
+        `${path}&resourceVersion=${version}`,
+        signal,
+      )) {
+        version = object.metadata.resourceVersion
+        if (type !== 'BOOKMARK') followed.get(object.metadata.name)?.tell(type === 'DELETED' ? null : object)
+      }
+      await pause(signal)
+    }
+  }
+  const pause = (signal: AbortSignal) => delay(PAUSE_MS, null, { signal, ref: false }).catch(() => {})
+  return {
+    follow(name, tell) {
+      const entry = { tell, created: false }
+      followed.set(name, entry)
+      if (running === null) {
+        running = new AbortController()
+        void run(running)
+      }
+      return {
+        created() {
+          entry.created = true
+        },
+        leave() {
+          followed.delete(name)
+          if (followed.size > 0) return
+          running?.abort()
+          running = null
+        },
+      }
+    },
+  }
+}

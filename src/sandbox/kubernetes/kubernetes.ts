@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SystemUser } from '../../system/users.ts'
+import { createContainerDriver } from '../containers/driver.ts'
+import type { SandboxDriver } from '../port.ts'
+import { seccompProfile } from '../seccomp-profile.ts'
+import { type ApiAccess, createApi } from './api.ts'
+import { kubernetesEngine } from './engine.ts'
+import type { PodSettings } from './pod-document.ts'
+import { findReachable, nameServers, targets } from './reach.ts'
+
+/**
+ * Sandboxes as pods. `user` as for bubblewrap: null when we are not root, and the pods run as we do. `runtime_dir`, workspaces and all that
+ * is shown are on the volume of the claim. `folder_id` names the data folder: pods that a killed process of it left are removed.
+ */
+export function createKubernetesDriver(options: {
+  access: ApiAccess
+  namespace: string
+  pod: PodSettings
+  user: SystemUser | null
+  node_path: string
+  runtime_dir: string
+  folder_id: string
+  /** How long a sandbox may take to start, its image to be pulled included; default 10 s. */
+  start_timeout_ms?: number
+}): SandboxDriver {
+  const { access, namespace, pod, folder_id, runtime_dir, start_timeout_ms = 10_000 } = options
+  const engine = kubernetesEngine({ api: createApi(access), namespace, pod, folder_id, start_timeout_ms })
+  return createContainerDriver({
+    ...options,
+    own_root: true,
+    engine: {
+      ...engine,
+      async prepare() {
+        // For whoever puts it on the nodes.
+        mkdirSync(runtime_dir, { recursive: true })
+        writeFileSync(join(runtime_dir, 'seccomp.json'), seccompProfile())
+        await engine.prepare()
+      },
+      findReachable: sandbox => findReachable(sandbox, targets(access.server, engine.nodeAddress(), nameServers())),
+    },
+  })
+}

@@ -1,0 +1,113 @@
+import type { ContainerSpec } from '../containers/engine.ts'
+import { type Claim, subPathOf } from './claim.ts'
+import type { PodDocument, PodSpec, Volume, VolumeMount } from './pod.ts'
+
+/** What is the same for all pods of this worker. */
+export type PodSettings = {
+  /** The worker's own node: pipes and sockets join processes of one kernel only. */
+  node: string
+  claim: Claim
+  image: string
+  /** Of the cluster; null: the one that it takes by itself. */
+  runtime_class: string | null
+  /** A profile below the kubelet's seccomp folder; null: the one of the container runtime. */
+  seccomp_profile: string | null
+  user_namespaces: boolean
+}
+
+/** Host paths are the worker's, on the claim. How many processes there may be is the node's to say, Kubernetes has no such bound for a pod. */
+export type PodInput = Omit<ContainerSpec, 'max_open_files'> & { name: string; labels: Record<string, string> }
+
+/** The account of the sandboxes in their namespace: it has no role. */
+const SERVICE_ACCOUNT = 'agentrun-sandbox'
+/** Longer than any run may take; should nobody be left who ends it. */
+const LAST_SECONDS = 8 * 86_400
+/** Nothing is written there, the root is read-only: it is the runtime's own. */
+const OWN_STORAGE = '64Mi'
+const SHARED_MEMORY_BYTES = 64 * 1024 * 1024
+
+/** The pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path that is not on the claim. */
+export function podDocument(settings: PodSettings, input: PodInput): PodDocument {
+  const { bounds } = input
+  const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: SHARED_MEMORY_BYTES }].map((folder, index) => ({
+    ...folder,
+    name: `memory-${index}`,
+  }))
+  const resources = {
+    cpu: `${Math.ceil(bounds.cpus * 1000)}m`,
+    memory: String(bounds.max_memory_bytes),
+    'ephemeral-storage': OWN_STORAGE,
+  }
+  const shown = input.mounts.map(
+    ({ host, inside, writable }): VolumeMount => ({
+      name: 'data',
+      mountPath: inside,
+      subPath: subPathOf(settings.claim, host),
+      readOnly: !writable,
+    }),
+  )
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: input.name, labels: input.labels },
+    spec: {
+      ...walls(settings, input.user),
+      containers: [
+        {
+          name: 'sandbox',
+          image: settings.image,
+          imagePullPolicy: 'IfNotPresent',
+          command: input.command,
+          workingDir: '/workspace',
+          env: Object.entries(input.environment).map(([name, value]) => ({ name, value: escapeReferences(value) })),
+          resources: { limits: resources, requests: resources },
+          securityContext: {
+            privileged: false,
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          volumeMounts: [...memory.map(({ name, inside }) => ({ name, mountPath: inside })), ...shown],
+        },
+      ],
+      volumes: [
+        { name: 'data', persistentVolumeClaim: { claimName: settings.claim.name } },
+        ...memory.map(({ name, bytes }): Volume => ({ name, emptyDir: { medium: 'Memory', sizeLimit: String(bytes) } })),
+      ],
+    },
+  }
+}
+
+function walls(settings: PodSettings, user: ContainerSpec['user']): Omit<PodSpec, 'containers' | 'volumes'> {
+  const { runtime_class, seccomp_profile } = settings
+  return {
+    nodeName: settings.node,
+    ...(runtime_class !== null && { runtimeClassName: runtime_class }),
+    restartPolicy: 'Never',
+    activeDeadlineSeconds: LAST_SECONDS,
+    // With 0 the API forgets a pod before its processes are gone.
+    terminationGracePeriodSeconds: 1,
+    serviceAccountName: SERVICE_ACCOUNT,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    hostNetwork: false,
+    hostPID: false,
+    hostIPC: false,
+    ...(settings.user_namespaces && { hostUsers: false as const }),
+    hostname: 'sandbox',
+    // No name server, not even that of the cluster.
+    dnsPolicy: 'None',
+    dnsConfig: { nameservers: ['127.0.0.1'] },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: user.uid,
+      runAsGroup: user.gid,
+      // Ports below are for programs with rights, as on any machine.
+      sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '1024' }],
+      seccompProfile: seccomp_profile === null ? { type: 'RuntimeDefault' } : { type: 'Localhost', localhostProfile: seccomp_profile },
+    },
+  }
+}
+
+/** Kubernetes reads `$(NAME)` in a value as a variable, and `$$` as one dollar. */
+const escapeReferences = (value: string) => value.replaceAll('$', () => '$$')

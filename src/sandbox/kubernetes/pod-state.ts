@@ -1,0 +1,42 @@
+import type { Pod } from './pod.ts'
+
+/** What became of a pod: `wait`: it may still run, or runs. `over`: nothing of it runs, or will; `why` is one line. */
+export type PodState = { is: 'wait' | 'over'; why: string }
+
+/** The kubelet goes on trying after these; nobody waits for it. */
+const HOPELESS = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'ImageInspectError',
+  'RegistryUnavailable',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'CreatePodSandboxError',
+  'RunContainerError',
+])
+
+/** `pod` null: the API has it no more. */
+export function podState(pod: Pod | null): PodState {
+  if (pod === null) return { is: 'over', why: 'the pod is gone' }
+  const { phase, reason, message, conditions = [], containerStatuses = [] } = pod.status ?? {}
+  const { waiting, terminated } = containerStatuses[0]?.state ?? {}
+  if (terminated) return { is: 'over', why: endOf(terminated) }
+  // By the node: evicted, refused for want of processors, past its deadline.
+  if (phase === 'Failed' || phase === 'Succeeded') return { is: 'over', why: `the pod has ended: ${told(reason ?? phase, message)}` }
+  if (pod.metadata.deletionTimestamp !== undefined) return { is: 'over', why: 'the pod was deleted' }
+  const refused = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False')
+  if (refused) return { is: 'over', why: `the pod cannot be placed: ${told(refused.reason, refused.message)}` }
+  if (waiting?.reason !== undefined && HOPELESS.has(waiting.reason))
+    return { is: 'over', why: `the pod does not start: ${told(waiting.reason, waiting.message)}` }
+  return { is: 'wait', why: `the pod is ${waiting?.reason ?? phase ?? 'Pending'}` }
+}
+
+function endOf({ reason, message, exitCode }: { reason?: string; message?: string; exitCode: number }): string {
+  if (reason === 'OOMKilled') return 'the pod was ended because its memory was used up (OOMKilled)'
+  return `the pod has ended: ${told(`${reason ?? 'ended'}, exit code ${exitCode}`, message)}`
+}
+
+/** On one line: the words are the cluster's. */
+const told = (reason = '', message = '') => [reason, message].filter(Boolean).join(': ').replace(/\s+/g, ' ').trim().slice(0, 1_000)

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { shellQuote } from '../../core/shell-quote.ts'
+import type { Sandbox } from '../port.ts'
+
+/** What no sandbox may reach, and where that is in this cluster. */
+export type Target = { name: string; host: string; port: number; udp?: boolean }
+
+const KUBELET_PORT = 10_250
+const CONNECT_SECONDS = 2
+
+/** `api`: the address that the worker itself talks to; `node`: of the machine under the pods. */
+export function targets(api: URL, node: string | null, name_servers: string[]): Target[] {
+  return [
+    { name: 'the API server of the cluster', host: api.hostname.replace(/^\[|\]$/g, ''), port: Number(api.port || 443) },
+    ...(node === null ? [] : [{ name: 'the node', host: node, port: KUBELET_PORT }]),
+    { name: 'the metadata service of the cloud', host: '169.254.169.254', port: 80 },
+    ...name_servers.flatMap(host => [
+      { name: 'the name server', host, port: 53 },
+      { name: 'the name server', host, port: 53, udp: true },
+    ]),
+  ]
+}
+
+/** The name servers of this process, which are those of the cluster. */
+export function nameServers(resolv_conf = readFileSync('/etc/resolv.conf', 'utf8')): string[] {
+  return [...resolv_conf.matchAll(/^nameserver\s+(\S+)/gm)].flatMap(([, address = '']) => address.split('%')[0] ?? [])
+}
+
+/**
+ * The first of `targets` that a process in the sandbox can reach, as words for the operator; null when it reaches none. Whoever refuses the
+ * connection was reached too: no policy keeps it away. Throws SandboxLostError.
+ */
+export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<string | null> {
+  const tries = list.map(({ host, port, udp }, index) => `${udp ? 'ask' : 'connect'} ${index} ${shellQuote(host)} ${port} &`)
+  const { output } = await sandbox.exec({
+    command: `${FUNCTIONS}\n${tries.join('\n')}\nwait; echo looked`,
+    shell: 'separate',
+    timeout_ms: 5 * CONNECT_SECONDS * 1000,
+    max_output_bytes: 10_000,
+  })
+  const said = Buffer.from(output).toString()
+  if (!said.endsWith('looked\n')) return `nobody could look around in it (${said.trim().slice(-200)})`
+  const [reached] = list.filter((_, index) => said.includes(`reached ${index}\n`))
+  return reached ? `${reached.name} (${reached.host}, port ${reached.port}${reached.udp ? ' of UDP' : ''}) can be reached from it` : null
+}
+
+/** The question is for the root's name servers: every name server answers it in one way or another. A pod's own loopback may refuse. */
+const FUNCTIONS = String.raw`
+connect() {
+  local said
+  if said=$(timeout ${CONNECT_SECONDS} /bin/bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$2" "$3" 2>&1); then echo "reached $1"
+  elif [[ $said == *refused* && $2 != 127.* && $2 != ::1 ]]; then echo "reached $1"; fi
+}
+ask() {
+  exec 3<>"/dev/udp/$2/$3" || return
+  printf 'AA\1\0\0\1\0\0\0\0\0\0\0\0\2\0\1' >&3
+  read -r -t ${CONNECT_SECONDS} -N 1 -u 3 && echo "reached $1"
+} 2>/dev/null
+`

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { processIdentity } from '../../system/process-identity.ts'
+import { ApiError, type KubernetesApi } from './api.ts'
+import type { Pod } from './pod.ts'
+
+export const FOLDER_LABEL = 'agentrun-folder'
+export const OWNER_LABEL = 'agentrun-owner'
+
+const LOOK_MS = 200
+
+/** Names a process of ours on its pods: pids are used again, and in every container they begin anew. */
+export function ownerMark(pid = process.pid): string {
+  return `${pid}-${createHash('sha256')
+    .update(processIdentity(pid) ?? 'gone')
+    .digest('hex')
+    .slice(0, 16)}`
+}
+
+/** Removes the pods of a data folder whose process is gone. `pods`: the path of all pods. Throws ApiError, at the latest when `signal` aborts. */
+export async function removeLeftovers(api: KubernetesApi, pods: string, folder_id: string, signal: AbortSignal): Promise<void> {
+  const selector = encodeURIComponent(`${FOLDER_LABEL}=${folder_id}`)
+  const { items } = await api.call<{ items: Pod[] }>('GET', `${pods}?labelSelector=${selector}`, { signal })
+  const left = items.filter(({ metadata }) => {
+    const mark = metadata.labels[OWNER_LABEL] ?? ''
+    return ownerMark(Number.parseInt(mark, 10)) !== mark
+  })
+  await Promise.all(left.map(({ metadata }) => removePod(api, `${pods}/${metadata.name}`, metadata, signal)))
+}
+
+/**
+ * Deletes the pod at `path`, unless it is another one than `uid` by now, and resolves when its node has said that nothing of it runs any
+ * more. Throws ApiError, at the latest when `signal` aborts.
+ */
+export async function removePod(
+  api: KubernetesApi,
+  path: string,
+  { uid, known_to_node = true }: { uid: string; known_to_node?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  // With a grace of 0 the API forgets it at once, whatever its node does; and for another one it waits for a node that may never answer.
+  const body = { gracePeriodSeconds: known_to_node ? 1 : 0, preconditions: { uid } }
+  for (let asked = false; ; asked = true) {
+    try {
+      if (!asked) await api.call('DELETE', path, { body, signal })
+      const { metadata } = await api.call<Pod>('GET', path, { signal })
+      if (metadata.uid !== uid) return
+    } catch (error) {
+      if (error instanceof ApiError && isGone(error)) return
+      throw error
+    }
+    await delay(LOOK_MS, null, { signal }).catch(() => {
+      throw new ApiError(0, '', `the pod ${path.split('/').at(-1)} does not end`)
+    })
+  }
+}
+
+const isGone = ({ status, reason }: ApiError) => status === 404 || (status === 409 && reason === 'Conflict')

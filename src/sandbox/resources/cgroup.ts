@@ -1,0 +1,145 @@
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { processIdentity } from '../../system/process-identity.ts'
+import { signalProcess, waitUntil } from '../../system/processes.ts'
+import { no_usage, type ResourceBounds, type ResourceGroup, type ResourceUsage } from './bounds.ts'
+
+/** Folders that groups of sandboxes are made in, by controller; those of version 2 are one and the same. */
+export type GroupFolders = { version: 1 | 2; memory?: string; cpu?: string; cpuacct?: string; pids?: string }
+
+const PERIOD_US = 100_000
+/** A sandbox that is busy gets a fourth of what the service and the database get, when all want the processor. */
+const SHARES = 256
+const WEIGHT = 25
+/** A process that has ended is still counted until somebody has asked for its exit code. */
+const EMPTY_MS = 5_000
+const PREFIX = 'agentrun-'
+
+let count = 0
+
+/** Makes the group of one sandbox in each folder, with its bounds. Leaves none behind when it throws. */
+export function openGroup(folders: GroupFolders, bounds: ResourceBounds): ResourceGroup {
+  const name = `${PREFIX}${process.pid}-${startOf(process.pid)}-${++count}`
+  const groups = [...new Set([folders.memory, folders.cpu, folders.cpuacct, folders.pids])].flatMap(parent =>
+    parent === undefined ? [] : [join(parent, name)],
+  )
+  const at = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => join(folders[controller] ?? '', name, file)
+  try {
+    for (const group of groups) mkdirSync(group)
+    if (folders.version === 2) bound2(folders, at, bounds)
+    else bound1(folders, at, bounds)
+  } catch (error) {
+    for (const group of groups) removeGroup(group)
+    throw error
+  }
+  let last: ResourceUsage = no_usage
+  const usage = () => {
+    last = readUsage(folders.version, at, last)
+    return last
+  }
+  let closed = false
+  return {
+    add(pid) {
+      for (const group of groups) writeFileSync(join(group, 'cgroup.procs'), String(pid))
+    },
+    usage: () => (closed ? last : usage()),
+    async close() {
+      if (closed) return
+      usage()
+      closed = true
+      await waitUntil(() => groups.map(removeGroup).every(gone => gone), EMPTY_MS)
+    },
+  }
+}
+
+/** What a group has used; `last`: what it had when it was asked before. Everything is 0 of one that is gone. */
+export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): ResourceUsage {
+  const v2 = version === 2
+  const cpu_ms = v2
+    ? Number(/^usage_usec (\d+)$/m.exec(read(at('cpu', 'cpu.stat')))?.[1] ?? Number.NaN) / 1_000
+    : Number(read(at('cpuacct', 'cpuacct.usage')) || Number.NaN) / 1e6
+  const memory_bytes = Number(read(at('memory', v2 ? 'memory.current' : 'memory.usage_in_bytes')))
+  // Version 2 has told its peak since Linux 5.19.
+  const peak = Number(read(at('memory', v2 ? 'memory.peak' : 'memory.max_usage_in_bytes')))
+  return {
+    memory_bytes,
+    peak_memory_bytes: Math.max(peak, memory_bytes, last.peak_memory_bytes),
+    memory_kills: Number(/^oom_kill (\d+)$/m.exec(read(at('memory', v2 ? 'memory.events' : 'memory.oom_control')))?.[1] ?? 0),
+    cpu_ms: Number.isNaN(cpu_ms) ? null : cpu_ms,
+  }
+}
+
+/** The path of a file of the group of a controller. */
+export type At = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => string
+
+function bound2(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
+  if (folders.memory !== undefined) {
+    writeFileSync(at('memory', 'memory.max'), String(max_memory_bytes))
+    optional(() => writeFileSync(at('memory', 'memory.swap.max'), '0'))
+  }
+  if (folders.cpu !== undefined) {
+    writeFileSync(at('cpu', 'cpu.max'), `${Math.round(cpus * PERIOD_US)} ${PERIOD_US}`)
+    optional(() => writeFileSync(at('cpu', 'cpu.weight'), String(WEIGHT)))
+  }
+  if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
+}
+
+function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
+  if (folders.memory !== undefined) {
+    writeFileSync(at('memory', 'memory.limit_in_bytes'), String(max_memory_bytes))
+    // Together with swap, which a kernel may not count: then its own bound is none.
+    optional(() => writeFileSync(at('memory', 'memory.memsw.limit_in_bytes'), String(max_memory_bytes)))
+    optional(() => writeFileSync(at('memory', 'memory.swappiness'), '0'))
+  }
+  if (folders.cpu !== undefined) {
+    writeFileSync(at('cpu', 'cpu.cfs_period_us'), String(PERIOD_US))
+    writeFileSync(at('cpu', 'cpu.cfs_quota_us'), String(Math.round(cpus * PERIOD_US)))
+    optional(() => writeFileSync(at('cpu', 'cpu.shares'), String(SHARES)))
+  }
+  if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
+}
+
+/**
+ * Removes the groups of processes that are gone, with what is left in them: a sandbox ends with its worker, but bubblewrap that was killed in
+ * the middle of a start leaves a process behind that waits for it for ever.
+ */
+export function removeLeftGroups(folders: GroupFolders): void {
+  for (const parent of new Set([folders.memory, folders.cpu, folders.cpuacct, folders.pids])) {
+    if (parent === undefined) continue
+    for (const name of readdirSync(parent)) {
+      const [, pid, start] = /^agentrun-(\d+)-(\d+)-\d+$/.exec(name) ?? []
+      if (pid === undefined || startOf(Number(pid)) === start) continue
+      const group = join(parent, name)
+      for (const left of read(join(group, 'cgroup.procs')).split('\n').filter(Boolean).map(Number))
+        if (left > 1 && left !== process.pid) optional(() => signalProcess(left, 'SIGKILL'))
+      void waitUntil(() => removeGroup(group), EMPTY_MS)
+    }
+  }
+}
+
+/** False while a process is in it. */
+function removeGroup(path: string): boolean {
+  try {
+    rmdirSync(path)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
+}
+
+/** When a process started, in ticks since boot: a number that is used again has another. */
+const startOf = (pid: number) => processIdentity(pid)?.split(' ')[3] ?? ''
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function optional(write: () => void): void {
+  try {
+    write()
+  } catch {}
+}

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { signalProcess } from '../../system/processes.ts'
+import type { ResourceGroup } from './bounds.ts'
+
+const SLOW_MS = 500
+const FAST_MS = 100
+/** Above this part of the bound it looks more often. */
+const NEAR = 0.5
+
+type Process = { pid: number; bytes: number }
+
+/**
+ * Bounds the memory of a sandbox where the kernel does not: adds up what its processes have for themselves, and kills the largest while that
+ * is more than `max_bytes`. What grows by gigabytes within a tenth of a second is beyond it.
+ */
+export function openWatchdog(max_bytes: number): ResourceGroup {
+  let root: number | null = null
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  const used = { memory_bytes: 0, peak_memory_bytes: 0, memory_kills: 0, cpu_ms: null }
+
+  const look = () => {
+    if (closed || root === null) return
+    const processes = family(root)
+    let bytes = processes.reduce((sum, process) => sum + process.bytes, 0)
+    used.memory_bytes = bytes
+    used.peak_memory_bytes = Math.max(used.peak_memory_bytes, bytes)
+    for (const process of processes.toSorted((a, b) => b.bytes - a.bytes)) {
+      if (bytes <= max_bytes) break
+      signalProcess(process.pid, 'SIGKILL')
+      used.memory_kills += 1
+      bytes -= process.bytes
+    }
+    timer = setTimeout(look, bytes > max_bytes * NEAR ? FAST_MS : SLOW_MS)
+    timer.unref()
+  }
+  return {
+    add(pid) {
+      root = pid
+      look()
+    },
+    usage: () => ({ ...used }),
+    async close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/**
+ * What came of bubblewrap, with their own memory. Neither bubblewrap, nor process 1 inside: everything inside would end with them.
+ * What made itself a daemon is a child of process 1.
+ */
+function family(bubblewrap: number): Process[] {
+  const [first] = childrenOf(bubblewrap)
+  const found: Process[] = []
+  for (let next = first === undefined ? [] : childrenOf(first); next.length > 0; next = next.flatMap(childrenOf))
+    found.push(...next.map(pid => ({ pid, bytes: ownBytes(pid) })))
+  return found
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap(thread =>
+      read(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean).map(Number),
+    )
+  } catch {
+    return []
+  }
+}
+
+/** Anonymous and shared pages that are in memory; files are the machine's cache. */
+function ownBytes(pid: number): number {
+  const status = read(`/proc/${pid}/status`)
+  const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0)
+  return 1024 * (kib('RssAnon') + kib('RssShmem'))
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,84 @@
+import { statfs } from 'node:fs/promises'
+import type { WorkspaceSize } from '../workspace-size.ts'
+
+export type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
+
+const LOOK_MS = 250
+/** A sandbox that does something is measured at least this often, and never more than a sixtieth of the time. */
+const MEASURE_EVERY_MS = 15_000
+const MEASURE_SHARE = 60
+/** Since the last measurement, in milliseconds of the processor: less is nothing that writes much. */
+const IDLE_CPU_MS = 50
+
+/**
+ * Bounds what a workspace takes on the disk where no quota does. The free space of the file system is looked at four times a second; when so
+ * much is gone that it could be this workspace, it is measured. `over` is called when it is beyond a bound, and again each time it has grown.
+ * What is written within a quarter of a second, and while it is measured, is beyond it. Answers how to end it.
+ */
+export function watchWorkspace(
+  path: string,
+  bounds: WorkspaceBounds,
+  measure: () => Promise<WorkspaceSize | null>,
+  cpuMs: () => number | null,
+  over: (size: WorkspaceSize) => void,
+): () => void {
+  if (bounds.max_disk_bytes === Number.POSITIVE_INFINITY && bounds.max_files === Number.POSITIVE_INFINITY) return () => {}
+  let ended = false
+  let timer: NodeJS.Timeout | undefined
+  let size: WorkspaceSize = { bytes: 0, files: 0 }
+  let free: WorkspaceSize | null = null
+  let told: WorkspaceSize | null = null
+  let measure_at = performance.now() + MEASURE_EVERY_MS
+  let cpu_then = cpuMs()
+
+  const look = async () => {
+    const now = await freeSpace(path)
+    free ??= now
+    const gone = { bytes: free.bytes - now.bytes, files: free.files - now.files }
+    const near = gone.bytes > margin(bounds.max_disk_bytes, size.bytes) || gone.files > margin(bounds.max_files, size.files)
+    if (near || (performance.now() > measure_at && isBusy())) await lookClosely(now)
+  }
+  const isBusy = () => {
+    const cpu = cpuMs()
+    return cpu === null || cpu_then === null || cpu - cpu_then > IDLE_CPU_MS
+  }
+  const lookClosely = async (now: WorkspaceSize) => {
+    const began = performance.now()
+    cpu_then = cpuMs()
+    const found = await measure()
+    measure_at = performance.now() + Math.max(MEASURE_EVERY_MS, MEASURE_SHARE * (performance.now() - began))
+    free = now
+    if (ended || found === null) return
+    size = found
+    const beyond = found.bytes > bounds.max_disk_bytes || found.files > bounds.max_files
+    if (!beyond) told = null
+    else if (told === null || found.bytes > told.bytes || found.files > told.files) {
+      told = found
+      over(found)
+    }
+  }
+  const again = () => {
+    if (ended) return
+    timer = setTimeout(
+      () =>
+        void look()
+          .catch(() => {})
+          .then(again),
+      LOOK_MS,
+    )
+    timer.unref()
+  }
+  again()
+  return () => {
+    ended = true
+    clearTimeout(timer)
+  }
+}
+
+/** As much as may be written unseen: a quarter of what is left, but not ever less. */
+const margin = (max: number, used: number) => Math.max(max / 64, (max - used) / 4)
+
+async function freeSpace(path: string): Promise<WorkspaceSize> {
+  const { bfree, bsize, ffree } = await statfs(path)
+  return { bytes: bfree * bsize, files: ffree }
+}

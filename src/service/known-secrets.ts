@@ -1,0 +1,18 @@
+import { createRedactor, type KnownValue, type Redactor } from '../core/redact.ts'
+import { openSecrets } from '../core/run-secrets.ts'
+import type { Db } from '../store/database.ts'
+import { listSealedSecrets } from '../store/secrets.ts'
+import type { Context } from './context.ts'
+
+type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
+
+/** Takes the secrets of the organization, and of a repository of it, and our own credentials out of texts. One that no key of ours opens is not known here. */
+export async function secretsRedactor(db: Db, ctx: Known, repository_id: number | null, also: KnownValue[] = []): Promise<Redactor> {
+  const rows = await listSealedSecrets(db, ctx.organization_id, repository_id)
+  return createRedactor([...openSecrets(ctx.sealer, ctx.organization_id, rows).secrets, ...ctx.known_values, ...also])
+}
+
+/** What people say, as it is kept: without the values of secrets. What only looks like a credential they may have meant to say. */
+export async function withoutSecrets<T>(db: Db, ctx: Known, repository_id: number | null, said: T): Promise<T> {
+  return (await secretsRedactor(db, ctx, repository_id)).value(said, 'known')
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const NAME = 'id'
+
+/**
+ * What this data folder is called, made at the first start: names of machines change, as those of containers do with each start, and two
+ * machines may have the same. Of several processes that make it at once all get the same.
+ */
+export function ownFolderId(root: string): string {
+  const known = folderId(root)
+  if (known !== null) return known
+  const id = randomUUID()
+  const draft = join(root, `${NAME}.${id}`)
+  writeFileSync(draft, `${id}\n`, { flag: 'wx', mode: 0o644 })
+  try {
+    linkSync(draft, join(root, NAME))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // It was cut off; or another process was faster.
+    if (folderId(root) === null) rmSync(join(root, NAME))
+  } finally {
+    rmSync(draft)
+  }
+  return ownFolderId(root)
+}
+
+/** What the data folder at `root` is called; null when there is none, or it has no name. */
+export function folderId(root: string): string | null {
+  try {
+    const text = readFileSync(join(root, NAME), 'utf8').trim()
+    return /^[0-9a-f-]{36}$/.test(text) ? text : null
+  } catch {
+    return null
+  }
+}

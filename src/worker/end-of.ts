@@ -1,0 +1,42 @@
+import { isDatabaseAway } from '../core/database-away.ts'
+import { SandboxError, SandboxLostError } from '../sandbox/port.ts'
+import { StartError } from './base.ts'
+import { FencedError } from './claim.ts'
+import type { Control, EndReason } from './control.ts'
+import { DISK_FULL, isDiskFull } from './disk-full.ts'
+
+/** What a turn ends as whose control was told to. */
+export function endOfControl(control: Control): EndReason {
+  return control.reason ?? (control.leaving ? { kind: 'shutdown' } : { kind: 'stop' })
+}
+
+/** What a turn ends as in which this was thrown. */
+export function endOf(error: unknown, control: Control): EndReason {
+  // What was asked of a database that is away may have been done: whoever goes on when the lease has ended reads the journal.
+  if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
+  if (control.signal.aborted) return endOfControl(control)
+  if (error instanceof StartError)
+    return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase }
+  if (error instanceof SandboxLostError)
+    return {
+      kind: 'paused',
+      reason: 'sandbox_lost',
+      message: `The sandbox ended under the run: ${error.message}. Its files are kept: resume the run to go on.`,
+    }
+  if (error instanceof SandboxError)
+    return {
+      kind: 'failed',
+      reason: 'setup_failed',
+      code: 'sandbox_failed',
+      message: `The sandbox failed: ${error.message}`,
+      phase: 'sandbox',
+    }
+  if (isDiskFull(error)) return { kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message: String(error), phase: 'workspace' }
+  return {
+    kind: 'failed',
+    reason: 'agent_error',
+    code: 'internal',
+    message: 'Something went wrong on our side; the service log has the details.',
+    phase: 'agent',
+  }
+}

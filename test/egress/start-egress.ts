@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { egressEnvironment, type Mirror, mirrorRules } from '../../src/egress/environment.ts'
+import { type Caps, type Policy, type Refusal, usual_caps } from '../../src/egress/policy.ts'
+import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
+import type { Rule } from '../../src/egress/rules.ts'
+import { listenOnSocket } from '../../src/egress/socket.ts'
+import { makeDriver, sandbox_user, startSandbox, type TestSandbox } from '../sandbox/start-sandbox.ts'
+
+export type TestEgress = AsyncDisposable & {
+  box: TestSandbox
+  /** Output of a command of the shell. */
+  run(command: string): Promise<string>
+  /** What was refused, in its order. */
+  refusals: Refusal[]
+  /** What was told of requests. */
+  said: string[]
+  /** May be changed at any time. */
+  rules: Rule[]
+  proxy: EgressProxy
+}
+
+/** A real sandbox whose one way out is the real proxy. `names`: what the name server says; what is not among them does not exist. */
+export async function startEgress(options: {
+  rules: Rule[]
+  names?: Record<string, string[] | (() => string[])>
+  allow_private?: boolean
+  upstream?: URL
+  mirrors?: Mirror[]
+  caps?: Partial<Caps>
+}): Promise<TestEgress> {
+  const stack = new AsyncDisposableStack()
+  const made = stack.use(makeDriver())
+  const folder = join(made.folder, 'sockets')
+  mkdirSync(folder)
+  chmodSync(folder, 0o711)
+  const refusals: Refusal[] = []
+  const said: string[] = []
+  const rules = [...mirrorRules(options.mirrors ?? []), ...options.rules]
+  const policy: Policy = {
+    rules: async () => rules,
+    async resolve(host) {
+      const found = options.names?.[host]
+      if (found === undefined) throw new Error(`ENOTFOUND ${host}`)
+      return typeof found === 'function' ? found() : found
+    },
+    allow_private: options.allow_private ?? false,
+    upstream: options.upstream ?? null,
+    caps: { ...usual_caps, ...options.caps },
+    onSaid: text => said.push(text),
+    onRefused: refusal => refusals.push(refusal),
+  }
+  const proxy = createProxy(policy)
+  stack.defer(() => proxy.close())
+  const socket = await listenOnSocket(proxy.server, folder, sandbox_user?.gid ?? null)
+  stack.defer(socket.remove)
+  const box = stack.use(
+    await startSandbox(made.driver, made.makeWorkspace('egress'), {
+      sockets: [{ host: socket.path, inside: '/run/egress.sock', port: 3128 }],
+      environment: egressEnvironment(options.mirrors ?? []),
+    }),
+  )
+  return {
+    box,
+    run: async command => (await box.shell(command)).text,
+    refusals,
+    said,
+    rules,
+    proxy,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import { isLargeTree } from '../../src/git/tree-size.ts'
+import { onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/workspace-commands.ts'
+import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
+import { openWorkspace, type Workspace } from './workspace.ts'
+
+/** A repository with what a checkout has to get right, a plain clone of it, and a folder with its template in it. */
+async function ready() {
+  const place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'), {
+    'README.md': '# Hello\n',
+    '.gitignore': 'ignored/\n',
+    'a/b/c': 'deep\n',
+  })
+  await runText(source, 'sh', [
+    '-c',
+    `printf 'one\\r\\ntwo\\r\\n' > crlf.txt; printf '*.bin binary\\n*.win eol=crlf\\n' > .gitattributes; printf 'one\\ntwo\\n' > x.win
+     ln -s a/b link; printf '#!/bin/sh\\n' > run.sh; chmod +x run.sh; : > empty; printf x > 'a name with "quotes"'; printf x > ./-rf; printf x > ":(top)"
+     git add -A; git -c user.name=A -c user.email=a@example.org commit -qm second; git tag v1; git branch other`,
+  ])
+  const sha = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  const repo = localRepository(source)
+  await refreshMirror(place.host, repo)
+  const plain = await openWorkspace(place, repo, sha)
+  expect((await plain.clone()).exit_code).toBe(0)
+  const made = await openWorkspace(place, repo, sha)
+  expect(await made.bash(templateCommand({ mirror_inside: made.input.mirror_inside, base_sha: sha }))).toMatchObject({
+    exit_code: 0,
+    output: '',
+  })
+  return { place, source, repo, sha, plain, made, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
+}
+
+const begin = (workspace: Workspace, sha: string) => workspace.bash(onTemplateCommand({ ...workspace.input, base_sha: sha }))
+/** All that a person or git can tell of a workspace; times apart. */
+const all = String.raw`git status --porcelain=v2 --branch; git log --oneline --all; git for-each-ref; git config --list --local; git reflog --format=%gs
+  git ls-files --stage; find . -path ./.git -prune -o -printf '%p %m %s %l\n' | sort; find . -path ./.git -prune -o -type f -exec sha256sum {} + | sort
+  find .git -printf '%p %m\n' | sort; cat .git/HEAD .git/objects/info/alternates; git rev-parse HEAD^{tree}; git write-tree`
+
+test('what begins on a template is in every respect what a clone is, and what comes of it the same commit and the same bundle', async () => {
+  await using set = await ready()
+  expect(await begin(set.made, set.sha)).toMatchObject({ exit_code: 0, output: '' })
+  expect((await set.made.bash(all)).output).toBe((await set.plain.bash(all)).output)
+  expect((await set.made.bash('git status --short; git fsck --no-dangling 2>&1')).output).toBe('')
+  const change = 'echo more >>a/b/c; rm link; git mv README.md READ.md; echo new >new; git branch mine; git stash list'
+  const shas: (string | null)[] = []
+  for (const workspace of [set.plain, set.made]) {
+    await workspace.bash(change)
+    shas.push((await workspace.commit()).head_sha)
+  }
+  expect(shas[0]).toBe(shas[1])
+  expect(await set.made.deliver(shas[1] ?? '')).toEqual(await set.plain.deliver(shas[0] ?? ''))
+})
+
+test('the branches of the remote are those of now, not of when the template was made', async () => {
+  await using set = await ready()
+  const later = await commitFiles(set.source, 'later', { later: 'later' })
+  await refreshMirror(set.place.host, set.repo)
+  await begin(set.made, set.sha)
+  expect((await set.made.bash('git rev-parse origin/main HEAD')).output).toBe(`${later}\n${set.sha}\n`)
+})
+
+test.each([
+  ['a file that was cut short', ': > a/b/c'],
+  ['a file that is missing', 'rm crlf.txt'],
+  ['an index that is broken', 'printf broken > .git/index'],
+  ['an index that is missing', 'rm .git/index'],
+])('%s in a template is found, said and mended', async (_what, damage) => {
+  await using set = await ready()
+  await set.made.bash(damage)
+  expect(await begin(set.made, set.sha)).toMatchObject({ exit_code: 0, output: `${TEMPLATE_DAMAGED}\n` })
+  expect((await set.made.bash(all)).output).toBe((await set.plain.bash(all)).output)
+})
+
+test('whether a commit is large goes by its files and by their bytes; a commit that is not there is not', async () => {
+  await using set = await ready()
+  const large = (least: { files: number; bytes: number }, sha = set.sha) => isLargeTree(set.place.host, set.repo.id, sha, least)
+  expect(await large({ files: 13, bytes: 1e6 })).toBe(false)
+  expect(await large({ files: 12, bytes: 1e6 })).toBe(true)
+  expect(await large({ files: 1, bytes: 1e6 })).toBe(true)
+  expect(await large({ files: 1e6, bytes: 20 })).toBe(true)
+  expect(await large({ files: 1, bytes: 1 }, 'f'.repeat(40))).toBe(false)
+})

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { openGitHost } from '../../src/git/git-host.ts'
+import { keptPacks } from '../../src/git/kept-repository.ts'
+import { saveCheckpoints } from '../../src/store/checkpoints.ts'
+import { ensureServiceUsers } from '../../src/system/users.ts'
+import { bringTip } from '../../src/worker/kept-objects.ts'
+import { putRun } from '../api/put-run.ts'
+import { rows, startApp } from '../start-app.ts'
+import { createRun } from './await-run.ts'
+
+test('a remote that never answers holds nobody up who brings back what was kept: not beyond a stop, and not beyond the bound', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const silent = createServer(() => {})
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as { port: number }
+  const [repository] = await rows<{ id: number }>(
+    app,
+    `insert into repositories (organization_id, name, full_name, url, kind) values ($1, 'silent', 'x/silent', $2, 'http') returning id`,
+    [app.org_id, `http://127.0.0.1:${port}/silent.git`],
+  )
+  const { id } = await createRun(app, { prompt: 'x', repo_id: app.repo_id })
+  await putRun(app, id, 'running')
+  const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
+  const owner = { organization_id: app.org_id, run_id: id, epoch: run?.epoch ?? 0 }
+  const row = { seq: 0, through_seq: 1, tree: '2'.repeat(40), head: null, branch: null, left_out: null }
+  const pack = { tip: '3'.repeat(40), base_sha: '1'.repeat(40), content: Buffer.from('pack') }
+  expect(await saveCheckpoints(app.db, owner, pack.base_sha, [row], pack, 1_000)).toEqual({ packs: 1 })
+
+  const said: string[] = []
+  await using git = await openGitHost({ data_dir: app.data_dir, user: ensureServiceUsers().service, allow_private: true })
+  const deps = { db: app.db, git, log: (_level: string, message: string) => void said.push(message) }
+  const kept = { run_id: id, repository_id: repository?.id ?? null }
+  const stop = new AbortController()
+  const stopped = expect(bringTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 600_000, signal: stop.signal })).rejects.toThrow(
+    'stopped',
+  )
+  await once(silent, 'connection')
+  stop.abort(new Error('stopped'))
+  await stopped
+  expect(said).toEqual([])
+
+  expect(await bringTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 300 })).toBeNull()
+  expect(said).toEqual(['what was kept of a run cannot be brought here'])
+  expect(await keptPacks(git, id)).toBe(0)
+  silent.close()
+}, 30_000)

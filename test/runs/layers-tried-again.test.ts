@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { openGitHost } from '../../src/git/git-host.ts'
+import { Templates } from '../../src/worker/templates.ts'
+import { limits, makeDriver, sandbox_user } from '../sandbox/start-sandbox.ts'
+
+test('what did not work when it was tried is tried again, and what is switched off is not', async () => {
+  await using made = makeDriver()
+  await using git = await openGitHost({ data_dir: made.folder, user: null, allow_private: true })
+  let tried = 0
+  const selfTest = async () => (++tried === 1 ? { ok: false as const, reason: 'no time' } : { ok: true as const })
+  const open = () => Promise.reject(new Error('nobody asks'))
+  const place = { root: made.folder, workspaces: made.folder, user: sandbox_user }
+  const deps = {
+    driver: { ...made.driver, layers: { selfTest, open } },
+    git,
+    place,
+    sandbox_limits: limits,
+    clone_ms: 1_000,
+    log: () => {},
+  }
+  await using templates = new Templates({ ...deps, max_bytes: 1 })
+  await templates.test()
+  expect(templates.problem).toBe('no time')
+  await templates.testAgain()
+  await templates.testAgain()
+  expect([templates.problem, tried]).toEqual([null, 2])
+  await using off = new Templates({ ...deps, max_bytes: 0 })
+  await off.test()
+  await off.testAgain()
+  expect([off.problem, tried]).toEqual([expect.stringContaining('AGENTRUN_TEMPLATE_BYTES'), 2])
+})

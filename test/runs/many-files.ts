@@ -1,0 +1,20 @@
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gitIn } from './coding-app.ts'
+
+/** A repository of one commit with 20 folders of 30 files: more than are cloned for each run. */
+export function makeManyFiles(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agentrun-repository-'))
+  chmodSync(folder, 0o755)
+  gitIn(folder, 'init', '--quiet', '--initial-branch=main')
+  for (let part = 0; part < 20; part++) {
+    mkdirSync(join(folder, 'src', `part-${part}`), { recursive: true })
+    for (let file = 0; file < 30; file++)
+      writeFileSync(join(folder, 'src', `part-${part}`, `file-${file}.js`), `export const n = ${file}\n`)
+  }
+  writeFileSync(join(folder, '.gitignore'), '*.log\n')
+  gitIn(folder, 'add', '.')
+  gitIn(folder, 'commit', '--quiet', '-m', 'all at once')
+  return folder
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { answers, calls, shell, startCodingApp } from './coding-app.ts'
+
+test('a command that uses up the memory of its run is killed, the agent and the trace are told how much it was, and the run goes on', async () => {
+  const greedy = `for i in 1 2 3; do perl -e 'my $a = "x" x (200 << 20); sleep 1000' & done
+while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null`
+  await using app = await startCodingApp(answers(calls(shell(greedy, 60)), calls(shell('echo still here')), { text: 'through' }), {
+    AGENTRUN_SANDBOX_MEMORY_BYTES: String(300 * 1024 ** 2),
+  })
+  const { id } = await createRun(app, { prompt: 'want everything' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'through' })
+  const logs = await allLogs(app, id)
+  const [first, second] = logs.filter(entry => entry.tool_name === 'shell' && entry.message_type === 'ACTION')
+  const { memory_kills, peak_memory_bytes } = first.tool_output
+  expect(memory_kills).toBeGreaterThanOrEqual(2)
+  expect(peak_memory_bytes).toBeGreaterThan(150 * 1024 ** 2)
+  const told = JSON.stringify(app.model.requests.at(1)?.body)
+  expect(told).toContain('all processes together may take 300 MiB of memory')
+  expect(logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)).toContain('oom')
+  expect(second.tool_output).toMatchObject({ status: 'ok', output: 'still here\n' })
+}, 120_000)

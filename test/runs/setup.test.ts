@@ -1,0 +1,162 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { servePlain, type TestServer } from '../egress/servers.ts'
+import type { FakeAnswer } from '../model/fake-server.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
+import { type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
+
+const SECRET = 'deploy-key-0123456789'
+
+let app: CodingApp
+let server: TestServer
+let script: FakeAnswer[]
+beforeAll(async () => {
+  server = await servePlain((request, answer) => answer.end(`hello ${request.url}`))
+  app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {
+    AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
+    AGENTRUN_SETUP_MAX_SECONDS: '20',
+  })
+  await app.call('PUT', at('/secrets/DEPLOY_KEY'), { value: SECRET })
+})
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+beforeEach(() => {
+  script = []
+})
+
+const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
+const setUpBy = async (commands: string[], more: Record<string, unknown> = {}) =>
+  expect((await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status).toBe(200)
+// What is local goes by no proxy unless it is told to.
+const curl = (path: string) =>
+  `env -u http_proxy curl --noproxy '' -fsS -m 5 -x http://127.0.0.1:3128 http://localhost:${server.port}${path}`
+const ofTool = (logs: any[], name: string) => logs.filter(entry => entry.tool_name === name)
+
+test('they run after the clone and before the agent, with secrets, variables and network; of these nothing is left, but what they made is', async () => {
+  await setUpBy(
+    [
+      'echo "$DEPLOY_KEY $COLOR"; mkdir lib; echo lib >lib/made; echo own >own.txt; echo "// more" >>count.js; cd lib',
+      `pwd; echo "in ${'$'}(pwd)" >~/home.txt; ${curl('/setup')}; (sleep 4321 &)`,
+    ],
+    { variables: { COLOR: 'blue' } },
+  )
+  script = [
+    calls(shell('cat lib/made own.txt ~/home.txt; pwd; echo "[$DEPLOY_KEY$COLOR]"; pgrep -f 4321; git status --porcelain')),
+    calls(shell(`${curl('/agent')}; echo mine >mine.txt`)),
+  ]
+  const { id } = await createRun(app, { prompt: 'work' })
+  const run = await awaitEnd(app, id)
+  const logs = await allLogs(app, id)
+  expect(run, JSON.stringify(logs.slice(-2))).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect(ofTool(logs, 'setup_command').map(({ tool_input, tool_output }) => ({ ...tool_input, ...tool_output }))).toMatchObject([
+    { n: 1, of: 2, status: 'ok', exit_code: 0, output: '[redacted:DEPLOY_KEY] blue\n' },
+    { n: 2, of: 2, status: 'ok', output: '/workspace/lib\nhello /setup' },
+  ])
+  expect(ofTool(logs, 'sandbox_secrets')[0]).toMatchObject({ tool_input: { for: 'setup' }, tool_output: { names: ['DEPLOY_KEY'] } })
+  expect(ofTool(logs, 'setup_changes')[0].tool_output).toEqual({ status: 'ok', changed: ['count.js'], left_out: ['lib/', 'own.txt'] })
+  const [seen, tried] = ofTool(logs, 'shell').map(({ tool_output }) => tool_output.output)
+  expect(seen).toBe('lib\nown\nin /workspace/lib\n/workspace\n[]\n M count.js\n')
+  expect(tried).not.toContain('hello')
+  expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('count.js\nmine.txt\n')
+  const told = JSON.stringify(app.model.requests[0]?.body)
+  expect(told).toContain('These commands have prepared the workspace')
+  expect(told).toContain('nor is what you add in it: lib/, own.txt')
+})
+
+test('one that fails ends the run before a model is asked, with command and last line; mended, a resume runs them', async () => {
+  const asked = app.model.requests.length
+  await setUpBy(['echo fine', 'echo why >&2; exit 3', 'echo never'])
+  const { id } = await createRun(app, { prompt: 'work' })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'failed',
+    status_reason: 'setup_failed',
+    error: { code: 'setup_command_failed', message: 'Setup command 2 of 3 failed with exit code 3: echo why >&2; exit 3\nwhy' },
+  })
+  expect(app.model.requests.length).toBe(asked)
+  const logs = await allLogs(app, id)
+  expect(ofTool(logs, 'setup_command').map(entry => entry.tool_output.status)).toEqual(['ok', 'error'])
+  expect(logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'setup_command_failed', phase: 'setup' } })
+
+  await setUpBy(['echo mended >~/mended'])
+  script = [calls(shell('cat ~/mended'))]
+  await app.call('POST', at(`/agent/run/${id}/resume`), { prompt: 'again' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
+  expect(ofTool(await allLogs(app, id), 'shell').at(-1).tool_output.output).toBe('mended\n')
+})
+
+test('where the repository says so the run goes on, and the agent is told', async () => {
+  await setUpBy(['exit 3', 'echo after >~/after'], { on_failure: 'continue' })
+  script = [calls(shell('cat ~/after'))]
+  const { id } = await createRun(app, { prompt: 'work' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+  expect(ofTool(await allLogs(app, id), 'shell')[0].tool_output.output).toBe('after\n')
+  const body = app.model.requests.at(-2)?.body as { messages: { role: string; content: string }[] }
+  expect(JSON.stringify(body.messages.filter(({ role }) => role === 'user'))).toContain('`exit 3` failed with exit code 3')
+})
+
+test('a second turn finds what they made and does not run them again, unless they have changed', async () => {
+  await setUpBy(['echo once >>~/times'])
+  script = [{ text: 'First.' }, calls(shell('cat ~/times; echo own >~/own')), { text: 'Second.' }, calls(shell('cat ~/times; ls ~'))]
+  const { id } = await createRun(app, { prompt: 'work' })
+  await awaitEnd(app, id)
+  const again = async () => {
+    await app.call('POST', at(`/agent/run/${id}/resume`), { prompt: 'again' })
+    await awaitEnd(app, id)
+    const logs = await allLogs(app, id)
+    return { output: ofTool(logs, 'shell').at(-1).tool_output.output, commands: ofTool(logs, 'setup_command').length }
+  }
+  expect(await again()).toEqual({ output: 'once\n', commands: 1 })
+  await setUpBy(['echo other >~/times'])
+  expect(await again()).toEqual({ output: 'other\ntimes\n', commands: 2 })
+})
+
+test('what the agent has made stays part of the change when they run again beside it', async () => {
+  await setUpBy(['echo made >made.txt'])
+  script = [calls(shell('echo mine >mine.txt; echo "# more" >>README.md'), { name: 'ask', arguments: { question: 'Go on?' } })]
+  const { id } = await createRun(app, { prompt: 'work' })
+  await awaitRun(app, id, run => run.status === 'waiting')
+  await setUpBy(['echo made >made.txt; echo other >other.txt'])
+  await app.call('POST', at(`/agent/run/${id}/resume`), { prompt: 'yes' })
+  const run = await awaitEnd(app, id)
+  expect(run.status).toBe('completed')
+  expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('README.md\nmine.txt\n')
+})
+
+test('they have so long together and no longer, and a stop ends them at once', async () => {
+  await setUpBy(['sleep 1', 'sleep 100'], { timeout_seconds: 10 })
+  const late = await createRun(app, { prompt: 'work' })
+  await awaitRun(app, late.id, run => run.phase === 'setup')
+  await setUpBy(['sleep 1000'])
+  const stopped = await createRun(app, { prompt: 'work' })
+  expect(await awaitRun(app, stopped.id, run => run.phase === 'setup')).toMatchObject({ status: 'starting', waiting_on: 'setup' })
+  await app.call('POST', at('/agent/run/stop'), { agent_run_id: stopped.id })
+  expect(await awaitEnd(app, stopped.id)).toMatchObject({ status: 'cancelled' })
+  expect(await awaitEnd(app, late.id)).toMatchObject({
+    status: 'failed',
+    error: {
+      code: 'setup_timeout',
+      message: expect.stringMatching(/^Setup command \d of \d was not done when the \d\d s of the setup were over/),
+    },
+  })
+}, 60_000)
+
+test('an organization may close the network to them', async () => {
+  await app.call('PUT', at('/egress'), { agent: {}, setup: { mode: 'off' } })
+  await setUpBy([`${curl('/setup')} || echo closed`])
+  const { id } = await createRun(app, { prompt: 'work' })
+  await awaitEnd(app, id)
+  const logs = await allLogs(app, id)
+  expect(ofTool(logs, 'setup_command')[0].tool_output.output).toMatch(/closed\n$/)
+  expect(ofTool(logs, 'egress_blocked')).toMatchObject([
+    {
+      tool_input: { for: 'setup', host: 'localhost', port: server.port },
+      tool_output: { reason: 'off', command: expect.stringContaining('curl') },
+    },
+  ])
+  await app.call('PUT', at('/egress'), { agent: { allow: [{ host: 'localhost', port: server.port }] }, setup: { mode: 'allowlist' } })
+  const next = await createRun(app, { prompt: 'work' })
+  await awaitEnd(app, next.id)
+  expect(ofTool(await allLogs(app, next.id), 'setup_command')[0].tool_output.output).toBe('hello /setup')
+})

@@ -1,0 +1,21 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { type EngineName, startEngine, withoutEngine } from './start-engine.ts'
+
+const suites = ['commands', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces', 'resources']
+
+/** Every guarantee of a sandbox, for containers of an engine that this file of tests has for itself. Where there can be none they are skipped, but never on a machine that tests what is merged. */
+export async function everyGuarantee(name: EngineName, title: string): Promise<void> {
+  const reason = withoutEngine(name)
+  if (reason !== null) {
+    // Who is not root cannot have one; who tests what is merged has it installed.
+    test.runIf(process.env.CI === 'true' && reason.includes('installed'))(`${title}: there is an engine`, () => expect(reason).toBeNull())
+    return
+  }
+  const engine = await startEngine(name)
+  process.env.SANDBOX_TEST_ENGINE = JSON.stringify({ name, socket: engine.socket })
+  afterAll(() => engine[Symbol.asyncDispose]())
+  for (const suite of suites)
+    describe(`${title}: ${suite}`, async () => {
+      await import(`./${suite}.test.ts`)
+    })
+}

@@ -1,0 +1,9 @@
+import { describe } from 'vitest'
+
+/** Every guarantee of a sandbox holds for one whose workspace is a layer on a template. */
+process.env.SANDBOX_TEST_LAYERED = '1'
+for (const name of ['commands', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces']) {
+  describe(`in a layer: ${name}`, async () => {
+    await import(`./${name}.test.ts`)
+  })
+}

@@ -1,0 +1,160 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import type { Layer } from '../../src/sandbox/port.ts'
+import { removeWorkspace } from '../../src/sandbox/workspaces.ts'
+import { isAlive, waitUntil } from '../../src/system/processes.ts'
+import { limits, makeDriver, sandbox_user, startSandbox, type TestSandbox } from './start-sandbox.ts'
+
+const made = makeDriver()
+const { layers } = made.driver
+afterAll(() => made[Symbol.asyncDispose]())
+
+/** A template as nobody's code has touched it: some folders with files, one of them closed to writers. */
+function makeBase(name: string): string {
+  const base = made.makeWorkspace(name)
+  for (const folder of ['one', 'two', 'three']) mkdirSync(join(base, folder))
+  const files = ['one/a', 'one/b', 'two/a', 'three/a', 'top', 'set-user-id']
+  for (const file of files) writeFileSync(join(base, file), `${file} of the template\n`)
+  if (sandbox_user) for (const file of ['one', 'two', 'three', ...files]) chownSync(join(base, file), sandbox_user.uid, sandbox_user.gid)
+  chmodSync(join(base, 'set-user-id'), 0o755)
+  return base
+}
+
+/** Everything that can be told of a folder from outside. */
+const stateOf = (folder: string) =>
+  execFileSync(
+    '/bin/sh',
+    ['-c', `cd "${folder}" && find . -printf '%p %m %U %G %n %s %T@ %C@ %i\\n' | sort; find . -type f -exec sha256sum {} + | sort`],
+    {
+      encoding: 'utf8',
+    },
+  )
+
+async function open(folder: string, base: string): Promise<Layer> {
+  const layer = await layers?.open(folder, base)
+  if (layer === undefined) throw new Error('the driver has no layers')
+  return layer
+}
+
+/** A sandbox in a layer of its own, and one beside it that sees the files read-only. */
+async function openBoth(folder: string, base: string): Promise<AsyncDisposable & { layer: Layer; box: TestSandbox; beside: TestSandbox }> {
+  const stack = new AsyncDisposableStack()
+  const layer = stack.use(await open(folder, base))
+  const box = stack.use(await startSandbox(made.driver, folder, { within: layer }))
+  const shadow = made.makeWorkspace(`shadow-${readdirSync(join(made.folder, 'workspaces')).length}`)
+  const beside = stack.use(await startSandbox(made.driver, shadow, { within: layer, read_only: [{ host: folder, inside: '/files' }] }))
+  return { layer, box, beside, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+it('proves by its self-test that this machine has layers, leaves nothing behind, and says in one line why there are none', async () => {
+  const folder = join(made.folder, 'proof')
+  mkdirSync(folder, { mode: 0o711 })
+  expect(await layers?.selfTest(folder)).toEqual({ ok: true })
+  expect(readdirSync(folder)).toEqual([])
+  // No place for the changes of an overlay: there are no attributes of users.
+  const refused = (await layers?.selfTest('/proc')) ?? { ok: true }
+  expect(refused).toMatchObject({ ok: false, reason: expect.stringMatching(/^[^\n]+$/) })
+})
+
+it('shows both sandboxes of a run the same files at once, also such as were looked for before they came', async () => {
+  await using set = await openBoth(made.makeWorkspace('both'), makeBase('both-base'))
+  const looks = 'cat /files/one/a /files/new 2>&1; ls /files/two; stat -c %i /files/one/a'
+  expect((await set.beside.shell(looks)).text).toContain('No such file')
+  await set.box.shell('echo changed >one/a; echo new >new; rm -r two; mkdir two; touch two/fresh; mv three elsewhere; chmod 700 top')
+  expect((await set.beside.shell(looks)).text).toMatch(/^changed\nnew\nfresh\n\d+\n$/)
+  expect((await set.beside.shell('ls /files /files/elsewhere; stat -c %a /files/top; touch /files/x 2>&1 | grep -o Read-only')).text).toBe(
+    '/files:\nelsewhere\nnew\none\nset-user-id\ntop\ntwo\n\n/files/elsewhere:\na\n700\nRead-only\n',
+  )
+})
+
+it('keeps what was deleted, renamed and made anew for the next owner, under another name of the folder', async () => {
+  const base = makeBase('next-base')
+  const folder = made.makeWorkspace('next-1')
+  const state = 'find . -printf "%p %m %s\\n" | sort; cat one/a'
+  let left: string
+  {
+    await using first = await openBoth(folder, base)
+    await first.box.shell(
+      'echo more >>one/a; rm -r two; mkdir two; touch two/fresh; mv three elsewhere; rm top; ln one/a linked; ln -s one link; chmod 0 one/b',
+    )
+    left = (await first.box.shell(state)).text
+  }
+  renameSync(folder, join(made.folder, 'workspaces', 'next-2'))
+  await using second = await openBoth(join(made.folder, 'workspaces', 'next-2'), base)
+  expect((await second.box.shell(state)).text).toBe(left)
+  expect(left).toContain('./two/fresh')
+  expect(left).not.toMatch(/\.\/(two\/a|three|top) /)
+})
+
+it('A: a hostile run leaves the template as it was and reaches nothing beyond it by attributes of overlays', async () => {
+  const base = makeBase('hostile-base')
+  const before = stateOf(base)
+  const folder = made.makeWorkspace('hostile')
+  const other = made.makeWorkspace('hostile-other')
+  const set = await openBoth(folder, base)
+  await using beside = await openBoth(other, base)
+  const { text } = await set.box.shell(String.raw`
+export CALL=${process.arch === 'arm64' ? 5 : 188}
+exec 3<>one/a; echo x >&3; exec 3>&-
+chmod 4777 set-user-id; chmod 0 one; chmod 700 one; ln one/b hard; echo x >>hard; touch -d @1 top; truncate -s 0 two/a; mv one/a two/b; rm -r three
+perl -e '
+  my $set = $ENV{CALL};
+  for my $name (qw(user.overlay.redirect user.overlay.opaque user.overlay.metacopy user.overlay.origin trusted.overlay.redirect security.capability)) {
+    for my $path ("/workspace/two", "/workspace/two/b") {
+      my ($p, $n, $v) = ($path, $name, $name =~ /redirect/ ? "/../../../../../etc" : "y");
+      syscall($set, $p, $n, $v, length $v, 0);
+    }
+  }'
+mknod whiteout c 0 0 2>&1 | grep -o 'Operation not permitted'
+ls -a / | tr '\n' ' '; find / -xdev -name lower 2>/dev/null; cat /proc/self/mountinfo | grep -c -e ${made.folder}.*overlay
+grep ' /workspace ' /proc/self/mountinfo | grep -o 'lowerdir.*'`)
+  expect(text.replace(/,(redirect_dir|uuid|index|xino|nouserxattr|metacopy)=\w+/g, '')).toBe(
+    'Operation not permitted\n. .. bin dev etc home lib lib64 opt proc run sbin tmp usr workspace 0\nlowerdir=lower,upperdir=upper,workdir=work,userxattr\n',
+  )
+  const files = 'ls -R two; cat two/b'
+  const left = (await set.box.shell(files)).text
+  expect(left).toBe('two:\na\nb\nx\ne/a of the template\n')
+  // What one could set there would count when it is mounted again.
+  await set[Symbol.asyncDispose]()
+  await using again = await openBoth(folder, base)
+  expect((await again.box.shell(files)).text).toBe(left)
+  expect(stateOf(base)).toBe(before)
+  expect((await beside.box.shell('cat one/a; ls; stat -c %a set-user-id')).text).toBe(
+    'one/a of the template\none\nset-user-id\nthree\ntop\ntwo\n755\n',
+  )
+})
+
+it('is gone with whoever opened it: killed, or ended by its name', async () => {
+  const base = makeBase('ended-base')
+  const folder = made.makeWorkspace('ended')
+  const layer = await open(folder, base)
+  const box = await startSandbox(made.driver, folder, { within: layer })
+  await made.driver.end([layer.identity, box.sandbox.identity].join('\n'))
+  await box.sandbox.ended
+  await expect(made.driver.start({ workspace: folder, within: layer, read_only: [], limits })).rejects.toThrow(/./)
+  await layer[Symbol.asyncDispose]()
+
+  const input = JSON.stringify({ runtime_dir: join(made.folder, 'runtime'), workspace: folder, base, command: 'sleep 1000 &' })
+  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), input], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [said] = await once(owner.stdout, 'data')
+  const pids = String(said).trim().split(' ').slice(1).map(Number)
+  expect(pids).toHaveLength(2)
+  expect(pids.every(isAlive)).toBe(true)
+  owner.kill('SIGKILL')
+  expect(await waitUntil(() => !pids.some(isAlive), 5_000)).toBe(true)
+  await using again = await open(folder, base)
+  expect(again.identity).not.toBe(layer.identity)
+})
+
+it('is removed whole, the closed folders that an overlay works in included', async () => {
+  const folder = made.makeWorkspace('removed')
+  {
+    await using set = await openBoth(folder, makeBase('removed-base'))
+    await set.box.shell('rm -r one; mkdir -p closed/inner; touch closed/inner/x; chmod 0 closed')
+  }
+  await removeWorkspace(folder, sandbox_user)
+  expect(existsSync(folder)).toBe(false)
+})

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { dockerApi } from '../../src/sandbox/containers/docker-api.ts'
+import { processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
+
+export type EngineName = 'docker' | 'podman'
+export type TestEngine = AsyncDisposable & { name: EngineName; socket: string; folder: string }
+
+const START_MS = 30_000
+const programs = { docker: 'dockerd', podman: 'podman' }
+
+/** Null: this machine can start one. Otherwise one line that says why not. */
+export function withoutEngine(name: EngineName): string | null {
+  const folders = `${process.env.PATH}:/usr/sbin:/usr/bin`.split(delimiter)
+  if (!folders.some(folder => existsSync(join(folder, programs[name])))) return `${programs[name]} is not installed`
+  return process.getuid?.() === 0 ? null : 'an engine of its own is started by root alone'
+}
+
+/** A container engine of its own, with its own folders and no network, which leaves nothing behind. */
+export async function startEngine(
+  name: EngineName,
+  runtimes: Record<string, { path: string; runtimeArgs?: string[] }> = {},
+): Promise<TestEngine> {
+  const folder = mkdtempSync(join(tmpdir(), `${name}-`))
+  chmodSync(folder, 0o711)
+  const socket = join(folder, 'engine.sock')
+  const child = name === 'docker' ? startDocker(folder, socket, runtimes) : startPodman(folder, socket)
+  let said = ''
+  child.stderr?.on('data', chunk => {
+    said = `${said}${chunk}`.slice(-4_000)
+  })
+  const over = once(child, 'exit')
+  const answers = async () =>
+    (
+      await dockerApi(socket)
+        .call('GET', '/info', { timeout_ms: 5_000 })
+        .catch(() => null)
+    )?.status === 200
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await over
+    // A runtime that failed may leave who watched it.
+    for (const pid of processIds()) if (commandLine(pid).includes(`${folder}/`)) signalProcess(pid, 'SIGKILL')
+    for (const line of readFileSync('/proc/mounts', 'utf8').split('\n').toReversed()) {
+      const [, point = ''] = line.split(' ')
+      if (point.startsWith(`${folder}/`)) spawnSync('umount', ['-l', point])
+    }
+    rmSync(folder, { recursive: true, force: true })
+  }
+  if (!(await waitUntil(async () => child.exitCode !== null || (await answers()), START_MS, 50)) || child.exitCode !== null) {
+    await stop()
+    throw new Error(`${name} does not start: ${said}`)
+  }
+  return { name, socket, folder, [Symbol.asyncDispose]: stop }
+}
+
+function startDocker(folder: string, socket: string, runtimes: object): ChildProcess {
+  const config = join(folder, 'daemon.json')
+  writeFileSync(config, JSON.stringify({ runtimes }))
+  const own = ['--config-file', config, '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-p', join(folder, 'pid')]
+  const quiet = ['--bridge=none', '--iptables=false', '--ip-forward=false', '--storage-driver', 'vfs', '--log-level', 'error']
+  return spawn('dockerd', [...own, ...quiet, '-H', `unix://${socket}`], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+function startPodman(folder: string, socket: string): ChildProcess {
+  for (const name of ['root', 'run', 'tmp']) mkdirSync(join(folder, name))
+  const own = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--tmpdir', join(folder, 'tmp')]
+  const plain = ['--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', '--runtime', 'runc', '--events-backend', 'file']
+  return spawn('podman', [...own, ...plain, 'system', 'service', '--time', '0', `unix://${socket}`], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import {
+  discardTemplate,
+  draftTemplate,
+  sweepTemplates,
+  type TemplatePlace,
+  templatePath,
+  touchTemplate,
+} from '../../src/sandbox/templates.ts'
+import { createWorkspace } from '../../src/sandbox/workspaces.ts'
+import { makeDriver, sandbox_user } from './start-sandbox.ts'
+
+const made = makeDriver()
+afterAll(() => made[Symbol.asyncDispose]())
+
+let place: TemplatePlace
+let round = 0
+beforeEach(() => {
+  const folder = join(made.folder, `round-${++round}`)
+  place = { root: join(folder, 'templates'), workspaces: join(folder, 'workspaces'), user: sandbox_user }
+  for (const path of [folder, place.root, place.workspaces]) mkdirSync(path, { mode: 0o711 })
+})
+
+const name = (n: number) => `${n}-${String(n).repeat(40)}`
+const all = () => true
+const none = () => false
+
+/** A template of some megabytes that was last used so many minutes ago. */
+async function make(n: number, minutes: number): Promise<void> {
+  await using draft = draftTemplate(place)
+  writeFileSync(join(draft.tree, 'file'), Buffer.alloc(4 * 2 ** 20))
+  draft.publish(name(n))
+  const used_at = new Date(Date.now() - minutes * 60_000)
+  utimesSync(join(place.root, name(n)), used_at, used_at)
+}
+
+it('is found when it is whole, and the first one that was made stays', async () => {
+  {
+    await using draft = draftTemplate(place)
+    writeFileSync(join(draft.tree, 'file'), 'one')
+    expect(touchTemplate(place, name(1))).toBe(false)
+    await using late = draftTemplate(place)
+    draft.publish(name(1))
+    late.publish(name(1))
+  }
+  expect([touchTemplate(place, name(1)), readdirSync(templatePath(place, name(1))), readdirSync(place.root)]).toEqual([
+    true,
+    ['file'],
+    [name(1)],
+  ])
+})
+
+it('goes when there is too much, the longest unused first, but never from under a workspace', async () => {
+  await make(1, 40)
+  await make(2, 30)
+  await make(3, 20)
+  await make(4, 10)
+  touchTemplate(place, name(2))
+  await createWorkspace(place.workspaces, 7, 1, sandbox_user, name(1))
+  await sweepTemplates(place, 16 * 2 ** 20 + 100_000, all)
+  expect(readdirSync(place.root).sort()).toEqual([1, 2, 3, 4].map(name))
+  await sweepTemplates(place, 9 * 2 ** 20, all)
+  expect(readdirSync(place.root).sort()).toEqual([1, 2].map(name))
+  await sweepTemplates(place, 16 * 2 ** 20, none)
+  expect(readdirSync(place.root)).toEqual([name(1)])
+})
+
+it('kill -9 in the middle of making one leaves nothing that is found, and the next sweep removes it; one that is being made stays', async () => {
+  const program = `
+    import { writeFileSync } from 'node:fs'
+    const { draftTemplate } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/templates.ts'))})
+    const draft = draftTemplate(${JSON.stringify(place)})
+    writeFileSync(draft.tree + '/file', 'half')
+    process.stdout.write('made')
+    setInterval(() => {}, 1000)`
+  const maker = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(maker.stdout, 'data')
+  await sweepTemplates(place, 0, none)
+  expect(readdirSync(place.root)).toEqual([expect.stringMatching(/^new-/)])
+  maker.kill('SIGKILL')
+  await once(maker, 'exit')
+  await using own = draftTemplate(place)
+  await sweepTemplates(place, 1e9, all)
+  expect(readdirSync(place.root).map(draft => own.tree.includes(draft))).toEqual([true])
+})
+
+it('one that is damaged is not found any more, and another can take its name', async () => {
+  await make(1, 0)
+  discardTemplate(place, name(1))
+  discardTemplate(place, name(1))
+  expect(touchTemplate(place, name(1))).toBe(false)
+  await make(1, 0)
+  expect(touchTemplate(place, name(1))).toBe(true)
+})

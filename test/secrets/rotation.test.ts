@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { secretPlace } from '../../src/core/run-secrets.ts'
+import { createSealer } from '../../src/core/sealing.ts'
+import { runTargetPlace, webhookPlace } from '../../src/core/webhook-secrets.ts'
+import { rotateSecrets } from '../../src/service/rotate-secrets.ts'
+import type { Db } from '../../src/store/database.ts'
+import { program_env } from '../program-env.ts'
+import { createRun } from '../runs/await-run.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+
+const key = () => randomBytes(32)
+const [first, second, third] = [key(), key(), key()]
+const HOOK = 'https://hooks.example.org/a'
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_SECRET_KEY: first.toString('hex') })
+  const at = `/v1/organizations/${app.org_id}`
+  for (let n = 0; n < 60; n++) {
+    await app.call('PUT', `${at}/secrets/OURS_${n}`, { value: `ours-${n}` })
+    await app.call('PUT', `${at}/repos/${app.repo_id}/secrets/OWN_${n}`, { value: `own-${n}` })
+  }
+  for (const secret of ['of before', 'of the organization'])
+    await app.call('POST', `${at}/webhooks/agent-run`, { url: HOOK, enabled: true, secret })
+  await createRun(app, { prompt: 'x', webhooks: [{ url: HOOK, secret: 'of the run' }, { url: `${HOOK}/b` }] })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+type Sealed = { key_id: string; sealed: Buffer }
+/** Every value that is stored, opened with `sealer` alone. */
+async function opened(sealer: ReturnType<typeof createSealer>): Promise<Record<string, string>> {
+  const secrets = await rows<Sealed & { name: string; repository_id: number | null }>(app, 'select * from secrets')
+  const [hook] = await rows<Sealed>(app, 'select key_id, sealed_secret as sealed from webhooks')
+  const [before] = await rows<Sealed>(app, 'select previous_key_id as key_id, previous_sealed_secret as sealed from webhooks')
+  const [run] = await rows<{ webhooks: string }>(app, 'select webhooks from runs')
+  const [target, without] = JSON.parse(run?.webhooks ?? '[]')
+  expect(without).toEqual({ url: `${HOOK}/b` })
+  if (!hook || !before) throw new Error('no webhook')
+  return {
+    ...Object.fromEntries(secrets.map(row => [row.name, sealer.open(secretPlace(app.org_id, row.repository_id, row.name), row)])),
+    webhook: sealer.open(webhookPlace(app.org_id), hook),
+    webhook_before: sealer.open(webhookPlace(app.org_id), before),
+    run: sealer.open(runTargetPlace(app.org_id, HOOK), { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }),
+  }
+}
+const all = () => ({
+  ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`OURS_${n}`, `ours-${n}`])),
+  ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`OWN_${n}`, `own-${n}`])),
+  ...{ webhook: 'of the organization', webhook_before: 'of before', run: 'of the run' },
+})
+
+async function admin(env: Record<string, string>) {
+  const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, 'rotate-secrets'], {
+    env: { ...program_env, DATABASE_URL: app.database_url, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code, said: out + err }
+}
+
+test('the command seals every value anew with the key of now, and a second time there is nothing to do', async () => {
+  const env = {
+    AGENTRUN_SECRET_KEY: second.toString('base64'),
+    AGENTRUN_SECRET_KEY_PREVIOUS: `${third.toString('hex')},${first.toString('hex')}`,
+  }
+  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('123 values are sealed anew.') })
+  expect(await opened(createSealer(second))).toEqual(all())
+  await expect(opened(createSealer(first))).rejects.toThrow('sealed with the key')
+  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('0 values are sealed anew.') })
+})
+
+test('without the key that opens them values stay as they are, and the command says how many', async () => {
+  const answer = await admin({ AGENTRUN_SECRET_KEY: third.toString('hex') })
+  expect(answer).toMatchObject({ code: 1, said: expect.stringContaining('123 values are sealed with a key that is neither') })
+  expect(await opened(createSealer(second))).toEqual(all())
+  expect(await admin({})).toMatchObject({ code: 1, said: expect.stringContaining('AGENTRUN_SECRET_KEY is not set') })
+})
+
+test('broken off in the middle it goes on where it was, and what is set meanwhile is not lost', async () => {
+  let left = 70
+  const breaking: Db = {
+    query: async (...asked: Parameters<Db['query']>) => {
+      if (left-- === 0) throw new Error('killed')
+      return app.db.query(...asked)
+    },
+  } as Db
+  const sealer = createSealer(third, [second])
+  await expect(rotateSecrets(breaking, sealer)).rejects.toThrow('killed')
+  const both = createSealer(third, [second])
+  expect(await opened(both)).toEqual(all())
+
+  // Somebody sets a value between the moment in which it is read and the one in which it is written.
+  const place = secretPlace(app.org_id, app.repo_id, 'OWN_59')
+  const meanwhile: Db = {
+    query: async (...asked: Parameters<Db['query']>) => {
+      const { name, values } = asked[0] as { name: string; values: unknown[] }
+      const [row] = await rows<{ id: number }>(app, `select id from secrets where name = 'OWN_59'`)
+      if (name === 'reseal_secret' && values[1] === row?.id)
+        await rows(app, `update secrets set sealed = $1 where name = 'OWN_59'`, [createSealer(second).seal(place, 'newer').sealed])
+      return app.db.query(...asked)
+    },
+  } as Db
+  const done = await rotateSecrets(meanwhile, sealer)
+  expect(done).toMatchObject({ changed: 1, unreadable: 0 })
+  expect(await rotateSecrets(app.db, sealer)).toEqual({ resealed: 1, changed: 0, unreadable: 0 })
+  expect(await opened(createSealer(third))).toEqual({ ...all(), OWN_59: 'newer' })
+})
+
+test('a service with the new key opens what it sealed before by the previous one', async () => {
+  const env = { AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url }
+  const keys = { AGENTRUN_SECRET_KEY: first.toString('hex'), AGENTRUN_SECRET_KEY_PREVIOUS: third.toString('hex') }
+  await using node = await startApp({ ...env, ...keys })
+  expect(node.logs.some(line => line.message.includes('sealed with another key'))).toBe(false)
+})

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { WebhookDeliveryDetail } from '../../src/contract/webhook-deliveries.ts'
+import { WebhookMessage } from '../../src/contract/webhook-messages.ts'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { type App, rows } from '../start-app.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { deliveriesOf, hook, hurry, setHook, startWebhookApp, untilDeliveries } from './webhook-app.ts'
+
+let app: App
+let receiver: Receiver
+beforeAll(async () => {
+  app = await startWebhookApp()
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  await receiver[Symbol.asyncDispose]()
+})
+afterEach(async () => {
+  await app.call('DELETE', hook(app))
+  await rows(app, 'delete from webhook_deliveries')
+  receiver.received.splice(0)
+  receiver.answers = [204]
+})
+
+const stop = (id: number) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+const types = (received: { message: WebhookMessage }[]) => received.map(({ message }) => `${message.type} ${message.data.status}`)
+
+test('what a run does is sent as it happens, in its order, and the ledger says so', async () => {
+  await setHook(app, receiver.url)
+  const run = await createRun(app, { prompt: 'Look', metadata: { ticket: 'A-1', n: 12345678901234567890n.toString() } })
+  await stop(run.id)
+  const received = await receiver.until(3)
+  expect(types(received)).toEqual(['agent_run.created queued', 'agent_run.status cancelling', 'agent_run.finished cancelled'])
+  for (const { message } of received) expect(WebhookMessage.strict().parse(message).data.agent_run_id).toBe(run.id)
+  const shown = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}`)).body
+  const { data } = received[2]?.message ?? {}
+  for (const key of [
+    'status',
+    'terminal',
+    'title',
+    'metadata',
+    'created_at',
+    'finished_at',
+    'usage',
+    'web_url',
+    'user_id',
+    'repo_id',
+  ] as const)
+    expect({ [key]: data?.[key] }).toEqual({ [key]: shown[key] })
+  expect(data?.seq).toBe(shown.total_logs)
+
+  const deliveries = await untilDeliveries(app, all => all.length === 3 && all.every(({ state }) => state === 'delivered'))
+  const { status, body } = await app.call('GET', `${hook(app)}/deliveries/${deliveries[0]?.id}`)
+  expect(status).toBe(200)
+  const detail = WebhookDeliveryDetail.strict().parse(body)
+  expect(detail.message).toEqual(received[2]?.message)
+  expect(detail.log).toMatchObject([{ n: 1, url: receiver.url, status: 204, error: null }])
+  expect(detail.message_id).toBe(received[2]?.headers['webhook-id'])
+})
+
+test('a message that is not taken comes again with the same id and the same body, and what comes after it waits', async () => {
+  receiver.answers = [503, 500, 204]
+  await setHook(app, receiver.url)
+  const run = await createRun(app, { prompt: 'Look' })
+  await receiver.until(1)
+  await stop(run.id)
+  for (const [i, status] of [503, 500].entries()) {
+    await untilDeliveries(app, all => all.at(-1)?.last_status === status)
+    expect(receiver.received).toHaveLength(i + 1)
+    await hurry(app)
+  }
+  const received = await receiver.until(5)
+  expect(types(received)).toEqual([
+    ...Array(3).fill('agent_run.created queued'),
+    ...['agent_run.status cancelling', 'agent_run.finished cancelled'],
+  ])
+  expect(new Set(received.slice(0, 3).map(one => `${one.headers['webhook-id']} ${one.body}`)).size).toBe(1)
+  const [first] = (await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))).slice(-1)
+  const { body } = await app.call('GET', `${hook(app)}/deliveries/${first?.id}`)
+  expect(body.log.map(({ status, error }: { status: number; error: string }) => [status, error])).toEqual([
+    [503, 'it answered 503'],
+    [500, 'it answered 500'],
+    [204, null],
+  ])
+})
+
+test('what did not commit is not sent', async () => {
+  await setHook(app, receiver.url)
+  const { status } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run?dry_run=true`, { prompt: 'Look' })
+  expect(status).toBe(200)
+  const run = await createRun(app, { prompt: 'Look' })
+  const received = await receiver.until(1)
+  expect(received.map(({ message }) => message.data.agent_run_id)).toEqual([run.id])
+  expect(await deliveriesOf(app)).toHaveLength(1)
+})
+
+describe('a run that names webhooks of its own', () => {
+  test('is reported there and not at the organization’s, each with its own secret; an empty list is nowhere', async () => {
+    await using own = await startReceiver()
+    await setHook(app, receiver.url)
+    const silent = await createRun(app, { prompt: 'Look', webhooks: [] })
+    const run = await createRun(app, { prompt: 'Look', webhooks: [{ url: own.url, secret: 'its own' }, { url: `${own.url}/b` }] })
+    const received = await own.until(2)
+    expect(received.map(one => one.message.data.agent_run_id)).toEqual([run.id, run.id])
+    expect(received.map(one => [one.path, 'webhook-signature' in one.headers]).toSorted()).toEqual([
+      ['/hook', true],
+      ['/hook/b', false],
+    ])
+    const deliveries = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))
+    expect(deliveries.map(({ url, agent_run_id }) => ({ url, agent_run_id }))).toEqual(
+      expect.arrayContaining([own.url, `${own.url}/b`].map(url => ({ url, agent_run_id: run.id }))),
+    )
+    expect(deliveries.filter(({ agent_run_id }) => agent_run_id === silent.id)).toEqual([])
+    expect(receiver.received).toEqual([])
+  })
+
+  test('a follow-up that names others: what waits for those of before is not sent any more', async () => {
+    await using before = await startReceiver(503)
+    await using after = await startReceiver()
+    const run = await createRun(app, { prompt: 'Look', webhooks: [{ url: before.url }] })
+    await untilDeliveries(app, ([one]) => one?.attempts === 1 && one.error !== null)
+    await stop(run.id)
+    const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+      ...{ agent_run_id: run.id, prompt: 'More', webhooks: [{ url: after.url }] },
+    })
+    expect(resumed.status).toBe(200)
+    expect(types(await after.until(1))).toEqual(['agent_run.status queued'])
+    await hurry(app)
+    const left = await untilDeliveries(app, all => all.filter(({ url }) => url === before.url).every(({ state }) => state === 'failed'))
+    expect(left.filter(({ url }) => url === before.url).map(({ error }) => error)).toEqual(
+      Array(3).fill('the run does not name this address any more'),
+    )
+    expect(before.received).toHaveLength(1)
+  })
+})
+
+test('only the events that were asked for are sent', async () => {
+  await setHook(app, receiver.url, { events: ['agent_run.finished'] })
+  await using own = await startReceiver()
+  const first = await createRun(app, { prompt: 'Look' })
+  const second = await createRun(app, { prompt: 'Look', webhooks: [{ url: own.url, events: ['agent_run.created'] }] })
+  await stop(first.id)
+  await stop(second.id)
+  expect(types(await receiver.until(1))).toEqual(['agent_run.finished cancelled'])
+  await untilDeliveries(app, all => all.length === 2 && all.every(({ state }) => state === 'delivered'))
+  expect(types(own.received)).toEqual(['agent_run.created queued'])
+})
+
+test('a run of an agent is told from start to end, with its pull request', async () => {
+  await using working = await startWebhookApp({ AGENTRUN_WORKER_CONCURRENCY: '1' })
+  await setHook(working, receiver.url)
+  const playbook = '```playbook\n- write: {path: a.txt, content: hello}\n- answer: done\n```'
+  const { id } = await createRun(working, { prompt: playbook, model: 'scripted/playbook' })
+  await awaitEnd(working, id)
+  const received = await receiver.until(1, one => one.message.type === 'agent_run.finished')
+  expect(received[0]?.message.data).toMatchObject({ status: 'completed', result: 'done', branch: expect.stringContaining(`run-${id}-`) })
+  expect(received[0]?.message.data.github_pull_requests).toHaveLength(1)
+  const told = types(receiver.received)
+  expect(told[0]).toBe('agent_run.created queued')
+  expect(told).toContain('agent_run.pull_request running')
+  const seqs = receiver.received.map(({ message }) => message.data.event_seq)
+  expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+  for (const { message } of receiver.received) expect(WebhookMessage.strict().parse(message)).toBeDefined()
+})

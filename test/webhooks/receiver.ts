@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { WebhookMessage } from '../../src/contract/webhook-messages.ts'
+
+export type Received = { headers: Record<string, string>; body: string; message: WebhookMessage; path: string }
+/** What it answers: a status, or whatever it does itself. */
+export type Answer = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
+
+export type Receiver = AsyncDisposable & {
+  url: string
+  /** Everything that came, in its order. */
+  received: Received[]
+  /** Of what comes from now on; the first that is left, the last for ever. */
+  answers: Answer[]
+  /** Waits until that many came that fit. */
+  until(count: number, fits?: (received: Received) => boolean, timeout_ms?: number): Promise<Received[]>
+}
+
+/** A receiver of webhooks on loopback. */
+export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
+  const received: Received[] = []
+  const heard = new Set<() => void>()
+  const receiver = { received, answers: answers.length > 0 ? answers : [204] }
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const body = Buffer.concat(pieces).toString('utf8')
+    const one: Received = { headers: request.headers as Record<string, string>, body, message: JSON.parse(body), path: request.url ?? '' }
+    received.push(one)
+    const answer = (receiver.answers.length > 1 ? receiver.answers.shift() : receiver.answers[0]) ?? 204
+    if (typeof answer === 'number') response.writeHead(answer).end()
+    else answer(request, response, one)
+    for (const hear of heard) hear()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return Object.assign(receiver, {
+    url: `http://127.0.0.1:${port}/hook`,
+    async until(count: number, fits: (received: Received) => boolean = () => true, timeout_ms = 20_000) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const look = () => received.filter(fits).length >= count && resolve()
+      const timer = setTimeout(
+        () => reject(new Error(`${received.filter(fits).length} of ${count} came: ${JSON.stringify(received.map(one => one.message))}`)),
+        timeout_ms,
+      )
+      heard.add(look)
+      look()
+      try {
+        await promise
+      } finally {
+        heard.delete(look)
+        clearTimeout(timer)
+      }
+      return received.filter(fits)
+    },
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  })
+}

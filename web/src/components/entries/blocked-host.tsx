@@ -1,0 +1,62 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { EgressRule } from '../../../../src/contract/egress.ts'
+import { call } from '../../api/call.ts'
+import { egressQuery, runQuery } from '../../api/queries.ts'
+import { visible } from '../../text/visible.ts'
+import { blockedHost } from '../../trace/blocked-host.ts'
+import { textAt } from '../../trace/fields.ts'
+import { Button } from '../../ui/button.tsx'
+import { useRepositoryReason } from '../permission.ts'
+import { PlainText } from '../plain-text.tsx'
+
+type Props = { agent_run_id: number; input: unknown; output: unknown }
+
+/** Why something did not get out of the sandbox, and a way to allow it for the repository from now on. */
+export function BlockedHost({ agent_run_id, input, output }: Props) {
+  const rule = blockedHost(input, output)
+  const why = textAt(output, 'why')
+  const command = textAt(output, 'command')
+  return (
+    <div className="space-y-1.5 text-xs">
+      {why && <PlainText text={`${why}${command === null ? '' : `\n$ ${command}`}`} className="font-mono text-muted" />}
+      {rule && <AllowHost agent_run_id={agent_run_id} rule={rule} off={textAt(output, 'reason') === 'off'} />}
+    </div>
+  )
+}
+
+/** `off`: nothing was allowed at all when it was refused; allowing a host then gives the repository an allow-list. */
+function AllowHost({ agent_run_id, rule, off }: { agent_run_id: number; rule: EgressRule; off: boolean }) {
+  const queries = useQueryClient()
+  const run = useQuery(runQuery(agent_run_id)).data
+  const forbidden = useRepositoryReason()
+  const repo_id = run?.repo_id ?? null
+  const known = useQuery({ ...egressQuery(repo_id ?? 0), enabled: repo_id !== null }).data
+  const allow = useMutation({
+    mutationFn: (repo_id: number) => call('allowRepositoryEgress', { params: { repo_id }, body: rule }),
+    onSuccess: (egress, repo_id) => queries.setQueryData(egressQuery(repo_id).queryKey, egress),
+  })
+  const at = `${visible(rule.host)}:${rule.port}`
+  const covers = (other: EgressRule) => other.host === rule.host && (other.port == null || other.port === rule.port)
+  const listed = known?.agent.allow.some(
+    other => covers(other) && (other.methods == null || rule.methods?.every(name => other.methods?.includes(name))),
+  )
+  const allowed = allow.isSuccess || (listed && known?.agent.mode !== 'off' && (!off || known?.agent.mode === 'allowlist'))
+  if (allowed) return <p className="text-ok">{at} is allowed for this repository now.</p>
+  const reason = forbidden ?? (run && repo_id === null ? 'This run has no repository: hosts are allowed for its organization' : null)
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Button reason={reason} busy={allow.isPending} onClick={() => repo_id !== null && allow.mutate(repo_id)}>
+        Allow this host
+      </Button>
+      <span className="text-faint">
+        {at}, for every run of the repository
+        {off && '. Egress is off: this turns it on for this host and what the organization allows, and for nothing else'}
+      </span>
+      {allow.error && (
+        <p role="alert" className="text-bad">
+          {visible(allow.error.message)}
+        </p>
+      )}
+    </div>
+  )
+}

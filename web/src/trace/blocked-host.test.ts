@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { EgressRule } from '../../../src/contract/egress.ts'
+import { blockedHost, blockedLine } from './blocked-host.ts'
+
+const asked = { host: 'a.example', port: 8443, method: 'CONNECT' }
+
+test('the rule that is offered is for the host and port that were refused, and for the method where that was why', () => {
+  expect(blockedHost(asked, { reason: 'not_allowed' })).toEqual({ host: 'a.example', port: 8443, methods: null })
+  expect(blockedHost(asked, { reason: 'off' })).toEqual({ host: 'a.example', port: 8443, methods: null })
+  expect(blockedHost(asked, { reason: 'method' })).toEqual({ host: 'a.example', port: 8443, methods: ['CONNECT'] })
+  expect(EgressRule.safeParse(blockedHost(asked, { reason: 'not_allowed' })).success).toBe(true)
+})
+
+test.each(['private_address', 'malformed', 'sni', 'cap', 'again', undefined, 7])('no rule is offered where none would help: %j', reason => {
+  expect(blockedHost(asked, { reason })).toBeNull()
+})
+
+test.each([null, {}, { ...asked, host: '192.0.2.1' }, { ...asked, host: '2001:db8::1' }, { host: 7, port: '443' }, { host: 'a.example' }])(
+  'and none for what names no host, or an address: %j',
+  input => {
+    expect(blockedHost(input, { reason: 'not_allowed' })).toBeNull()
+  },
+)
+
+test('a line says what was refused, and what was refused again', () => {
+  expect(blockedLine(asked, { reason: 'not_allowed' })).toBe('CONNECT a.example:8443')
+  expect(blockedLine({ host: null }, { reason: 'malformed' })).toBe('?')
+  const hosts = [
+    { host: 'a.example', port: 443, times: 3 },
+    { host: null, times: 2 },
+  ]
+  expect(blockedLine({}, { reason: 'again', hosts, others: 4 })).toBe('a.example:443 ×3, ? ×2, 4 others')
+})

@@ -1,0 +1,7 @@
+/** What an entry says of the values that were taken out of it; null where there were none. */
+export function redactionNote(redactions: Record<string, number> | undefined): string | null {
+  const names = Object.keys(redactions ?? {}).sort()
+  if (redactions === undefined || names.length === 0) return null
+  const count = Object.values(redactions).reduce((sum, each) => sum + each, 0)
+  return `${count} ${count === 1 ? 'value' : 'values'} redacted: ${names.join(', ')}`
+}
