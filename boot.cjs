@@ -13,7 +13,7 @@ const commands = {
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
   test: {
-    node: ['node_modules/vitest/vitest.mjs', 'run'],
+    node: ['scripts/test.ts'],
     tools: ['git', 'bwrap', 'chromium'],
     some: ['dockerd'],
     strict: true,
