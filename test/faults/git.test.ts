@@ -8,8 +8,11 @@ import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } f
 
 type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; requests: string[] }; git(...args: string[]): string }
 
-/** The service with a remote over HTTP that can be taken away: then every connection to it is cut. `write`: what the agent does. */
-async function startWithRemote(write: (n: number) => string, env: Record<string, string> = {}): Promise<Remote> {
+/**
+ * The service with a remote over HTTP that can be taken away: then every connection to it is cut. `write`: what the agent does.
+ * `away_after`: it goes away when the agents of that many runs have done their work, before any of them may push it.
+ */
+async function startWithRemote(write: (n: number) => string, away_after = 0, env: Record<string, string> = {}): Promise<Remote> {
   const stack = new AsyncDisposableStack()
   const root = mkdtempSync(join(tmpdir(), 'agentrun-remote-'))
   stack.defer(() => rmSync(root, { recursive: true, force: true }))
@@ -32,9 +35,18 @@ async function startWithRemote(write: (n: number) => string, env: Record<string,
       state.away = away
     },
   }
+  const all_done = Promise.withResolvers<void>()
+  let done = 0
   const app = stack.use(
     await startCodingApp(
-      ({ body }, n) => (JSON.stringify(body.messages).includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(write(n)))),
+      async ({ body }, n) => {
+        if (!JSON.stringify(body.messages).includes('"role":"tool"')) return calls(shell(write(n)))
+        done += 1
+        if (done === away_after) state.away = true
+        if (done >= away_after) all_done.resolve()
+        await all_done.promise
+        return { text: 'Done.' }
+      },
       { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_INIT_REPO_URL: `${server.url}/app.git`, ...env },
     ),
   )
@@ -82,11 +94,9 @@ test('row 26: a remote that is down for a moment costs a run one wait', async ()
 })
 
 test('row 27: a remote that is down at the push is waited for in phase push; the run can be stopped and resumed meanwhile, and what it committed arrives once', async () => {
-  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt; sleep 1`)
+  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 2)
   const { app, remote, git } = set
   const [waiting, stopped] = [await createRun(app, { prompt: 'wait' }), await createRun(app, { prompt: 'stop' })]
-  for (const { id } of [waiting, stopped]) for await (const { event } of followRun(app, id)) if (event === 'tool') break
-  remote.away = true
   await Promise.all([waiting, stopped].map(({ id }) => untilPushWaits(app, id)))
   for (const { id } of [waiting, stopped])
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({
@@ -117,11 +127,9 @@ test('row 27: a remote that is down at the push is waited for in phase push; the
 })
 
 test('row 27: runs whose push waits keep their place from no other run', async () => {
-  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt; sleep 1`, { AGENTRUN_WORKER_CONCURRENCY: '1' })
-  const { app, remote } = set
+  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 1, { AGENTRUN_WORKER_CONCURRENCY: '1' })
+  const { app } = set
   const { id } = await createRun(app, { prompt: 'wait' })
-  for await (const { event } of followRun(app, id)) if (event === 'tool') break
-  remote.away = true
   await untilPushWaits(app, id)
   const beside = await createRun(app, { prompt: 'beside', repo_id: null, repoless: true })
   expect(await awaitEnd(app, beside.id)).toMatchObject({ status: 'completed', result: 'Done.' })
@@ -132,11 +140,9 @@ test('row 27: runs whose push waits keep their place from no other run', async (
 })
 
 test('row 27: when the time for it is over the run is failed/git_unavailable with what was tried, and a resume pushes what is there', async () => {
-  await using set = await startWithRemote(() => 'echo x > x.txt; sleep 1', { AGENTRUN_PUSH_RETRY_SECONDS: '2' })
+  await using set = await startWithRemote(() => 'echo x > x.txt', 1, { AGENTRUN_PUSH_RETRY_SECONDS: '2' })
   const { app, remote } = set
   const { id } = await createRun(app, { prompt: 'write' })
-  for await (const { event } of followRun(app, id)) if (event === 'tool') break
-  remote.away = true
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'git_unavailable', error: { code: 'push_unreachable' } })
   expect((await allLogs(app, id)).map(entry => entry.message_type).slice(-3)).toEqual(['ACTION', 'PR_CREATION_FAILED', 'ERROR'])
   remote.away = false

@@ -84,10 +84,15 @@ test('an interruption ends the step at work, and the message comes first then', 
 })
 
 test('an enqueued message becomes a turn of its own after this one', async () => {
-  await using app = await startCodingApp(answers(calls(shell('sleep 0.5')), { text: 'one' }, { text: 'two' }))
+  const enqueued = Promise.withResolvers<void>()
+  await using app = await startCodingApp(async (_request, n) => {
+    if (n === 0) await enqueued.promise
+    return { text: n === 0 ? 'one' : 'two' }
+  })
   const { id } = await createRun(app, { prompt: 'first' })
-  for await (const { event } of followRun(app, id)) if (event === 'tool') break
+  await awaitRun(app, id, run => run.status === 'running')
   await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'second', mode: 'enqueue' })
+  enqueued.resolve()
   const run = await awaitRun(app, id, state => state.turn === 2 && state.terminal)
   expect(run).toMatchObject({ status: 'completed', result: 'two' })
   const finals = (await allLogs(app, id)).filter(entry => entry.message_type === 'FINAL_ANSWER')

@@ -1,19 +1,23 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { allLogs, awaitEnd, awaitRun, createRun, followRun } from './await-run.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, calls, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
 const resume = '/agent/run/resume'
 
 test('what could not be pushed is pushed and proposed by the next turn, though that turn changes nothing', async () => {
-  await using app = await startCodingApp(
-    answers(calls(shell('sleep 1; echo pushme > pushme.txt')), { text: 'Wrote it.' }, { text: 'Still there.' }),
-  )
-  const away = `${app.repository}.away`
+  const repository = makeRepository()
+  const away = `${repository}.away`
+  const script = [
+    () => calls(shell('echo pushme > pushme.txt')),
+    () => {
+      renameSync(repository, away)
+      return { text: 'Wrote it.' }
+    },
+  ]
+  await using app = await startCodingApp((_request, n) => script[n]?.() ?? { text: 'Still there.' }, {}, repository)
   const { id } = await createRun(app, { prompt: 'write' })
-  for await (const { event } of followRun(app, id)) if (event === 'tool') break
-  renameSync(app.repository, away)
   const failed = await awaitEnd(app, id)
   expect(failed).toMatchObject({ status: 'failed', status_reason: 'git_unavailable', github_pull_requests: [] })
   renameSync(away, app.repository)
