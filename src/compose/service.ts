@@ -32,6 +32,8 @@ export type RunningService = AsyncDisposable & {
 
 const CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
+/** A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop is answered within 2 s all the same. */
+const WORKER_IDLE_MS = 1_000
 
 type State = 'starting' | 'ready' | 'stopping'
 
@@ -47,15 +49,16 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   await using stack = new AsyncDisposableStack()
   // First in, last out: what happens at the end is counted and traced too.
   const { telemetry, instruments } = stack.use(await startTelemetry(input))
-  const openDatabase = (max: number) =>
+  const openDatabase = (max: number, idle_ms?: number) =>
     stack.use(
       new Database(input.database_url, {
         max,
+        idle_ms,
         on_error: error => log('error', 'an idle database connection broke', { error: errorText(error) }),
         on_wait: telemetry.databaseWaited,
       }),
     )
-  const db = openDatabase(CONNECTIONS)
+  const db = openDatabase(CONNECTIONS, role === 'work' ? WORKER_IDLE_MS : undefined)
   let [state, worker, api]: [State, Worker | null, RunningApi | null] = ['starting', null, null]
   const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
   stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))
@@ -86,7 +89,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
 
   let base_url = config.AGENTRUN_BASE_URL ?? `http://${config.AGENTRUN_HOST}:${config.AGENTRUN_PORT}`
   // A crowd of requests that holds all of one pool must not cost the runs of the same process their leases.
-  const worker_parts = role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS) } : parts
+  const worker_parts = role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
   worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
   // Before the API answers: it is asked whether any worker is there.
   await worker?.register()

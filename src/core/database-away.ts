@@ -1,5 +1,5 @@
-// PostgreSQL classes: connection exceptions, transactions that others undid, shutdown, out of resources, and statement or lock time-outs.
-const classes = /^(08|40|53|57)|^55P03$/
+// PostgreSQL classes: connection exceptions, transactions that others undid, shutdown, out of resources, and time-outs of statements, locks and transactions.
+const classes = /^(08|40|53|57)|^(55P03|25P03)$/
 const sockets = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -44,12 +44,13 @@ export class Database implements AsyncDisposable {
    * @param on_error told of idle connections that broke; the pool opens new ones by itself.
    * @param on_wait told how long each use of the database waited for its connection
    * @param statement_ms the server gives a statement up after this long, and we do a second later, when no server answers at all.
+   * @param idle_ms the server undoes a transaction in which nothing was asked for this long
    */
   constructor(
     connection_string: string,
-    options: { max: number; on_error: (error: Error) => void; on_wait?: (ms: number) => void; statement_ms?: number },
+    options: { max: number; on_error: (error: Error) => void; on_wait?: (ms: number) => void; statement_ms?: number; idle_ms?: number },
   ) {
-    const { statement_ms = 5_000 } = options
+    const { statement_ms = 5_000, idle_ms = 10_000 } = options
     this.connection_string = connection_string
     this.pool = new pg.Pool({
       connectionString: connection_string,
@@ -59,7 +60,7 @@ export class Database implements AsyncDisposable {
       statement_timeout: statement_ms,
       lock_timeout: LOCK_MS,
       query_timeout: statement_ms + GRACE_MS,
-      idle_in_transaction_session_timeout: 10_000,
+      idle_in_transaction_session_timeout: idle_ms,
       application_name: 'agentrun',
     })
     this.#pulse = new Pulse(connection_string)
@@ -73,7 +74,7 @@ export class Database implements AsyncDisposable {
     return unlessUndone(() => this.#connected(client => client.query<R>(query)))
   }
 
-  /** All of `work` or nothing of it. What another transaction undid (a deadlock) is done again, so `work` does nothing else than write. */
+  /** All of `work` or nothing of it. What the server undid (a deadlock, a pause in the middle) is done again, so `work` does nothing else than write. */
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return unlessUndone(() =>
       this.#connected(async client => {

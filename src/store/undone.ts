@@ -1,8 +1,8 @@
 import { isDatabaseAway } from '../core/database-away.ts'
 import type { Transactional } from './database.ts'
 
-/** serialization_failure and deadlock_detected: the server took the transaction back for the sake of another one. */
-const BY_ANOTHER = new Set(['40001', '40P01'])
+/** serialization_failure, deadlock_detected and idle_in_transaction_session_timeout: the server took the transaction back for the sake of others. */
+const FOR_OTHERS = new Set(['40001', '40P01', '25P03'])
 const TRIES = 4
 /** More than a pool has connections. */
 const MOST_OUTDATED = 100
@@ -20,7 +20,7 @@ export function markUndone<E>(error: E): E {
 }
 
 /**
- * Does `work` again, three times at most, when another transaction undid it: nothing of it is left then. And once more for each connection
+ * Does `work` again, three times at most, when the server undid it for the sake of others: nothing of it is left then. And once more for each connection
  * that turns out to be outdated, which is closed by then.
  */
 export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
@@ -32,7 +32,7 @@ export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
         attempt--
         continue
       }
-      if (attempt === TRIES || !BY_ANOTHER.has((error as { code?: string }).code ?? '')) throw error
+      if (attempt === TRIES || !FOR_OTHERS.has((error as { code?: string }).code ?? '')) throw error
       await pause(Math.random() * LONGEST_WAIT_MS * attempt)
     }
   }

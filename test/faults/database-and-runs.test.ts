@@ -75,10 +75,7 @@ test('row 13: requests that take every connection of the API take none of the wo
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table repositories' })
     const crowd = Array.from({ length: 60 }, ask)
-    for (let second = 0; second < 8; second++) {
-      await new Promise(resolve => setTimeout(resolve, 1_000))
-      await tx.query({ text: 'select 1' })
-    }
+    await new Promise(resolve => setTimeout(resolve, 8_000))
     crowded = false
     await Promise.all(crowd)
   })

@@ -92,6 +92,20 @@ describe('row 14: another transaction undoes ours', () => {
 })
 
 describe('row 10: the database is away', () => {
+  test('one that was in the middle for too long holds nothing any more, and is done again', async () => {
+    await using ours = new Database(direct.connection_string, { max: 1, on_error: () => {}, idle_ms: 200 })
+    let tries = 0
+    await direct.query({ text: 'create table middles (n int)' })
+    await ours.transaction(async tx => {
+      tries++
+      await tx.query({ text: 'insert into middles values (1)' })
+      const over = `select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
+      if (tries === 1) await expect.poll(async () => (await direct.query({ text: over })).rows, { timeout: 20_000 }).toEqual([])
+    })
+    expect(tries).toBe(2)
+    expect((await direct.query({ text: 'select n from middles' })).rows).toEqual([{ n: 1 }])
+  })
+
   test('a connection that breaks between two statements of a transaction ends that transaction and nothing else', async () => {
     const failed = direct.transaction(async tx => {
       const { rows } = await tx.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })

@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Cluster, ClusterNode } from './cluster.ts'
+import type { FakeAnswer } from '../model/fake-server.ts'
+import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 import { type State, startEveryState, startSilentCluster, stateNames, states } from './every-state.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
@@ -12,30 +13,19 @@ const everything = (cluster: Cluster) =>
     ),
   )
 
-/** Asks for it in every state; each answer must be there within two seconds. */
+/** The answer must be there within two seconds. */
+async function ask(cluster: Cluster, state: string, verb: 'stop' | 'pause', id: number) {
+  const late = new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error(`no answer at ${state}`)), 2_000))
+  const { status, body } = await Promise.race([cluster.call('POST', `/run/${verb}`, { agent_run_id: id }), late])
+  expect({ state, status }).toEqual({ state, status: 200 })
+  expect(body[`${verb}_requested_by`]).toBe(1)
+  expect(body.status === 'cancelled' || body.status === 'paused' || body.waiting_on === 'worker').toBe(true)
+}
+
 async function askAll(cluster: Cluster, verb: 'stop' | 'pause', ids: Record<State, number>) {
-  for (const state of stateNames) {
-    const late = new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error(`no answer at ${state}`)), 2_000))
-    const { status, body } = await Promise.race([cluster.call('POST', `/run/${verb}`, { agent_run_id: ids[state] }), late])
-    expect({ state, status }).toEqual({ state, status: 200 })
-    expect(body[`${verb}_requested_by`]).toBe(1)
-    expect(body.status === 'cancelled' || body.status === 'paused' || body.waiting_on === 'worker').toBe(true)
-  }
+  for (const state of stateNames) await ask(cluster, state, verb, ids[state])
 }
 const fenced_ms = 10_000
-
-/** Between two transactions: in the middle of one it would hold a row for as long as the database lets it. */
-async function freeze(cluster: Cluster, worker: ClusterNode) {
-  const holding = `select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction' and state_change < now() - interval '100 ms'`
-  const frozen = async () => {
-    worker.child.kill('SIGSTOP')
-    await new Promise(resolve => setTimeout(resolve, 150))
-    if ((await cluster.rows(holding)).length === 0) return true
-    worker.child.kill('SIGCONT')
-    return false
-  }
-  await expect.poll(frozen, { timeout: 20_000 }).toBe(true)
-}
 
 async function expectCancelled(cluster: Cluster, ids: Record<State, number>) {
   for (const state of stateNames) {
@@ -79,7 +69,7 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
-  await freeze(cluster, worker)
+  worker.child.kill('SIGSTOP')
   await askAll(cluster, 'stop', ids)
   await expectCancelled(cluster, ids)
   const runs = await Promise.all(stateNames.map(state => cluster.getRun(ids[state])))
@@ -89,6 +79,32 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
   const after = await everything(cluster)
   // One event tells that the run of the thaw was deleted.
   expect(after.flat().length).toBe(before + 1)
+}, 120_000)
+
+test('a stop is answered and ends the run when its worker is frozen in the middle of a transaction that holds it', async () => {
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<FakeAnswer>()
+  await using cluster = await startCluster(() => {
+    asked.resolve()
+    return answer.promise
+  })
+  const worker = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'a long story' })
+  await asked.promise
+  const holding = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and xact_start < query_start`
+  await cluster.db.transaction(async tx => {
+    await tx.query({ text: 'lock table events in share mode' })
+    answer.resolve({ text: 'The end.' })
+    await expect.poll(() => cluster.rows(holding), { timeout: 10_000, interval: 20 }).not.toEqual([])
+    worker.child.kill('SIGSTOP')
+  })
+  const held = cluster.rows('select 1 from runs where id = $1 for update nowait', [id])
+  await expect(held).rejects.toMatchObject({ code: '55P03' })
+  await ask(cluster, 'the middle of a transaction', 'stop', id)
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'cancelled', result: '' })
+  worker.child.kill('SIGCONT')
+  await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 20_000 }).toEqual([])
+  expect(await cluster.getRun(id)).toMatchObject({ status: 'cancelled' })
 }, 120_000)
 
 test('a stop is answered and ends the run when its worker is dead and no other is there', async () => {
@@ -105,7 +121,7 @@ test('a pause holds the run when its worker is frozen, whatever it was at, and a
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
-  await freeze(cluster, worker)
+  worker.child.kill('SIGSTOP')
   await askAll(cluster, 'pause', ids)
   for (const state of stateNames) {
     const run = await cluster.until(ids[state], ({ status }) => status === 'paused')
