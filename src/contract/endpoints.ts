@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { analysisEndpoints } from './endpoints/analysis.ts'
 import { auditEndpoints } from './endpoints/audit-log.ts'
 import { checkSuiteEndpoints } from './endpoints/check-suites.ts'
+import { checkEndpoints } from './endpoints/checks.ts'
 import { egressEndpoints } from './endpoints/egress.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { memberEndpoints } from './endpoints/members.ts'
@@ -28,6 +29,7 @@ export const endpoints = {
   ...traceEndpoints,
   ...repositoryEndpoints,
   ...checkSuiteEndpoints,
+  ...checkEndpoints,
   ...secretEndpoints,
   ...egressEndpoints,
   ...setupCommandEndpoints,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ChecksSummary } from './checks.ts'
 import { id } from './decimal.ts'
 import { pageOf, pageQuery } from './page.ts'
 
@@ -25,6 +26,7 @@ const example = {
   head_sha: '3b8f0f1c2d7e4a5b9c6d8e7f0a1b2c3d4e5f6a7b',
   merge_sha: null,
   mergeable: 'clean',
+  checks: { state: 'success', passed: 2, failed: 0, pending: 0 },
   files_changed: 2,
   additions: 14,
   deletions: 3,
@@ -53,6 +55,7 @@ export const PullRequest = z
     mergeable: z
       .enum(['clean', 'conflict', 'unknown'])
       .describe('By what the service last fetched; `unknown` in lists, when it is merged, and while a branch has not been fetched'),
+    checks: ChecksSummary.describe('What the checks of `head_sha` come to'),
     files_changed: z.int().describe('Number of files'),
     additions: z.int().describe('Lines added'),
     deletions: z.int().describe('Lines removed'),

@@ -5,6 +5,7 @@ export const tags = {
   'pull-requests': 'What runs proposed. Pull requests of the built-in forge are records of the service.',
   repositories: 'Git repositories that runs work on.',
   'check-suite-settings': 'How runs treat failing checks of a repository.',
+  checks: 'Checks that the service runs on what runs push, and what all checks of a pull request say.',
   'setup-commands': 'Finding out how a repository is set up.',
   sandbox: 'Sandboxes of runs, and the analysis of their logs.',
   organizations: 'Organizations of the caller, and what belongs to one as a whole.',

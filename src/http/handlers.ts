@@ -7,6 +7,7 @@ import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
 import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/check-suite-settings.ts'
+import { getCheckCommands, listPullRequestChecks, setCheckCommands } from '../service/checks.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
@@ -159,6 +160,9 @@ export const handlers: Handlers = {
   deleteRepository: (ctx, { params }) => deleteRepository(ctx, params.repo_id),
   getCheckSuiteSettings: (ctx, { query }) => getCheckSuiteSettings(ctx, query.repo_id),
   updateCheckSuiteSettings: (ctx, { query, body }) => updateCheckSuiteSettings(ctx, query.repo_id, body),
+  getCheckCommands: (ctx, { params }) => getCheckCommands(ctx, params.repo_id),
+  setCheckCommands: (ctx, { params, body }) => setCheckCommands(ctx, params.repo_id, body),
+  listPullRequestChecks: (ctx, { params, query }) => listPullRequestChecks(ctx, params.pr_id, query),
   listSecrets: (ctx, { query }) => listSecrets(ctx, null, query),
   setSecret: (ctx, { params, body }) => setSecret(ctx, null, params.name, body),
   deleteSecret: (ctx, { params }) => deleteSecret(ctx, null, params.name),

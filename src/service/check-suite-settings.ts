@@ -1,28 +1,19 @@
 import type { CheckSuiteSettingsInput } from '../contract/check-suite-settings.ts'
+import { limits } from '../contract/limits.ts'
+import { checkSettings } from '../core/check-settings.ts'
 import { getCheckSuiteSettings as getRow, saveCheckSuiteSettings } from '../store/check-suite-settings.ts'
+import { listCheckNames } from '../store/checks.ts'
 import type { Db } from '../store/database.ts'
 import { holdRepository } from '../store/repositories.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
 
-const RETRIES = 3
-
 /** The settings of a repository, with defaults for what nobody has set. 404 when it is not in this organization. */
 export async function getCheckSuiteSettings(ctx: Context, repo_id: number, db: Db = ctx.db) {
   await requireRepository(db, ctx.organization_id, repo_id)
-  const row = await getRow(db, ctx.organization_id, repo_id)
-  const list = (json: string | null | undefined) => (json == null ? [] : (JSON.parse(json) as string[]))
-  const object = <T>(json: string | null | undefined) => (json == null ? {} : (JSON.parse(json) as Record<string, T>))
-  return {
-    check_retry_count: row?.check_retry_count ?? RETRIES,
-    ignored_checks: list(row?.ignored_checks),
-    check_retry_counts: object<number>(row?.check_retry_counts),
-    custom_prompts: object<string>(row?.custom_prompts),
-    high_priority_apps: list(row?.high_priority_apps),
-    // None of its pull requests has checks yet.
-    available_check_suite_names: [],
-  }
+  const settings = checkSettings(await getRow(db, ctx.organization_id, repo_id))
+  return { ...settings, available_check_suite_names: await listCheckNames(db, ctx.organization_id, repo_id, limits.check_names) }
 }
 
 /** Changes what is given and leaves the rest. Answers all of it. */

@@ -1,3 +1,4 @@
+import type { ChecksSummary } from '../contract/checks.ts'
 import type {
   EditPullRequestInput,
   EditPullRequestResponse,
@@ -5,9 +6,11 @@ import type {
   PullRequest,
   PullRequestState,
 } from '../contract/pull-requests.ts'
+import { checksVerdict } from '../core/checks-verdict.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { askedState } from '../core/pull-request-state.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { listChecks } from '../store/checks.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
@@ -33,8 +36,9 @@ export async function requirePullRequest(ctx: Context, pr_id: number): Promise<W
 /** The pull request. 404 when it is not in this organization. */
 export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullRequest> {
   const row = await requirePullRequest(ctx, pr_id)
-  if (row.state === 'merged') return pullRequestObject(row, 'unknown')
-  return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha))
+  const checks = checksVerdict(await listChecks(ctx.db, ctx.organization_id, [row]))
+  if (row.state === 'merged') return pullRequestObject(row, 'unknown', checks)
+  return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
 }
 
 /** One page, newest first. */
@@ -42,7 +46,10 @@ export async function listPullRequests(ctx: Context, query: ListPullRequestsQuer
   const window = pageWindow(query)
   const filter = { ...query, repository_ids: ctx.actor.repository_ids }
   const { rows, total } = await findPullRequests(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
-  return { items: rows.map(row => pullRequestObject(row, 'unknown')), total, ...pageNumbers(total, window) }
+  const checks = await listChecks(ctx.db, ctx.organization_id, rows)
+  const checksOf = ({ repository_id, head_sha }: PullRequestRow) =>
+    checksVerdict(checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha))
+  return { items: rows.map(row => pullRequestObject(row, 'unknown', checksOf(row))), total, ...pageNumbers(total, window) }
 }
 
 /** Opens, closes or drafts. What cannot be done is an answer with `success: false`, as existing clients expect it (decisions §8). */
@@ -94,7 +101,8 @@ export async function changePullRequest(
   })
 }
 
-function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mergeable']): PullRequest {
+function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mergeable'], checks: ChecksSummary): PullRequest {
+  const { state, passed, failed, pending } = checks
   return {
     id: row.id,
     number: row.number,
@@ -111,6 +119,7 @@ function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mer
     head_sha: row.head_sha,
     merge_sha: row.merge_sha,
     mergeable,
+    checks: { state, passed, failed, pending },
     files_changed: row.files_changed,
     additions: row.additions,
     deletions: row.deletions,

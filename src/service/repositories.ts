@@ -1,6 +1,7 @@
 import type { CreateRepositoryInput, UpdateRepositoryInput } from '../contract/repositories.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
+import { deleteCheckCommandsOf } from '../store/check-commands.ts'
 import type { Db } from '../store/database.ts'
 import { deleteEgressOf } from '../store/egress.ts'
 import { forgetDefaultRepository, getOrganization, setDefaultRepository } from '../store/organizations.ts'
@@ -115,6 +116,7 @@ export async function deleteRepository(ctx: Context, repo_id: number) {
     await forgetDefaultRepository(tx, ctx.organization_id, repo_id)
     await deleteSecretsOf(tx, ctx.organization_id, repo_id)
     await deleteEgressOf(tx, ctx.organization_id, repo_id)
+    await deleteCheckCommandsOf(tx, ctx.organization_id, repo_id)
     await deleteSetupCommandsOf(tx, ctx.organization_id, repo_id)
     await removeRepository(tx, ctx.organization_id, repo_id)
     await audit(tx, ctx, 'repository.deleted', { type: 'repository', id: repo_id }, { url: repository.url })

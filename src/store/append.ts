@@ -17,6 +17,7 @@ export type NewRecord = {
     | 'commit_started'
     | 'push_started'
     | 'set_up'
+    | 'checks_judged'
   key: string | null
   body: string
 }

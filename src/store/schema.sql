@@ -56,6 +56,18 @@ create table changes (
   constraint changes_pkey PRIMARY KEY (run_id)
 );
 
+create table check_commands (
+  organization_id bigint not null,
+  repository_id bigint not null,
+  checks text not null,
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint check_commands_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint check_commands_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint check_commands_pkey PRIMARY KEY (organization_id, repository_id),
+  constraint check_commands_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table check_suite_settings (
   organization_id bigint not null,
   repository_id bigint not null,
@@ -102,6 +114,34 @@ create table checkpoints (
   constraint checkpoints_pkey PRIMARY KEY (organization_id, run_id, seq),
   constraint checkpoints_seq_check CHECK ((seq >= 0))
 );
+
+create table checks (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  repository_id bigint not null,
+  head_sha text not null,
+  source text not null,
+  name text not null,
+  app text,
+  status text not null,
+  conclusion text,
+  url text,
+  log_excerpt text,
+  attempt integer not null,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  constraint checks_attempt_check CHECK ((attempt > 0)),
+  constraint checks_check CHECK (((status = 'completed'::text) = (conclusion IS NOT NULL))),
+  constraint checks_conclusion_check CHECK ((conclusion = ANY (ARRAY['success'::text, 'failure'::text, 'neutral'::text, 'cancelled'::text, 'skipped'::text, 'timed_out'::text, 'action_required'::text, 'startup_failure'::text, 'stale'::text]))),
+  constraint checks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint checks_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint checks_organization_id_repository_id_head_sha_source_name_key UNIQUE (organization_id, repository_id, head_sha, source, name),
+  constraint checks_pkey PRIMARY KEY (organization_id, id),
+  constraint checks_source_check CHECK ((source = ANY (ARRAY['local'::text, 'github'::text, 'gitea'::text]))),
+  constraint checks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'completed'::text])))
+);
+CREATE INDEX checks_by_name ON public.checks USING btree (organization_id, repository_id, name);
 
 create table egress (
   organization_id bigint not null,
@@ -158,7 +198,7 @@ create table journal (
   body text not null,
   created_at timestamp with time zone not null default now(),
   seq integer not null default 0,
-  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text, 'commit_started'::text, 'push_started'::text, 'set_up'::text]))) NOT VALID,
+  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text, 'commit_started'::text, 'push_started'::text, 'set_up'::text, 'checks_judged'::text]))) NOT VALID,
   constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
 );
@@ -417,6 +457,7 @@ CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
 CREATE INDEX runs_owned ON public.runs USING btree (organization_id, id) WHERE (owner IS NOT NULL);
 CREATE INDEX runs_queue ON public.runs USING btree (organization_id, recovering_since, runnable_at, id) WHERE (runnable_at IS NOT NULL);
+CREATE INDEX runs_waiting_for_checks ON public.runs USING btree (organization_id, repository_id, pushed_sha) WHERE ((status = 'waiting'::text) AND (waiting_on = 'ci'::text));
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
 create table secrets (

@@ -50,6 +50,7 @@ export function tokenCalls(ids: Ids): Call[] {
     setEgress: { agent: { mode: 'allowlist', presets: ['npm'] } },
     setRepositoryEgress: { agent: { mode: 'off' } },
     setSetupCommands: { commands: ['npm ci'] },
+    setCheckCommands: { checks: [{ name: 'test', command: 'npm test' }] },
     allowRepositoryEgress: { host: 'docs.example.com' },
     updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },

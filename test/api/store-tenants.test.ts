@@ -5,6 +5,7 @@ import { append } from '../../src/store/append.ts'
 import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
+import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../src/store/check-commands.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/check-suite-settings.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../src/store/checkpoint-packs.ts'
 import {
@@ -15,6 +16,7 @@ import {
   reopenCheckpoints,
   saveCheckpoints,
 } from '../../src/store/checkpoints.ts'
+import { type CheckReport, listCheckNames, listChecks, saveCheck } from '../../src/store/checks.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
@@ -121,6 +123,8 @@ beforeAll(async () => {
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
   await saveEgress(app.db, app.org_id, { ...egress, repository_id: app.repo_id }, app.user_id)
   await saveSetupCommands(app.db, app.org_id, app.repo_id, setup_commands, app.user_id)
+  await saveCheckCommands(app.db, app.org_id, app.repo_id, '[{"name":"a"}]', app.user_id)
+  await saveCheck(app.db, app.org_id, app.repo_id, check)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   await saveCheckpoints(app.db, { organization_id: app.org_id, run_id: id, epoch: mine.epoch }, 'a', [checkpoint], pack, 100)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
@@ -159,6 +163,10 @@ const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'paren
   ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
 }
 const no_settings = { check_retry_count: 1, ignored_checks: null, check_retry_counts: null, custom_prompts: null, high_priority_apps: null }
+const check: CheckReport = {
+  ...{ head_sha: 'b', source: 'local', name: 'a', app: null, status: 'queued', conclusion: null, url: null, log_excerpt: null },
+  ...{ attempt: 1, started_at: null, completed_at: null },
+}
 const checkpoint = { seq: 1, through_seq: 2_000, tree: 't', head: null, branch: null, left_out: null }
 const pack = { tip: 't', base_sha: null, content: Buffer.from('p') }
 const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
@@ -220,6 +228,14 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   saveSetupCommands: async (db, org) => {
     await expect(saveSetupCommands(db, org, mine.repo, setup_commands, other.user_id)).rejects.toThrow(/foreign key/)
   },
+  getCheckCommands: (db, org) => getCheckCommands(db, org, mine.repo),
+  deleteCheckCommandsOf: (db, org) => deleteCheckCommandsOf(db, org, mine.repo),
+  saveCheckCommands: async (db, org) => {
+    await expect(saveCheckCommands(db, org, mine.repo, '[]', other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  listChecks: (db, org) => listChecks(db, org, [{ repository_id: mine.repo, head_sha: 'b' }]),
+  listCheckNames: (db, org) => listCheckNames(db, org, mine.repo, 10),
+  saveCheck: (db, org) => saveCheck(db, org, mine.repo, { ...check, attempt: 2 }),
   setSetupStatus: (db, org) => setSetupStatus(db, org, mine.repo, 'SETUP'),
   deleteSecret: (db, org) => deleteSecret(db, org, mine.repo, 'TOKEN'),
   resealSecret: async (db, org) => {
@@ -469,6 +485,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getChange',
     'getCustomPrompt',
     'getCheckSuiteSettings',
+    ...['getCheckCommands', 'listChecks', 'listCheckNames'],
     'getEgress',
     'listEgressOfRun',
     'getMember',
@@ -507,6 +524,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'heartbeat',
     'saveArtifact',
     'saveChange',
+    'saveCheck',
     'recordWorkspace',
     'recordPush',
     'recordStop',

@@ -149,6 +149,27 @@ describe('egress', () => {
   })
 })
 
+describe('checks', () => {
+  test('shows and sets the checks of a repository', async () => {
+    expect((await cli(['checks', 'show', 'sample/invoice'])).out).toBe('no checks\n')
+    const { out } = await cli(['checks', 'set', 'sample/invoice', 'test=npm test -- a=b', 'lint=make lint', '--timeout', '60'])
+    expect(out).toBe('test  npm test -- a=b  (at most 60 s)\nlint  make lint  (at most 60 s)\n')
+    const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/checks`)
+    expect(body.checks).toMatchObject([{ name: 'test', command: 'npm test -- a=b' }, { timeout_seconds: 60 }])
+    expect(JSON.parse((await cli(['checks', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ checks: [] })
+  })
+
+  test('says what is missing or wrong', async () => {
+    for (const [words, said] of [
+      [['set', 'sample/invoice'], 'one check at least'],
+      [['clear', 'sample/invoice', 'a=b'], 'takes no check'],
+      [['set', 'sample/invoice', 'npm test'], 'NAME=COMMAND'],
+    ] as const)
+      expect(await cli(['checks', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(said) })
+    expect(await cli(['checks', 'set', 'sample/invoice', 'a=b', 'a=c'])).toMatchObject({ code: 1, err: expect.stringContaining('checks') })
+  })
+})
+
 describe('setup', () => {
   const path = () => `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`
 

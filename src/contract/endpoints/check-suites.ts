@@ -5,7 +5,7 @@ import { type Endpoint, org, v1 } from '../endpoint.ts'
 
 const of_repository = z.object({ repo_id: id().describe('The repository') })
 
-/** How runs treat failing checks, by repository: kept now, followed once pull requests have checks. */
+/** How runs treat failing checks, by repository. */
 export const checkSuiteEndpoints = {
   getCheckSuiteSettings: {
     ...v1,
@@ -26,8 +26,7 @@ export const checkSuiteEndpoints = {
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/check-suite-settings',
     summary: 'Change how runs treat failing checks of a repository',
-    description:
-      'A key that is null or absent stays as it is. The settings are kept in this version, and followed when pull requests have checks.',
+    description: 'A key that is null or absent stays as it is. Followed by runs at work from their next look at checks on.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: org,

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { admin } from './admin.ts'
+import { checks } from './checks.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { egress } from './egress.ts'
@@ -34,6 +35,7 @@ export const commands: Command[] = [
   tokens,
   egress,
   setup,
+  checks,
   webhooks,
   open,
   login,

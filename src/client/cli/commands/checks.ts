@@ -1,0 +1,48 @@
+import type { Answer } from '../../sdk/operations.ts'
+import { command, type Options, whole } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { plainText } from '../plain-text.ts'
+import { repositoryId } from '../repository.ts'
+
+const acts = ['show', 'set', 'clear'] as const
+const options = {
+  timeout: { type: 'string', value: 'SECONDS', about: 'set: what each of them may take' },
+} as const satisfies Options
+
+export const checks = command({
+  name: 'checks',
+  summary: 'say which checks run on what runs push, or change it',
+  takes: '[show | set | clear] REPO [NAME=COMMAND…]',
+  words: [2, 22],
+  choices: acts,
+  options,
+  notes: [
+    'Each NAME=COMMAND is one word, so it stands in quotes: agentrun checks set web "test=npm test" "lint=npm run lint". What is set replaces what was.',
+  ],
+  async run({ words: [act = 'show', repo = '', ...given], values, client, json, print, signal }) {
+    if (act === 'set' ? given.length === 0 : given.length > 0)
+      throw new UsageError(act === 'set' ? 'agentrun checks set takes one check at least' : `agentrun checks ${act} takes no check`)
+    const timeout = values.timeout === undefined ? {} : { timeout_seconds: whole('--timeout', values.timeout) }
+    const body = { checks: given.map(text => ({ ...nameAndCommand(text), ...timeout })) }
+    const params = { repo_id: await repositoryId(client(), repo, signal) }
+    const set =
+      act === 'show'
+        ? await client().call('getCheckCommands', { params, signal })
+        : await client().call('setCheckCommands', { params, body, repeatable: true, signal })
+    if (json) print.json(set)
+    else for (const line of linesOf(set)) print.line(line)
+    return 0
+  },
+})
+
+function nameAndCommand(text: string): { name: string; command: string } {
+  const [, name, command] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+  if (name === undefined || command === undefined) throw new UsageError(`a check must be NAME=COMMAND, and is ${JSON.stringify(text)}`)
+  return { name, command }
+}
+
+function linesOf({ checks }: Answer<'getCheckCommands'>): string[] {
+  if (checks.length === 0) return ['no checks']
+  const width = Math.max(...checks.map(check => check.name.length))
+  return checks.map(({ name, command, timeout_seconds }) => plainText(`${name.padEnd(width)}  ${command}  (at most ${timeout_seconds} s)`))
+}

@@ -1,0 +1,44 @@
+import { CheckCommands, CheckCommandsInput, PullRequestChecks, PullRequestChecksQuery } from '../checks.ts'
+import { id } from '../decimal.ts'
+import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
+
+/** Checks that the service runs itself, and what all checks of a pull request have said. */
+export const checkEndpoints = {
+  getCheckCommands: {
+    ...v1,
+    tag: 'checks',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/checks',
+    summary: 'The checks of a repository',
+    scope: 'repos:read',
+    bucket: 'standard',
+    params: repository,
+    response: CheckCommands,
+  },
+  setCheckCommands: {
+    ...v1,
+    tag: 'checks',
+    method: 'PUT',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/checks',
+    summary: 'Set the checks of a repository',
+    description:
+      'Each runs on what a run has pushed, in a sandbox of its own: a fresh clone, the setup commands of the repository, then the command, with what the agent of the run may reach and the secrets that it has. What fails goes back to the agent as `check-suite-settings` say. What is set replaces what was, from the next push on.',
+    scope: 'repos:admin',
+    bucket: 'standard',
+    params: repository,
+    body: CheckCommandsInput,
+    response: CheckCommands,
+  },
+  listPullRequestChecks: {
+    ...v1,
+    tag: 'checks',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/prs/{pr_id}/checks',
+    summary: 'What the checks of a pull request say',
+    scope: 'runs:read',
+    bucket: 'standard',
+    params: org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') }),
+    query: PullRequestChecksQuery,
+    response: PullRequestChecks,
+  },
+} as const satisfies Record<string, Endpoint>

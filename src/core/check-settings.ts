@@ -1,0 +1,29 @@
+/** How runs treat failing checks of a repository. */
+export type CheckSettings = {
+  check_retry_count: number
+  ignored_checks: string[]
+  check_retry_counts: Record<string, number>
+  custom_prompts: Record<string, string>
+  high_priority_apps: string[]
+}
+
+/** As JSON text, null for what nobody has set. */
+type Kept = { check_retry_count: number | null } & Record<Exclude<keyof CheckSettings, 'check_retry_count'>, string | null>
+
+const RETRIES = 3
+
+/** What is kept, with what is usual for what nobody has set. */
+export function checkSettings(kept: Kept | undefined): CheckSettings {
+  const read = <T>(json: string | null | undefined, usual: T) => (json == null ? usual : (JSON.parse(json) as T))
+  return {
+    check_retry_count: kept?.check_retry_count ?? RETRIES,
+    ignored_checks: read<string[]>(kept?.ignored_checks, []),
+    check_retry_counts: read<Record<string, number>>(kept?.check_retry_counts, {}),
+    custom_prompts: read<Record<string, string>>(kept?.custom_prompts, {}),
+    high_priority_apps: read<string[]>(kept?.high_priority_apps, []),
+  }
+}
+
+/** How often a check is worked on. */
+export const retriesOf = (settings: CheckSettings, name: string): number =>
+  Object.hasOwn(settings.check_retry_counts, name) ? (settings.check_retry_counts[name] ?? 0) : settings.check_retry_count
