@@ -1,4 +1,4 @@
-import type { Outgoing } from '../egress/post.ts'
+import type { Outgoing } from '../egress/connect-checked.ts'
 import { createResolver } from '../egress/resolve.ts'
 import { Deliverer } from '../webhooks/deliverer.ts'
 import type { WebhookDeps } from '../webhooks/settings.ts'

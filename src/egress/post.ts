@@ -1,18 +1,8 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import { type AttemptOutcome, readRetryAfter } from '../core/webhook-retries.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
-import { decide } from './decide.ts'
-import { dial } from './dial.ts'
-import { type Policy, usual_caps } from './policy.ts'
-
-/** How far this service itself goes out: as the operator lets what runs in sandboxes. */
-export type Outgoing = {
-  resolve: Policy['resolve']
-  allow_private: boolean
-  upstream: URL | null
-}
+import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 
 /** From the first question to a name server to the end of the answer. */
 const MOST_MS = 10_000
@@ -36,8 +26,6 @@ export async function post(
   return { ...outcome, latency_ms: Math.round(performance.now() - began) }
 }
 
-class Refused extends Error {}
-
 function failureOf(error: unknown, given: AbortSignal, signal: AbortSignal): { error: string; refused: boolean } {
   if (given.aborted) return { error: 'the service stopped before there was an answer', refused: false }
   if (signal.aborted) return { error: `no answer within ${MOST_MS / 1_000} seconds`, refused: false }
@@ -54,7 +42,7 @@ async function exchange(
   const secure = target.protocol === 'https:'
   const authority = parseAuthority(target.host, secure ? 443 : 80)
   if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
-  const socket = await connected(outgoing, authority, secure, signal)
+  const socket = await connectChecked(outgoing, authority, { method: 'POST', secure, signal })
   try {
     const answer = await answered(socket, target, authority, headers, body, signal)
     const text = await beginningOf(answer, signal)
@@ -69,34 +57,6 @@ async function exchange(
   } finally {
     socket.destroy()
   }
-}
-
-/** A connection to one of the addresses that were checked, with TLS where it is asked for. Throws Refused for an address that may not be. */
-async function connected(outgoing: Outgoing, authority: Authority, secure: boolean, signal: AbortSignal): Promise<Socket> {
-  const rule = { host: authority.host, port: authority.port }
-  const policy: Policy = { ...outgoing, rules: async () => [rule], caps: usual_caps, onSaid() {}, onRefused() {} }
-  const decision = await unlessAborted(decide(policy, authority, 'POST'), signal)
-  if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
-  const dialled = dial(policy, decision.to)
-  // Whoever is too late is closed.
-  const plain = await unlessAborted(dialled, signal, socket => socket.destroy())
-  if (!secure) return plain
-  const socket = connectTls({
-    socket: plain,
-    ...(!authority.address && { servername: authority.host }),
-    host: authority.host,
-    ALPNProtocols: ['http/1.1'],
-  })
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => {
-      socket.destroy()
-      plain.destroy()
-      reject(error)
-    }
-    socket.once('secureConnect', () => resolve(socket))
-    socket.on('error', fail)
-    signal.addEventListener('abort', fail, { once: true })
-  })
 }
 
 function answered(
@@ -145,16 +105,4 @@ async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promis
   clearTimeout(timer)
   answer.destroy()
   return Buffer.concat(pieces).toString('utf8').replaceAll('\0', '').slice(0, KEPT_ANSWER_CHARS).toWellFormed()
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, late: (value: T) => void = () => {}): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      work.then(late, () => {})
-      reject(signal.reason)
-    }
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject)
-  })
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts'
 import type { KnownValue } from '../core/redact.ts'
 import type { Sealer } from '../core/sealing.ts'
-import type { Outgoing } from '../egress/post.ts'
+import type { Outgoing } from '../egress/connect-checked.ts'
 import type { Transactional } from '../store/database.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Outgoing, post } from '../../src/egress/post.ts'
+import type { Outgoing } from '../../src/egress/connect-checked.ts'
+import { post } from '../../src/egress/post.ts'
 import { serveSecure } from '../egress/servers.ts'
 import { type Answer, startReceiver } from './receiver.ts'
 

@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Authority } from './authority.ts'
+import { decide } from './decide.ts'
+import { dial } from './dial.ts'
+import { type Policy, usual_caps } from './policy.ts'
+
+/** How far this service itself goes out: as the operator lets what runs in sandboxes. */
+export type Outgoing = {
+  resolve: Policy['resolve']
+  allow_private: boolean
+  upstream: URL | null
+}
+
+/** The address may not be reached, whatever is tried. */
+export class Refused extends Error {}
+
+/** A connection to one of the addresses that were checked, with TLS where it is asked for. Throws Refused for an address that may not be. */
+export async function connectChecked(
+  outgoing: Outgoing,
+  authority: Authority,
+  { method, secure, signal }: { method: string; secure: boolean; signal: AbortSignal },
+): Promise<Socket> {
+  const rule = { host: authority.host, port: authority.port }
+  const policy: Policy = { ...outgoing, rules: async () => [rule], caps: usual_caps, onSaid() {}, onRefused() {} }
+  const decision = await unlessAborted(decide(policy, authority, method), signal)
+  if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
+  const dialled = dial(policy, decision.to)
+  // Whoever is too late is closed.
+  const plain = await unlessAborted(dialled, signal, socket => socket.destroy())
+  if (!secure) return plain
+  const socket = connectTls({
+    socket: plain,
+    ...(!authority.address && { servername: authority.host }),
+    host: authority.host,
+    ALPNProtocols: ['http/1.1'],
+  })
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      socket.destroy()
+      plain.destroy()
+      reject(error)
+    }
+    socket.once('secureConnect', () => resolve(socket))
+    socket.on('error', fail)
+    signal.addEventListener('abort', fail, { once: true })
+  })
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, late: (value: T) => void = () => {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      work.then(late, () => {})
+      reject(signal.reason)
+    }
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject)
+  })
+}

@@ -1,0 +1,84 @@
+import { type IncomingMessage, request } from 'node:http'
+import { authorityText, parseAuthority } from './authority.ts'
+import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
+
+/** The part of `fetch` that clients of other services need. Redirects are given as they are, to be judged by who asks. */
+export type Fetch = (
+  url: string,
+  init?: { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal },
+) => Promise<Response>
+
+/** No body may come with these. */
+const BODILESS = [204, 205, 304]
+
+/**
+ * A `fetch` that goes no further than `outgoing` lets it: the name is resolved once, its addresses are checked, and one of those is connected
+ * to. Bounded in time and in what is read. Rejects with TypeError and the reason as its cause, as `fetch` does.
+ */
+export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: number; max_bytes: number }): Fetch {
+  return async (url, init = {}) => {
+    const timeout = AbortSignal.timeout(ms)
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
+    try {
+      return await exchange(outgoing, new URL(url), { ...init, signal }, max_bytes)
+    } catch (error) {
+      if (init.signal?.aborted) throw init.signal.reason
+      const cause = timeout.aborted ? new Error(`no answer within ${ms / 1_000} seconds`) : error
+      throw new TypeError('fetch failed', { cause })
+    }
+  }
+}
+
+async function exchange(
+  outgoing: Outgoing,
+  target: URL,
+  { method = 'GET', headers = {}, body, signal }: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal },
+  max_bytes: number,
+): Promise<Response> {
+  const secure = target.protocol === 'https:'
+  const authority = parseAuthority(target.host, secure ? 443 : 80)
+  if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
+  const socket = await connectChecked(outgoing, authority, { method, secure, signal })
+  try {
+    const bytes = body === undefined ? null : Buffer.from(body, 'utf8')
+    const asked = request({
+      createConnection: () => socket,
+      method,
+      path: `${target.pathname}${target.search}`,
+      headers: {
+        ...headers,
+        host: authorityText(authority, secure ? 443 : 80),
+        connection: 'close',
+        ...(bytes && { 'content-length': bytes.length }),
+      },
+      signal,
+    })
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      asked.once('response', resolve)
+      asked.on('error', reject)
+      asked.end(bytes ?? undefined)
+    })
+    const read = await wholeOf(answer, max_bytes)
+    const status = answer.statusCode ?? 0
+    return new Response(BODILESS.includes(status) ? null : new Uint8Array(read), { status, headers: headersOf(answer) })
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function wholeOf(answer: IncomingMessage, max_bytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > max_bytes) throw new Error(`the answer is larger than ${max_bytes} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function headersOf({ headers }: IncomingMessage): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  )
+}
