@@ -60,7 +60,13 @@ const rooms: Record<string, Room> = {
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },
   // What is reported to others: out by the same checks as what runs in sandboxes.
-  'src/webhooks': { code: ['src/egress/post.ts', 'src/store'], types: ['src/telemetry/port.ts'], node: ['node:timers/promises'] },
+  'src/webhooks': {
+    code: ['src/egress/post.ts', 'src/store'],
+    types: ['src/egress/connect-checked.ts', 'src/telemetry/port.ts'],
+    node: ['node:timers/promises'],
+  },
+  // Other forges, by their APIs: it reaches them with the `fetch` that it is given.
+  'src/forge': { packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error'] },
   // What touches the machine.
   'src/system': { node: true },
   'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },

@@ -1,0 +1,113 @@
+import { createAppAuth } from '@octokit/auth-app'
+import { Octokit } from '@octokit/core'
+import type { ForgeRepository } from '../../core/forge-address.ts'
+import { ForgeError } from '../port.ts'
+import { boundFetch, type PlainFetch } from './bound-fetch.ts'
+import { forgeErrorFrom } from './failure.ts'
+
+/** A personal access token, or an app with one installation or as many as owners have made. */
+export type GitHubCredentials = { token: string } | { app_id: number; private_key: string; installation_id: number | null }
+export type GitHubSettings = { origin: string; credentials: GitHubCredentials; fetch: PlainFetch; user_agent: string }
+
+/** A token that git is given is good for so long at least: a large push takes its time. */
+const GIT_MS = 10 * 60_000
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** github.com has its API on a host of its own, a server of one's own below `/api/v3`. */
+export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
+
+type InstallationToken = { token: string; expiresAt: string }
+
+/** Requests to one GitHub as one identity. Tokens of installations are kept as long as they are good, and made anew when GitHub takes one back. */
+export class GitHubClient {
+  readonly #settings: GitHubSettings
+  readonly #base: { baseUrl: string; userAgent: string; log: typeof silent; request: { fetch: PlainFetch } }
+  readonly #own: Octokit
+  readonly #installed = new Map<number, Octokit>()
+  readonly #installation_of = new Map<string, number>()
+
+  constructor(settings: GitHubSettings) {
+    this.#settings = settings
+    const baseUrl = apiUrl(settings.origin)
+    this.#base = { baseUrl, userAgent: settings.user_agent, log: silent, request: { fetch: boundFetch(settings.fetch, baseUrl) } }
+    const { credentials } = settings
+    this.#own =
+      'token' in credentials
+        ? new Octokit({ ...this.#base, auth: credentials.token })
+        : new Octokit({
+            ...this.#base,
+            authStrategy: createAppAuth,
+            auth: { appId: credentials.app_id, privateKey: credentials.private_key },
+          })
+  }
+
+  get isApp(): boolean {
+    return !('token' in this.#settings.credentials)
+  }
+
+  /** As the app itself, or as whoever the token is of. */
+  async asSelf<T>(work: (octokit: Octokit) => Promise<T>): Promise<T> {
+    return this.#perform(this.#own, work)
+  }
+
+  /** As whoever may work on that repository. */
+  async on<T>(repo: ForgeRepository, work: (octokit: Octokit) => Promise<T>): Promise<T> {
+    const octokit = await this.#for(repo)
+    try {
+      return await this.#perform(octokit, work)
+    } catch (error) {
+      if (!this.isApp || !(error instanceof ForgeError) || error.code !== 'auth') throw error
+      // An installation's token ends before its time when somebody changes what the app may do.
+      await this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh: true }))
+      return this.#perform(octokit, work)
+    }
+  }
+
+  async installation<T>(installation_id: number, work: (octokit: Octokit) => Promise<T>): Promise<T> {
+    return this.#perform(this.#ofInstallation(installation_id), work)
+  }
+
+  async gitToken(repo: ForgeRepository): Promise<{ token: string; expires_at: Date | null }> {
+    const { credentials } = this.#settings
+    if ('token' in credentials) return { token: credentials.token, expires_at: null }
+    const octokit = await this.#for(repo)
+    const ask = (refresh: boolean) =>
+      this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh }) as Promise<InstallationToken>)
+    let found = await ask(false)
+    if (Date.parse(found.expiresAt) - Date.now() < GIT_MS) found = await ask(true)
+    return { token: found.token, expires_at: new Date(found.expiresAt) }
+  }
+
+  async #for(repo: ForgeRepository): Promise<Octokit> {
+    const { credentials } = this.#settings
+    if ('token' in credentials) return this.#own
+    return this.#ofInstallation(credentials.installation_id ?? (await this.#findInstallation(repo)))
+  }
+
+  async #findInstallation({ owner, name }: ForgeRepository): Promise<number> {
+    const known = this.#installation_of.get(`${owner}/${name}`)
+    if (known !== undefined) return known
+    const { data } = await this.asSelf(octokit => octokit.request('GET /repos/{owner}/{repo}/installation', { owner, repo: name }))
+    this.#installation_of.set(`${owner}/${name}`, data.id)
+    return data.id
+  }
+
+  #ofInstallation(installationId: number): Octokit {
+    const known = this.#installed.get(installationId)
+    if (known) return known
+    const { credentials } = this.#settings
+    if ('token' in credentials) return this.#own
+    const auth = { appId: credentials.app_id, privateKey: credentials.private_key, installationId }
+    const made = new Octokit({ ...this.#base, authStrategy: createAppAuth, auth })
+    this.#installed.set(installationId, made)
+    return made
+  }
+
+  async #perform<T>(octokit: Octokit, work: (octokit: Octokit) => Promise<T>): Promise<T> {
+    try {
+      return await work(octokit)
+    } catch (error) {
+      throw forgeErrorFrom(error)
+    }
+  }
+}

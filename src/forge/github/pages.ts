@@ -1,0 +1,19 @@
+const PER_PAGE = 100
+/** Nobody has so many that matter to a run. */
+const MOST_PAGES = 50
+
+type Page<T> = { headers: { link?: string | undefined }; data: T[] }
+
+/** Everything of a list, page by page, `limit` at most. Of the address of a next page only its number is believed. */
+export async function allPages<T>(
+  ask: (page: { per_page: number; page: number }) => Promise<Page<T>>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
+  const all: T[] = []
+  for (let page = 1; page <= MOST_PAGES && all.length < limit; page++) {
+    const { data, headers } = await ask({ per_page: PER_PAGE, page })
+    all.push(...data)
+    if (!/<[^>]*>;\s*rel="next"/.test(headers.link ?? '')) break
+  }
+  return all.slice(0, limit)
+}

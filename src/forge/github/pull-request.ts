@@ -1,0 +1,41 @@
+import type { RemotePullRequest, RemoteState } from '../port.ts'
+
+/** What GitHub says of a pull request, in a list or alone. */
+type Described = {
+  number: number
+  html_url: string
+  state: string
+  draft?: boolean | undefined
+  merged_at: string | null
+  merge_commit_sha: string | null
+  title: string
+  body: string | null
+  head: { ref: string; sha: string }
+  base: { ref: string; sha: string }
+  mergeable?: boolean | null | undefined
+}
+
+export function remotePullRequest(pr: Described): RemotePullRequest {
+  const state = stateOf(pr)
+  return {
+    number: pr.number,
+    url: pr.html_url,
+    state,
+    title: pr.title,
+    body: pr.body ?? '',
+    head_branch: pr.head.ref,
+    head_sha: pr.head.sha,
+    base_branch: pr.base.ref,
+    base_sha: pr.base.sha,
+    merge_sha: state === 'merged' ? pr.merge_commit_sha : null,
+    merged_at: state === 'merged' && pr.merged_at !== null ? new Date(pr.merged_at) : null,
+    mergeable: pr.mergeable === true ? 'clean' : pr.mergeable === false ? 'conflict' : 'unknown',
+  }
+}
+
+function stateOf({ merged_at, merge_commit_sha, state, draft }: Described): RemoteState {
+  // Which commit merged it is known a moment later; until then it is closed, and asked again.
+  if (merged_at !== null && merge_commit_sha !== null) return 'merged'
+  if (state !== 'open') return 'closed'
+  return draft === true ? 'draft' : 'open'
+}

@@ -1,0 +1,107 @@
+import type { ForgeRepository } from '../core/forge-address.ts'
+
+/**
+ * Why a forge did not do something.
+ * - `unreachable` no answer: nobody knows whether it was done · `server_error` it failed itself (5xx) · `rate_limited` later, after `retry_after_seconds`
+ * - `auth` it does not know our credentials · `forbidden` they do not suffice · `not_found` no such thing, or none that we may see
+ * - `conflict` its state does not allow it · `refused` it does not take what was sent · `answer` nobody can read what it answered
+ */
+export type ForgeErrorCode =
+  | 'unreachable'
+  | 'server_error'
+  | 'rate_limited'
+  | 'auth'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'refused'
+  | 'answer'
+
+/** The one error of this port. `message` may be shown: it holds no credential. */
+export class ForgeError extends Error {
+  override name = 'ForgeError'
+  readonly code: ForgeErrorCode
+  readonly http_status: number | null
+  readonly retry_after_seconds: number | null
+  constructor(code: ForgeErrorCode, message: string, details: { http_status?: number | null; retry_after_seconds?: number | null } = {}) {
+    super(message)
+    this.code = code
+    this.http_status = details.http_status ?? null
+    this.retry_after_seconds = details.retry_after_seconds ?? null
+  }
+  /** Whether the same call may succeed later without anybody changing anything. */
+  get retryable(): boolean {
+    return this.code === 'unreachable' || this.code === 'server_error' || this.code === 'rate_limited'
+  }
+}
+
+export type RemoteState = 'open' | 'draft' | 'closed' | 'merged'
+export type RemotePullRequest = {
+  number: number
+  url: string
+  state: RemoteState
+  title: string
+  body: string
+  head_branch: string
+  head_sha: string
+  base_branch: string
+  base_sha: string
+  /** With `merged` alone. */
+  merge_sha: string | null
+  merged_at: Date | null
+  mergeable: 'clean' | 'conflict' | 'unknown'
+}
+export type NewRemotePullRequest = { title: string; body: string; head_branch: string; base_branch: string; draft: boolean }
+
+/** A check run or a commit status, in GitHub's words. `log_excerpt`: what it says of itself, which may be anything. */
+export type RemoteCheck = {
+  name: string
+  app: string | null
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: string | null
+  url: string | null
+  log_excerpt: string
+  started_at: Date | null
+  completed_at: Date | null
+}
+
+export type RemoteComment = { id: number; url: string; author: string; body: string }
+export type RemoteListing = { full_name: string; url: string; default_branch: string | null; private: boolean; archived: boolean }
+
+/**
+ * A forge that an organization is connected to. Everything is by its API and with the connection's credentials; every method rejects with
+ * ForgeError and nothing else, but for the reason of an abort. What it answers with texts of people is to be trusted as little as they are.
+ */
+export type RemoteForge = {
+  readonly kind: 'github'
+  /** Who we are there: the login, and for an app its name too. */
+  identity(): Promise<{ login: string; app: string | null }>
+  /** What git signs in with over https; good for ten minutes at least. `expires_at` null: until somebody takes it back. */
+  gitCredentials(repo: ForgeRepository): Promise<{ username: string; password: string; expires_at: Date | null }>
+  /** The newest pull request of a branch of that repository, in whatever state; an open one before all others. */
+  findPullRequest(repo: ForgeRepository, head_branch: string): Promise<RemotePullRequest | null>
+  getPullRequest(repo: ForgeRepository, number: number): Promise<RemotePullRequest>
+  /** Asking twice makes no second one while the first is open: `refused`, and `findPullRequest` has it. A forge without drafts makes an open one. */
+  createPullRequest(repo: ForgeRepository, pr: NewRemotePullRequest): Promise<RemotePullRequest>
+  updatePullRequest(
+    repo: ForgeRepository,
+    number: number,
+    change: { title?: string; body?: string; base_branch?: string; state?: 'open' | 'closed' },
+  ): Promise<RemotePullRequest>
+  setDraft(repo: ForgeRepository, number: number, draft: boolean): Promise<void>
+  /** Merges it while its head is `head_sha`; `conflict` otherwise. Answers the commit on the base branch. */
+  mergePullRequest(
+    repo: ForgeRepository,
+    number: number,
+    input: { method: 'merge' | 'squash'; head_sha: string; message: string },
+  ): Promise<{ merge_sha: string }>
+  /** On an issue or a pull request; they share their numbers. */
+  createComment(repo: ForgeRepository, number: number, body: string): Promise<RemoteComment>
+  listComments(repo: ForgeRepository, number: number): Promise<RemoteComment[]>
+  /** Check runs and statuses of a commit, the newest of each name. */
+  listChecks(repo: ForgeRepository, sha: string): Promise<RemoteCheck[]>
+  /** What somebody may do there. A stranger: `none`. */
+  permissionOf(repo: ForgeRepository, login: string): Promise<'admin' | 'write' | 'read' | 'none'>
+  /** All that the credentials show, `limit` at most. */
+  listRepositories(limit: number): Promise<RemoteListing[]>
+}

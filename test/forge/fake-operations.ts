@@ -1,0 +1,184 @@
+import { exampleOf } from './description.ts'
+import type { FakePull, FakeState } from './fake-state.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
+type Json = any
+export type Asked = { params: Record<string, string>; query: URLSearchParams; body: Json; login: string }
+export type Answered = { status: number; body: Json; link?: string }
+
+const no = (status: number, message: string, errors?: Json[]): Answered => ({
+  status,
+  body: { message, documentation_url: 'https://docs.github.com/rest', status: String(status), ...(errors && { errors }) },
+})
+
+/** One page of a list, with the `Link` that GitHub adds. */
+function page<T>(asked: Asked, url: string, all: T[]): { rows: T[]; link: string | undefined } {
+  const size = Math.min(100, Number(asked.query.get('per_page') ?? 30))
+  const n = Number(asked.query.get('page') ?? 1)
+  const last = Math.max(1, Math.ceil(all.length / size))
+  const to = (number: number, rel: string) => `<${url}?per_page=${size}&page=${number}>; rel="${rel}"`
+  return { rows: all.slice((n - 1) * size, n * size), link: n < last ? `${to(n + 1, 'next')}, ${to(last, 'last')}` : undefined }
+}
+
+const list = ({ rows, link }: { rows: Json[]; link: string | undefined }, body: Json = rows): Answered => ({
+  status: 200,
+  body,
+  ...(link && { link }),
+})
+
+/** What GitHub does, by operation of its description. */
+export function fakeOperations(state: FakeState): Record<string, (asked: Asked) => Answered> {
+  const pulls = '/repos/{owner}/{repo}/pulls'
+  const one = (asked: Asked, work: (pull: FakePull) => Answered): Answered => {
+    const pull = state.pulls.find(({ number }) => number === Number(asked.params.pull_number))
+    return pull ? work(pull) : no(404, 'Not Found')
+  }
+  const whole = (pull: FakePull, status = 200): Answered => ({ status, body: state.pullObject(pull, 'whole') })
+  return {
+    [`GET ${pulls}`]: asked => {
+      const { query } = asked
+      const head = query.get('head')
+      const wanted = query.get('state') ?? 'open'
+      const found = state.pulls
+        .filter(pull => head === null || head === `${state.owner}:${pull.head}`)
+        .filter(pull => wanted === 'all' || pull.state === wanted)
+        .sort((a, b) => (query.get('direction') === 'asc' ? a.number - b.number : b.number - a.number))
+      return list(
+        page(
+          asked,
+          `${state.api}/pulls`,
+          found.map(pull => state.pullObject(pull, 'simple')),
+        ),
+      )
+    },
+    [`POST ${pulls}`]: ({ body }) => {
+      if (body.draft && !state.drafts_allowed) return no(422, 'Draft pull requests are not supported in this repository.')
+      const missing = (['head', 'base'] as const).find(field => state.sha(body[field]) === null)
+      if (missing) return no(422, 'Validation Failed', [{ resource: 'PullRequest', field: missing, code: 'invalid' }])
+      if (state.pulls.some(pull => pull.state === 'open' && pull.head === body.head && pull.base === body.base))
+        return no(422, 'Validation Failed', [
+          { resource: 'PullRequest', code: 'custom', message: `A pull request already exists for ${state.owner}:${body.head}.` },
+        ])
+      if (state.sha(body.head) === state.sha(body.base))
+        return no(422, 'Validation Failed', [
+          { resource: 'PullRequest', code: 'custom', message: `No commits between ${body.base} and ${body.head}` },
+        ])
+      const { title, body: text = '', head, base, draft = false } = body
+      const pull: FakePull = { number: 100 + state.pulls.length, state: 'open', merged_sha: null, title, body: text, head, base, draft }
+      state.pulls.push(pull)
+      return whole(pull, 201)
+    },
+    [`GET ${pulls}/{pull_number}`]: asked => one(asked, pull => whole(pull)),
+    [`PATCH ${pulls}/{pull_number}`]: asked =>
+      one(asked, pull => {
+        const { title, body, state: to, base } = asked.body
+        if (to !== undefined && pull.merged_sha !== null)
+          return no(422, 'Validation Failed', [{ resource: 'PullRequest', field: 'state', code: 'invalid' }])
+        Object.assign(pull, {
+          ...(title && { title }),
+          ...(body !== undefined && { body }),
+          ...(to && { state: to }),
+          ...(base && { base }),
+        })
+        return whole(pull)
+      }),
+    [`PUT ${pulls}/{pull_number}/merge`]: asked =>
+      one(asked, pull => {
+        if (pull.state !== 'open' || pull.draft) return no(405, 'Pull Request is not mergeable')
+        if (asked.body.sha !== undefined && asked.body.sha !== state.sha(pull.head))
+          return no(409, 'Head branch was modified. Review and try the merge again.')
+        const sha = state.merge(pull, asked.body.commit_title ?? 'Merge')
+        return { status: 200, body: { sha, merged: true, message: 'Pull Request successfully merged' } }
+      }),
+    'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': asked => {
+      const number = Number(asked.params.issue_number)
+      const found = state.comments.filter(comment => comment.number === number)
+      return list(
+        page(
+          asked,
+          `${state.api}/issues/${number}/comments`,
+          found.map(comment => state.commentObject(comment)),
+        ),
+      )
+    },
+    'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': ({ params, body, login }) => {
+      const comment = { id: 5_000 + state.comments.length, number: Number(params.issue_number), user: login, body: body.body }
+      state.comments.push(comment)
+      return { status: 201, body: state.commentObject(comment) }
+    },
+    'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': asked => {
+      const found = state.checks.flatMap((check, i) => (check.sha === asked.params.ref ? [state.checkObject(check, i + 1)] : []))
+      const { rows, link } = page(asked, `${state.api}/commits/${asked.params.ref}/check-runs`, found)
+      return list({ rows, link }, { total_count: found.length, check_runs: rows })
+    },
+    'GET /repos/{owner}/{repo}/commits/{ref}/status': asked => {
+      const found = state.statuses.flatMap((status, i) => (status.sha === asked.params.ref ? [state.statusObject(status, i + 1)] : []))
+      const { rows, link } = page(asked, `${state.api}/commits/${asked.params.ref}/status`, found)
+      const base = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/status', 200)
+      return list({ rows, link }, { ...base, sha: asked.params.ref, total_count: found.length, statuses: rows })
+    },
+    'GET /repos/{owner}/{repo}/collaborators/{username}/permission': ({ params }) => {
+      const permission = state.permissions.get(params.username ?? '')
+      if (!permission) return no(404, 'Not Found')
+      const base = exampleOf('GET', '/repos/{owner}/{repo}/collaborators/{username}/permission', 200)
+      return {
+        status: 200,
+        body: { ...base, permission, role_name: permission, user: { ...base.user, login: params.username, role_name: permission } },
+      }
+    },
+  }
+}
+
+/** What is asked of GitHub as a whole, by a token or an app. */
+export function fakeOwnOperations(state: FakeState, app: { id: number; slug: string }, issue: () => { token: string; expires_at: string }) {
+  const repositories = () => {
+    const [base] = exampleOf('GET', '/installation/repositories', 200).repositories
+    const full_name = `${state.owner}/${state.repo}`
+    const extra = Array.from({ length: 130 }, (_, i) => `${state.owner}/other-${i}`)
+    return [full_name, ...extra].map((name, i) => ({
+      ...base,
+      ...{ id: i + 1, name: name.split('/')[1], full_name: name, private: true, default_branch: 'main' },
+      ...{ html_url: `${state.origin}/${name}`, clone_url: `${state.origin}/${name}.git` },
+    }))
+  }
+  const installation = () => ({
+    ...exampleOf('GET', '/repos/{owner}/{repo}/installation', 200),
+    id: 77,
+    app_id: app.id,
+    app_slug: app.slug,
+  })
+  const operations: Record<string, (asked: Asked) => Answered> = {
+    'GET /user': ({ login }) => ({ status: 200, body: { ...exampleOf('GET', '/user', 200), login } }),
+    'GET /app': () => ({ status: 200, body: { ...exampleOf('GET', '/app', 200), id: app.id, slug: app.slug } }),
+    'GET /user/repos': asked => {
+      const [base] = exampleOf('GET', '/user/repos', 200)
+      return list(
+        page(
+          asked,
+          `${state.origin}/api/v3/user/repos`,
+          repositories().map(row => ({ ...base, ...row })),
+        ),
+      )
+    },
+    'GET /app/installations': asked => {
+      const [base] = exampleOf('GET', '/app/installations', 200)
+      // The description wants an account to be a user and an enterprise at once.
+      const account = { ...base.account, name: 'acme', slug: 'acme', created_at: base.created_at, updated_at: base.updated_at }
+      return list(
+        page(asked, `${state.origin}/api/v3/app/installations`, [{ ...base, account, id: 77, app_id: app.id, app_slug: app.slug }]),
+      )
+    },
+    'GET /installation/repositories': asked => {
+      const all = repositories()
+      const { rows, link } = page(asked, `${state.origin}/api/v3/installation/repositories`, all)
+      return list({ rows, link }, { total_count: all.length, repositories: rows })
+    },
+    'GET /repos/{owner}/{repo}/installation': () => ({ status: 200, body: installation() }),
+    'POST /app/installations/{installation_id}/access_tokens': ({ params }) => {
+      if (params.installation_id !== '77') return no(404, 'Not Found')
+      const base = exampleOf('POST', '/app/installations/{installation_id}/access_tokens', 201)
+      return { status: 201, body: { ...base, ...issue() } }
+    },
+  }
+  return operations
+}

@@ -1,0 +1,133 @@
+import { gitIn } from '../runs/coding-app.ts'
+import { exampleOf } from './description.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are built on the published examples
+type Json = any
+
+export type FakePull = {
+  number: number
+  state: 'open' | 'closed'
+  draft: boolean
+  merged_sha: string | null
+  title: string
+  body: string
+  head: string
+  base: string
+}
+export type FakeComment = { id: number; number: number; user: string; body: string }
+export type FakeCheck = {
+  sha: string
+  name: string
+  app: string
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: string | null
+  summary: string
+}
+export type FakeStatus = { sha: string; context: string; state: 'pending' | 'success' | 'failure' | 'error'; description: string }
+
+/** What one repository of the fake has, and how GitHub tells of it. */
+export class FakeState {
+  readonly owner: string
+  readonly repo: string
+  readonly folder: string
+  readonly origin: string
+  pulls: FakePull[] = []
+  comments: FakeComment[] = []
+  checks: FakeCheck[] = []
+  statuses: FakeStatus[] = []
+  permissions = new Map<string, 'admin' | 'write' | 'read'>()
+  drafts_allowed = true
+
+  constructor(place: { owner: string; repo: string; folder: string; origin: string }) {
+    this.owner = place.owner
+    this.repo = place.repo
+    this.folder = place.folder
+    this.origin = place.origin
+  }
+
+  get api(): string {
+    return `${this.origin}/api/v3/repos/${this.owner}/${this.repo}`
+  }
+
+  /** Null: there is no such branch. */
+  sha(branch: string): string | null {
+    try {
+      return gitIn(this.folder, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).trim()
+    } catch {
+      return null
+    }
+  }
+
+  pullObject(pull: FakePull, form: 'whole' | 'simple'): Json {
+    const simple = form === 'simple'
+    const example = exampleOf('GET', simple ? '/repos/{owner}/{repo}/pulls' : '/repos/{owner}/{repo}/pulls/{pull_number}', 200)
+    const base = simple ? example[0] : example
+    const end = (branch: string, side: Json, sha = this.sha(branch)) => ({
+      ...side,
+      ref: branch,
+      label: `${this.owner}:${branch}`,
+      sha: sha ?? '0'.repeat(40),
+    })
+    const ended = pull.state === 'closed' ? '2026-11-22T10:00:00Z' : null
+    return {
+      ...base,
+      ...{
+        number: pull.number,
+        node_id: `PR_${pull.number}`,
+        state: pull.state,
+        title: pull.title,
+        body: pull.body,
+        draft: pull.draft,
+        requested_teams: [],
+      },
+      ...{ url: `${this.api}/pulls/${pull.number}`, html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${pull.number}` },
+      ...{ head: end(pull.head, base.head), base: end(pull.base, base.base) },
+      ...{ closed_at: ended, merged_at: pull.merged_sha === null ? null : ended, merge_commit_sha: pull.merged_sha ?? null },
+      ...(!simple && {
+        merged: pull.merged_sha !== null,
+        mergeable: pull.state === 'open' ? true : null,
+        merged_by: pull.merged_sha === null ? null : base.merged_by,
+      }),
+    }
+  }
+
+  commentObject({ id, number, user, body }: FakeComment): Json {
+    const base = exampleOf('POST', '/repos/{owner}/{repo}/issues/{issue_number}/comments', 201)
+    return {
+      ...base,
+      ...{ id, body, url: `${this.api}/issues/comments/${id}`, user: { ...base.user, login: user } },
+      html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${number}#issuecomment-${id}`,
+      issue_url: `${this.api}/issues/${number}`,
+    }
+  }
+
+  checkObject(check: FakeCheck, id: number): Json {
+    const [base] = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/check-runs', 200).check_runs
+    const done = check.status === 'completed'
+    return {
+      ...base,
+      ...{ id, head_sha: check.sha, name: check.name, status: check.status, conclusion: check.conclusion },
+      ...{
+        completed_at: done ? base.completed_at : null,
+        output: { ...base.output, title: check.name, summary: check.summary, text: null },
+      },
+      ...{ details_url: `${this.origin}/checks/${id}`, app: { ...base.app, slug: check.app } },
+    }
+  }
+
+  statusObject(status: FakeStatus, id: number): Json {
+    const [base] = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/status', 200).statuses
+    return { ...base, id, state: status.state, context: status.context, description: status.description }
+  }
+
+  /** As GitHub does it: base and head as parents, on the base branch. */
+  merge(pull: FakePull, message: string): string {
+    const [base, head] = [this.sha(pull.base) ?? '', this.sha(pull.head) ?? '']
+    const tree = gitIn(this.folder, 'merge-tree', '--write-tree', base, head).trim().split('\n')[0] ?? ''
+    const sha = gitIn(this.folder, 'commit-tree', tree, '-p', base, '-p', head, '-m', message).trim()
+    gitIn(this.folder, 'update-ref', `refs/heads/${pull.base}`, sha)
+    pull.state = 'closed'
+    pull.merged_sha = sha
+    return sha
+  }
+}

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { outgoingFetch } from '../../src/egress/fetch.ts'
+import { createResolver } from '../../src/egress/resolve.ts'
+import { githubForge } from '../../src/forge/github/github.ts'
+import type { RemoteForge } from '../../src/forge/port.ts'
+import { gitIn } from '../runs/coding-app.ts'
+import { type FakeGitHub, startFakeGitHub } from './fake-github.ts'
+
+let github: FakeGitHub
+beforeEach(async () => {
+  github = await startFakeGitHub()
+  const main = gitIn(github.folder, 'rev-parse', 'main').trim()
+  const tree = gitIn(github.folder, 'rev-parse', 'main^{tree}').trim()
+  for (const name of ['one', 'two']) {
+    const sha = gitIn(github.folder, 'commit-tree', tree, '-p', main, '-m', name).trim()
+    gitIn(github.folder, 'update-ref', `refs/heads/${name}`, sha)
+  }
+})
+afterEach(async () => {
+  expect(github.mistakes).toEqual([])
+  await github[Symbol.asyncDispose]()
+})
+
+const repo = { owner: 'acme', name: 'app' }
+const pull = { title: 'One', body: 'words', head_branch: 'one', base_branch: 'main', draft: false }
+const outgoing = { resolve: createResolver(), allow_private: true, upstream: null }
+const fetch = outgoingFetch(outgoing, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
+const settings = () => ({ origin: github.url, fetch, user_agent: 'agentrun/test' })
+const byToken = (): RemoteForge => githubForge({ ...settings(), credentials: { token: github.token } })
+const byApp = (): RemoteForge =>
+  githubForge({ ...settings(), credentials: { app_id: github.app.id, private_key: github.app.private_key, installation_id: null } })
+
+test('a pull request is made, found by its branch, changed, made a draft and ready, closed and opened again', async () => {
+  const forge = byToken()
+  expect(await forge.findPullRequest(repo, 'one')).toBeNull()
+  const made = await forge.createPullRequest(repo, pull)
+  expect(made).toMatchObject({
+    number: 100,
+    state: 'open',
+    head_branch: 'one',
+    base_branch: 'main',
+    url: `${github.url}/acme/app/pull/100`,
+  })
+  expect(await forge.findPullRequest(repo, 'one')).toMatchObject({ number: 100, title: 'One' })
+  expect(await forge.updatePullRequest(repo, 100, { title: 'x'.repeat(300), body: 'b' })).toMatchObject({
+    title: `${'x'.repeat(255)}…`,
+    body: 'b',
+  })
+  await forge.setDraft(repo, 100, true)
+  expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'draft', mergeable: 'clean' })
+  await forge.setDraft(repo, 100, false)
+  expect(await forge.updatePullRequest(repo, 100, { state: 'closed' })).toMatchObject({ state: 'closed' })
+  expect(await forge.updatePullRequest(repo, 100, { state: 'open' })).toMatchObject({ state: 'open' })
+})
+
+test('a second pull request of an open branch is refused, and what is found is the open one before newer ones', async () => {
+  const forge = byToken()
+  await forge.createPullRequest(repo, pull)
+  await expect(forge.createPullRequest(repo, pull)).rejects.toMatchObject({
+    ...{ code: 'refused', http_status: 422, retryable: false },
+    message: 'GitHub answered 422: Validation Failed; A pull request already exists for acme:one.',
+  })
+  const again = await forge.createPullRequest(repo, { ...pull, base_branch: 'two' })
+  await forge.updatePullRequest(repo, again.number, { state: 'closed' })
+  expect((await forge.findPullRequest(repo, 'one'))?.number).toBe(100)
+})
+
+test('where drafts are not supported it is made without', async () => {
+  github.state.drafts_allowed = false
+  expect(await byToken().createPullRequest(repo, { ...pull, draft: true })).toMatchObject({ state: 'open' })
+})
+
+test('a merge names the head that was seen, and says by which commit it was merged', async () => {
+  const forge = byToken()
+  const { head_sha } = await forge.createPullRequest(repo, pull)
+  const input = { method: 'merge', head_sha, message: 'Merge it\n\nAgent-Run: x' } as const
+  await expect(forge.mergePullRequest(repo, 100, { ...input, head_sha: 'f'.repeat(40) })).rejects.toMatchObject({
+    code: 'conflict',
+    http_status: 409,
+  })
+  const { merge_sha } = await forge.mergePullRequest(repo, 100, input)
+  expect(gitIn(github.folder, 'rev-parse', 'main').trim()).toBe(merge_sha)
+  expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'merged', merge_sha })
+  await expect(forge.mergePullRequest(repo, 100, input)).rejects.toMatchObject({ code: 'conflict', http_status: 405 })
+})
+
+test('checks are check runs and statuses together, in the same words', async () => {
+  const sha = github.state.sha('one') ?? ''
+  github.state.checks.push(
+    { sha, name: 'unit', app: 'github-actions', status: 'completed', conclusion: 'failure', summary: '2 failed' },
+    { sha, name: 'lint', app: 'github-actions', status: 'in_progress', conclusion: null, summary: '' },
+  )
+  github.state.statuses.push(
+    { sha, context: 'ci/deploy', state: 'error', description: 'no' },
+    { sha, context: 'ci/slow', state: 'pending', description: '' },
+  )
+  expect(await byToken().listChecks(repo, sha)).toMatchObject([
+    { name: 'unit', app: 'github-actions', status: 'completed', conclusion: 'failure', log_excerpt: 'unit\n\n2 failed' },
+    { name: 'lint', status: 'in_progress', conclusion: null },
+    { name: 'ci/deploy', app: null, status: 'completed', conclusion: 'failure', log_excerpt: 'no' },
+    { name: 'ci/slow', status: 'in_progress', conclusion: null },
+  ])
+})
+
+test('lists are read to their end, page by page, and no further than was asked', async () => {
+  const forge = byToken()
+  for (let i = 0; i < 230; i++) github.state.comments.push({ id: i, number: 7, user: 'ada', body: `${i}` })
+  expect((await forge.listComments(repo, 7)).map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i))
+  expect(github.count('GET /repos/{owner}/{repo}/issues/{issue_number}/comments')).toBe(3)
+  expect(await forge.createComment(repo, 7, 'done')).toMatchObject({ author: 'agent-bot', body: 'done' })
+  for (const each of [forge, byApp()]) {
+    expect(await each.listRepositories(1_000)).toHaveLength(131)
+    expect(await each.listRepositories(20)).toHaveLength(20)
+  }
+})
+
+test('who may do what is what GitHub says; a stranger may nothing', async () => {
+  github.state.permissions.set('ada', 'write').set('eve', 'read')
+  const forge = byToken()
+  const found = await Promise.all(['ada', 'eve', 'mallory'].map(login => forge.permissionOf(repo, login)))
+  expect(found).toEqual(['write', 'read', 'none'])
+})
+
+test('limits, failures and lost answers are told apart, with the time to wait', async () => {
+  const forge = byToken()
+  const name = 'GET /repos/{owner}/{repo}/pulls/{pull_number}'
+  github.play(
+    name,
+    { kind: 'primary_limit', seconds: 30 },
+    { kind: 'secondary_limit', seconds: 7 },
+    ...[502, 401].map(status => ({ kind: 'status', status }) as const),
+    { kind: 'hang_up', when: 'before' },
+  )
+  const failures = []
+  for (let i = 0; i < 6; i++) failures.push(await forge.getPullRequest(repo, 1).catch(error => error))
+  expect(failures).toMatchObject([
+    {
+      code: 'rate_limited',
+      retryable: true,
+      http_status: 403,
+      retry_after_seconds: expect.toSatisfy(seconds => seconds > 25 && seconds <= 31),
+    },
+    { code: 'rate_limited', retryable: true, http_status: 403, retry_after_seconds: 7 },
+    { code: 'server_error', retryable: true, http_status: 502 },
+    { code: 'auth', retryable: false, http_status: 401 },
+    { code: 'unreachable', retryable: true, http_status: null },
+    { code: 'not_found', retryable: false, http_status: 404 },
+  ])
+})
+
+test('a moved repository is followed at the same API, and a redirect to elsewhere is not: no credential goes there', async () => {
+  const forge = byToken()
+  await forge.createPullRequest(repo, pull)
+  await using elsewhere = await startFakeGitHub()
+  const name = 'GET /repos/{owner}/{repo}/pulls/{pull_number}'
+  github.play(name, { kind: 'redirect', to: `${github.url}/api/v3/repos/acme/app/pulls/100` })
+  expect((await forge.getPullRequest(repo, 100)).number).toBe(100)
+  github.play(name, { kind: 'redirect', to: `${elsewhere.url}/api/v3/repos/acme/app/pulls/100` })
+  await expect(forge.getPullRequest(repo, 100)).rejects.toMatchObject({
+    code: 'refused',
+    message: expect.stringContaining('is not followed'),
+  })
+  expect(elsewhere.requests).toEqual([])
+})
+
+test('an app signs in for the installation of the repository, keeps its token, and gets another when GitHub takes it back', async () => {
+  const forge = byApp()
+  expect(await forge.identity()).toEqual({ login: 'careful-agent[bot]', app: 'careful-agent' })
+  await forge.createPullRequest(repo, pull)
+  await forge.getPullRequest(repo, 100)
+  const issued = 'POST /app/installations/{installation_id}/access_tokens'
+  expect(github.count(issued)).toBe(1)
+  const { username, password, expires_at } = await forge.gitCredentials(repo)
+  expect([username, github.count(issued), (expires_at?.getTime() ?? 0) > Date.now() + 600_000]).toEqual(['x-access-token', 1, true])
+  expect(github.requests.at(-1)?.authorization).toBe(password)
+  github.revokeTokens()
+  await forge.getPullRequest(repo, 100)
+  expect((await forge.gitCredentials(repo)).password).not.toBe(password)
+}, 20_000)
+
+test('git is given no token that is about to end', async () => {
+  await using short = await startFakeGitHub({ token_ms: 5 * 60_000 })
+  const { id, private_key } = short.app
+  const forge = githubForge({ ...settings(), origin: short.url, credentials: { app_id: id, private_key, installation_id: 77 } })
+  const first = await forge.gitCredentials(repo)
+  expect((await forge.gitCredentials(repo)).password).not.toBe(first.password)
+  expect(short.mistakes).toEqual([])
+})
+
+test('an address that may not be reached is refused, and not tried again', async () => {
+  const closed = outgoingFetch({ ...outgoing, allow_private: false }, { ms: 5_000, max_bytes: 1_000 })
+  const forge = githubForge({ ...settings(), fetch: closed, credentials: { token: github.token } })
+  await expect(forge.identity()).rejects.toMatchObject({ code: 'refused', retryable: false, message: expect.stringContaining('private') })
+  expect(github.requests).toEqual([])
+})
