@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { type EngineName, startEngine, withoutEngine } from './start-engine.ts'
+import type { EngineOfTests } from './start-sandbox.ts'
 
 const suites = ['commands', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces', 'resources']
 
@@ -12,8 +13,13 @@ export async function everyGuarantee(name: EngineName, title: string): Promise<v
     return
   }
   const engine = await startEngine(name)
-  process.env.SANDBOX_TEST_ENGINE = JSON.stringify({ name, socket: engine.socket })
   afterAll(() => engine[Symbol.asyncDispose]())
+  guaranteesOf({ name, socket: engine.socket }, title)
+}
+
+/** The same for an engine that is there. */
+export function guaranteesOf(engine: EngineOfTests, title: string): void {
+  process.env.SANDBOX_TEST_ENGINE = JSON.stringify(engine)
   for (const suite of suites)
     describe(`${title}: ${suite}`, async () => {
       await import(`./${suite}.test.ts`)

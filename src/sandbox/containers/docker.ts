@@ -153,7 +153,7 @@ function explain(said: string, { image, runtime }: DockerOptions): string {
   if (runtime !== null && /unknown or invalid runtime|runtime .*not found|invalid runtime name/i.test(said))
     return `${said}: the engine must know the runtime ${runtime}, which AGENTRUN_SANDBOX_RUNTIME names`
   if (/failed to load \S+\/bash: permission denied/.test(said))
-    return `${said}: this runtime starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox must be one`
+    return `the runtime ${runtime ?? 'of the engine'} starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox is one: take AGENTRUN_SANDBOX_RUNTIME away`
   return said
 }
 
