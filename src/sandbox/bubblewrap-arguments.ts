@@ -27,7 +27,7 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
     ...show(pipes, '/run/exec'),
     ...[...spec.read_only, ...(spec.sockets ?? [])].flatMap(({ host, inside }) => show(host, inside)),
     ...['--bind', spec.workspace, '/workspace', '--chdir', '/workspace'],
-    ...['--remount-ro', '/', '--remount-ro', '/dev', '--seccomp', String(descriptors.seccomp)],
+    ...['--remount-ro', '/', '--remount-ro', '/dev', '--remount-ro', '/proc', '--seccomp', String(descriptors.seccomp)],
   ]
 }
 

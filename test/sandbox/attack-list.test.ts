@@ -75,6 +75,7 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [137, 'a value as the name of everything that has one', ['test/secrets/elsewhere', 'E137']],
   [138, 'named pipes in the place of files that git reads', ['test/git/hostile-checkpoints', 'D138'], ['test/runs/hostile-git', 'D138']],
   [139, 'limits set for process 1', ['test/sandbox/hostile', 'A139']],
+  [140, 'switches of the kernel that belong to the own namespaces', isolation('A140')],
 ]
 
 /** What has nothing to be tried on, and why. */

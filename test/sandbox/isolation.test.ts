@@ -180,6 +180,16 @@ it('A28, A32–A34: cannot raise its limits, write to the kernel, type into a te
   if (promises.driver === 'bubblewrap') expect(await run('grep cgroup /proc/self/mounts')).toBe('')
 })
 
+it('A140: cannot turn a switch of the kernel, also not one of its own namespaces', async () => {
+  expect(await run('find /proc/sys -type f -writable')).toBe('')
+  for (const name of ['shmmax', 'shmall', 'msgmnb', 'sem']) {
+    const file = `/proc/sys/kernel/${name}`
+    expect(await run(`was=$(cat ${file}); (echo "$was" >${file}) 2>&1; echo code $?`), file).toContain('code 1')
+  }
+  // A container's processes are ended first because its engine, which is root, says so.
+  if (promises.driver === 'bubblewrap') expect(await run('(echo 0 >/proc/self/oom_score_adj) 2>&1')).toContain('Read-only file system')
+})
+
 it('shows the given folders read-only, and its own Node first on the path', async () => {
   expect(await run('cat /mirror/seen')).toBe('shown')
   expect(await run('command -v node; node -p "1 + 1"')).toBe('/opt/node/bin/node\n2\n')
