@@ -17,6 +17,9 @@ export const no_limits = {
 }
 
 const unasked = () => Promise.reject(new Error('not asked'))
+const unaskedOpen = () => {
+  throw new Error('not asked')
+}
 const unaskedForge = { fetch: unasked, findMerge: unasked, count: unasked, merge: unasked, push: unasked, mergeable: unasked }
 
 /** What an HTTP app needs to be built, for tests that look at the app and ask no verb. */
@@ -31,6 +34,8 @@ export function unaskedServices(db: Database): Services {
     models: createModelCatalog({ default_model: null }),
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
+    forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, tryOut: unaskedOpen },
+    allow_private_forges: false,
     readTrees: unasked,
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),

@@ -30,7 +30,11 @@ const rooms: Record<string, Room> = {
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },
   'src/live': { code: ['src/store/notify.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
-  'src/service': { code: ['src/store', 'src/trace/entry.ts'], types: ['src/live/feed.ts'], node: ['node:crypto'] },
+  'src/service': {
+    code: ['src/forge/port.ts', 'src/store', 'src/trace/entry.ts'],
+    types: ['src/forge/forges.ts', 'src/live/feed.ts'],
+    node: ['node:crypto'],
+  },
   'src/http': {
     code: ['src/service'],
     types: ['src/live', 'src/telemetry/port.ts'],
@@ -56,7 +60,7 @@ const rooms: Record<string, Room> = {
   'src/agent': { code: ['src/model/port.ts', 'src/sandbox/port.ts', 'src/sandbox/files.ts'], node: ['node:fs'] },
   'src/worker': {
     code: ['src/agent', 'src/egress', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
-    types: ['src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
+    types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },
   // What is reported to others: out by the same checks as what runs in sandboxes.
@@ -66,7 +70,7 @@ const rooms: Record<string, Room> = {
     node: ['node:timers/promises'],
   },
   // Other forges, by their APIs: it reaches them with the `fetch` that it is given.
-  'src/forge': { packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error'] },
+  'src/forge': { code: ['src/store'], packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error'] },
   // What touches the machine.
   'src/system': { node: true },
   'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },
@@ -89,6 +93,7 @@ const rooms: Record<string, Room> = {
   'src/compose': {
     code: [
       'src/egress',
+      'src/forge',
       'src/git',
       'src/http',
       'src/live',

@@ -75,6 +75,8 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     models,
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
+    forges: parts.forges,
+    allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
     readTrees: (run, between) => readTrees({ db, git, log }, run, between),
     commit_trailer: author.trailer,
     sealer,

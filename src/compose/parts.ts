@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealer } from '../core/sealing.ts'
+import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog } from '../model/port.ts'
@@ -40,5 +41,6 @@ export type Parts = ServiceInput & {
   telemetry: Telemetry
   /** Of the secrets that are stored. */
   sealer: Sealer
+  forges: Forges
 }
 export type CommitAuthor = { name: string; email: string; trailer: string }

@@ -12,6 +12,7 @@ import { repeat } from '../worker/repeat.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep.ts'
 import type { Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
+import { forgeCredentials, forgesOf } from './forges.ts'
 import { modelsOf } from './models.ts'
 import type { Parts, ServiceInput } from './parts.ts'
 import { serveMetrics, startTelemetry } from './telemetry.ts'
@@ -63,6 +64,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
   stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))
   const sealer = createSealer(input.secret_key, config.AGENTRUN_SECRET_KEY_PREVIOUS)
+  const forges = forgesOf({ config, db, sealer, version: input.version })
   const git = stack.use(
     await openGitHost({
       data_dir: data.root,
@@ -70,10 +72,11 @@ export async function startService(input: ServiceInput): Promise<RunningService>
       ...(users.sandbox && { reader_gid: users.sandbox.gid }),
       allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT,
       max_mirror_bytes: config.AGENTRUN_MIRROR_MAX_BYTES,
-      async credentials({ id, organization_id }) {
-        if (organization_id === undefined) return null
-        const rows = await listSealedSecrets(db, organization_id, id)
-        return repositoryCredentials(openSecrets(sealer, organization_id, rows).secrets)
+      async credentials(repo) {
+        if (repo.organization_id === undefined) return null
+        const rows = await listSealedSecrets(db, repo.organization_id, repo.id)
+        const own = repositoryCredentials(openSecrets(sealer, repo.organization_id, rows).secrets)
+        return own ?? (await forgeCredentials(forges, repo))
       },
     }),
   )
@@ -83,7 +86,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
     trailer: config.AGENTRUN_COMMIT_TRAILER,
   }
-  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author, telemetry, sealer }
+  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author, telemetry, sealer, forges }
   const listener = stack.use(new Listener(input.database_url, hub))
   await listener.start()
 

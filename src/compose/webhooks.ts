@@ -11,13 +11,16 @@ const TIDY_MS = 60_000
 const MOST_RESOLVERS = 1_000
 
 /** How far this service itself goes out. Whose name server is slow holds up the names of their own organization alone. */
-export function outgoingOf({ config }: Pick<Parts, 'config'>): (organization_id: number) => Outgoing {
+export function outgoingOf(
+  { config }: Pick<Parts, 'config'>,
+  allow_private = config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
+): (organization_id: number) => Outgoing {
   const resolvers = new Map<number, Outgoing['resolve']>()
   return organization_id => {
     const resolve = resolvers.get(organization_id) ?? createResolver()
     if (resolvers.size >= MOST_RESOLVERS) resolvers.clear()
     resolvers.set(organization_id, resolve)
-    return { resolve, allow_private: config.AGENTRUN_ALLOW_PRIVATE_EGRESS, upstream: config.AGENTRUN_EGRESS_PROXY ?? null }
+    return { resolve, allow_private, upstream: config.AGENTRUN_EGRESS_PROXY ?? null }
   }
 }
 

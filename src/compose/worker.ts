@@ -88,6 +88,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     shutdown_grace_ms: config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000,
     author,
     sealer: parts.sealer,
+    forges: parts.forges,
     known_values: ownCredentials(parts),
     log,
     telemetry,

@@ -5,6 +5,7 @@ import { auditEndpoints } from './endpoints/audit-log.ts'
 import { checkSuiteEndpoints } from './endpoints/check-suites.ts'
 import { checkEndpoints } from './endpoints/checks.ts'
 import { egressEndpoints } from './endpoints/egress.ts'
+import { forgeEndpoints } from './endpoints/forges.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
@@ -39,6 +40,7 @@ export const endpoints = {
   ...usageEndpoints,
   ...analysisEndpoints,
   ...integrationEndpoints,
+  ...forgeEndpoints,
   ...userEndpoints,
   ...memberEndpoints,
   ...tokenEndpoints,

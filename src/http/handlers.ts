@@ -13,6 +13,7 @@ import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
 import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
+import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges.ts'
 import { forkRun } from '../service/fork-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
@@ -189,6 +190,9 @@ export const handlers: Handlers = {
   listSandboxes: () => listSandboxes(),
   analyzeSandboxLogs: () => analyzeSandboxLogs(),
   listIntegrations: ctx => listIntegrations(ctx),
+  connectGitHub: (ctx, { body }) => connectForge(ctx, body),
+  disconnectGitHub: (ctx, { query }) => disconnectForge(ctx, query.url),
+  listGitHubRepositories: (ctx, { query }) => listForgeRepositories(ctx, query),
   listMcpProviders: async () => [],
   getOAuthStatus: (ctx, { query }) => listConnections(ctx, query.org_id),
   revokeOAuthToken: (ctx, { query }) => revokeConnection(ctx, query.org_id, query.provider),

@@ -7,6 +7,7 @@ import type { KnownValue } from '../core/redact.ts'
 import type { Price } from '../core/reservation.ts'
 import type { Sealer } from '../core/sealing.ts'
 import type { AttemptOutcome } from '../core/webhook-retries.ts'
+import type { Forges } from '../forge/forges.ts'
 import type { Transactional } from '../store/database.ts'
 import type { RepositoryKind } from '../store/repositories.ts'
 import type { AccessFinder } from './authenticate.ts'
@@ -58,6 +59,10 @@ export type Services = {
   models: ModelList
   resolveBase: BaseResolver
   forge: Forge
+  /** Those that organizations are connected to. */
+  forges: Forges
+  /** Whether they may be private addresses: by the operator's choice. */
+  allow_private_forges: boolean
   readTrees: TreeReader
   /** The key under which commits name their run. */
   commit_trailer: string

@@ -2,19 +2,24 @@ import type { Scope } from '../contract/endpoint.ts'
 import { type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getMember } from '../store/accounts.ts'
+import { listForges } from '../store/forges.ts'
 import { getOrganization } from '../store/organizations.ts'
 import { requireMembership, requireScope } from './authenticate.ts'
 import type { ActorContext, Context } from './context.ts'
+import { forgeConnection } from './forges.ts'
 
-/** Which outside services the organization is connected to: none can be yet. */
+/** Which outside services the organization is connected to. */
 export async function listIntegrations(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const integrations: [] = []
+  const integrations = (await listForges(ctx.db, ctx.organization_id)).map(row => {
+    const { webhook_secret: _secret, installation_id, ...metadata } = forgeConnection(ctx, row)
+    return { integration_type: row.kind, active: metadata.active, token_id: null, installation_id, metadata }
+  })
   return {
     organization_id: ctx.organization_id,
     organization_name: organization?.name ?? '',
     integrations,
-    total_active_integrations: integrations.length,
+    total_active_integrations: integrations.filter(({ active }) => active).length,
   }
 }
 

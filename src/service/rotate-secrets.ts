@@ -1,8 +1,18 @@
+import { forgeSealPlace } from '../core/forge-secrets.ts'
 import { secretPlace } from '../core/run-secrets.ts'
 import type { Sealed, Sealer, SealPlace } from '../core/sealing.ts'
 import { runTargetPlace, type StoredTarget, webhookPlace } from '../core/webhook-secrets.ts'
 import type { Db } from '../store/database.ts'
-import { resealRunTargets, resealSecret, resealWebhook, runTargets, secretsOfOtherKeys, webhooksOfOtherKeys } from '../store/resealing.ts'
+import {
+  forgesOfOtherKeys,
+  resealForge,
+  resealRunTargets,
+  resealSecret,
+  resealWebhook,
+  runTargets,
+  secretsOfOtherKeys,
+  webhooksOfOtherKeys,
+} from '../store/resealing.ts'
 
 const BATCH = 200
 
@@ -10,7 +20,7 @@ const BATCH = 200
 export type Rotation = { resealed: number; changed: number; unreadable: number }
 
 /**
- * Seals everything that is stored with the current key again, of secrets and of those of webhooks, value by value: the service may be at work,
+ * Seals everything that is stored with the current key again, of secrets, of forges and of those of webhooks, value by value: the service may be at work,
  * and what was broken off goes on where it was. Values of before stay where the key is not there that opens them.
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
@@ -45,6 +55,14 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
         if (next) count(await resealWebhook(db, row, next.key_id, next.sealed))
       },
     )
+  await inBatches(
+    after => forgesOfOtherKeys(db, sealer.key_id, after, BATCH),
+    row => row.id,
+    async row => {
+      const next = again(forgeSealPlace(row.organization_id, row.url), row)
+      if (next) count(await resealForge(db, row, next.key_id, next.sealed))
+    },
+  )
   await inBatches(
     after => runTargets(db, after, BATCH),
     row => row.id,

@@ -77,3 +77,23 @@ export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: 
   })
   return rowCount === 1
 }
+
+export type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
+
+export async function forgesOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedForgeRow[]> {
+  const { rows } = await db.query<SealedForgeRow>({
+    name: 'forges_of_other_keys',
+    text: 'select id, organization_id, url, key_id, sealed from forges where key_id <> $1 and id > $2 order by id limit $3',
+    values: [key_id, after_id, limit],
+  })
+  return rows
+}
+
+export async function resealForge(db: Db, before: SealedForgeRow, key_id: string, sealed: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'reseal_forge',
+    text: 'update forges set key_id = $3, sealed = $4 where organization_id = $1 and id = $2 and sealed = $5',
+    values: [before.organization_id, before.id, key_id, sealed, before.sealed],
+  })
+  return rowCount === 1
+}

@@ -174,6 +174,49 @@ create table events (
 CREATE INDEX events_of_deleted ON public.events USING btree (created_at) WHERE (run_id IS NULL);
 CREATE INDEX events_of_run ON public.events USING btree (organization_id, run_id);
 
+create table forge_deliveries (
+  organization_id bigint not null,
+  forge_id bigint not null,
+  delivery text not null,
+  event text not null,
+  received_at timestamp with time zone not null default now(),
+  task text,
+  tries integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  outcome text,
+  run_id bigint,
+  constraint forge_deliveries_organization_id_forge_id_fkey FOREIGN KEY (organization_id, forge_id) REFERENCES forges(organization_id, id) ON DELETE CASCADE,
+  constraint forge_deliveries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
+  constraint forge_deliveries_pkey PRIMARY KEY (forge_id, delivery)
+);
+CREATE INDEX forge_deliveries_due ON public.forge_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX forge_deliveries_old ON public.forge_deliveries USING btree (received_at);
+
+create table forges (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  kind text not null,
+  url text not null,
+  auth text not null,
+  login text,
+  app_slug text,
+  app_id bigint,
+  installation_id bigint,
+  key_id text not null,
+  sealed bytea not null,
+  problem text,
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint forges_auth_check CHECK ((auth = ANY (ARRAY['token'::text, 'app'::text]))),
+  constraint forges_check CHECK (((auth = 'app'::text) = (app_id IS NOT NULL))),
+  constraint forges_kind_check CHECK ((kind = 'github'::text)),
+  constraint forges_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint forges_organization_id_url_key UNIQUE (organization_id, url),
+  constraint forges_pkey PRIMARY KEY (id),
+  constraint forges_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX forges_key ON public.forges USING btree (organization_id, id);
+
 create table idempotency_keys (
   organization_id bigint not null,
   user_id bigint not null,
@@ -309,6 +352,9 @@ create table pull_requests (
   merge_sha text,
   merged_at timestamp with time zone,
   merge_attempts text[] not null default '{}'::text[],
+  remote_number integer,
+  remote_url text,
+  remote_seen_at timestamp with time zone,
   constraint pull_requests_check CHECK (((state = 'merged'::text) = (merged_at IS NOT NULL))),
   constraint pull_requests_check1 CHECK (((state = 'merged'::text) = (merge_sha IS NOT NULL))),
   constraint pull_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -321,6 +367,7 @@ create table pull_requests (
 );
 CREATE UNIQUE INDEX pull_requests_key ON public.pull_requests USING btree (organization_id, id);
 CREATE INDEX pull_requests_of_run ON public.pull_requests USING btree (run_id);
+CREATE INDEX pull_requests_remote ON public.pull_requests USING btree (remote_seen_at) WHERE ((remote_number IS NOT NULL) AND (state = ANY (ARRAY['open'::text, 'draft'::text])));
 
 create table rate_windows (
   subject text not null,

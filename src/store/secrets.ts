@@ -110,11 +110,12 @@ export async function deleteSecretsOf(db: Db, organization_id: number, repositor
   })
 }
 
-/** How many secrets, of webhooks too, other keys than these have sealed: they can not be opened. */
+/** How many secrets, of webhooks and forges too, other keys than these have sealed: they can not be opened. */
 export async function countSealedOtherwise(db: Db, key_ids: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ sealed: number }>({
     name: 'count_sealed_otherwise',
-    text: 'select (select count(*) from secrets where key_id <> all ($1)) + (select count(*) from webhooks where key_id <> all ($1)) as sealed',
+    text: `select (select count(*) from secrets where key_id <> all ($1)) + (select count(*) from webhooks where key_id <> all ($1))
+      + (select count(*) from forges where key_id <> all ($1)) as sealed`,
     values: [key_ids],
   })
   return only(rows).sealed

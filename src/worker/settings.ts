@@ -2,6 +2,7 @@ import type { Log } from '../core/log.ts'
 import type { KnownValue } from '../core/redact.ts'
 import type { Ceilings } from '../core/run-limits.ts'
 import type { Sealer } from '../core/sealing.ts'
+import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog, ModelRequest } from '../model/port.ts'
@@ -61,6 +62,8 @@ export type WorkerDeps = {
   author: { name: string; email: string; trailer: string }
   /** Opens the secrets of organizations. */
   sealer: Sealer
+  /** Those that organizations are connected to. */
+  forges: Forges
   /** Credentials of this process, which no trace may hold. */
   known_values: readonly KnownValue[]
   log: Log

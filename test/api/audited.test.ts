@@ -24,6 +24,7 @@ const first: Partial<Record<EndpointName, EndpointName>> = {
   deleteSecret: 'setSecret',
   deleteRepositorySecret: 'setRepositorySecret',
   deleteWebhook: 'setWebhook',
+  disconnectGitHub: 'connectGitHub',
 }
 
 let app: App

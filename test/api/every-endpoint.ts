@@ -45,6 +45,7 @@ export function tokenCalls(ids: Ids): Call[] {
     updateRepository: { name: 'changed' },
     setWebhook: { url: 'https://hooks.example.org/runs' },
     testWebhook: { url: 'https://hooks.invalid/runs' },
+    connectGitHub: { url: 'https://github.invalid', token: 'x' },
     setSecret: { value: 'x' },
     setRepositorySecret: { value: 'x' },
     setEgress: { agent: { mode: 'allowlist', presets: ['npm'] } },
@@ -83,6 +84,8 @@ export function tokenCalls(ids: Ids): Call[] {
   const queries: Partial<Record<EndpointName, string>> = {
     getCheckSuiteSettings: `repo_id=${ids.repo_id}`,
     updateCheckSuiteSettings: `repo_id=${ids.repo_id}`,
+    disconnectGitHub: 'url=https://github.invalid',
+    listGitHubRepositories: 'url=https://github.invalid',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
   }

@@ -21,6 +21,9 @@ export const meanings: Record<string, keyof Ids | null> = {
   delivery_id: 'delivery_id',
   // There are no sandboxes in this version.
   sandbox_id: null,
+  // Numbers that GitHub has given.
+  app_id: null,
+  installation_id: null,
   // A word, not an id.
   name: null,
   // Places of cards on the boards of existing clients.

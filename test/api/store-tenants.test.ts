@@ -21,6 +21,7 @@ import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
+import { saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
 import { lastOutcome, lastRecord, lastSetUp, listJournal, listPushes, listSteps } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
@@ -42,7 +43,7 @@ import {
   setSetupStatus,
   updateRepository,
 } from '../../src/store/repositories.ts'
-import { resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../src/store/resealing.ts'
+import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../src/store/resealing.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../src/store/retention.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
@@ -78,6 +79,7 @@ let mine: {
   told: number
   delivery: number
   claimed: number
+  forge: number
 }
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
@@ -117,6 +119,7 @@ beforeAll(async () => {
     told: ended.id,
     delivery: 0,
     claimed: 0,
+    forge: 0,
   }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
@@ -137,6 +140,7 @@ beforeAll(async () => {
       from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, place) order by place returning id`,
     [app.org_id, mine.told],
   )
+  mine.forge = (await saveForge(app.db, { ...forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
   mine.delivery = waiting?.id ?? 0
   mine.claimed = claimed?.id ?? 0
   await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, mine.claimed])
@@ -170,6 +174,18 @@ const check: CheckReport = {
 const checkpoint = { seq: 1, through_seq: 2_000, tree: 't', head: null, branch: null, left_out: null }
 const pack = { tip: 't', base_sha: null, content: Buffer.from('p') }
 const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
+const forge = {
+  ...({
+    kind: 'github',
+    url: 'https://github.com',
+    auth: 'token',
+    login: null,
+    app_slug: null,
+    app_id: null,
+    installation_id: null,
+  } as const),
+  ...{ problem: null, secrets: { key_id: 'k', sealed: Buffer.from('s') } },
+}
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
 /** Sees whatever it may: no bound but the organization. */
@@ -243,6 +259,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     if (!row) throw new Error('no secret')
     return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
   },
+  resealForge: (db, org) =>
+    resealForge(db, { id: mine.forge, organization_id: org, url: 'u', key_id: 'k', sealed: Buffer.from('s') }, 'new', Buffer.from('x')),
   resealWebhook: (db, org) =>
     resealWebhook(db, { organization_id: org, which: 'current', key_id: 'k', sealed: Buffer.from('s') }, 'new', Buffer.from('x')),
   resealRunTargets: (db, org) => resealRunTargets(db, { organization_id: org, id: mine.run, webhooks: '[]' }, '[1]'),
@@ -402,6 +420,8 @@ const without: Record<string, string> = {
     needsOf: 'a file',
     countSealedOtherwise: 'the start',
     secretsOfOtherKeys: 'the operator',
+    forgesOfOtherKeys: 'the operator',
+    findForge: 'a delivery, which is signed',
     webhooksOfOtherKeys: 'the operator',
     claimDeliveries: 'whoever sends, of all',
     expireHeld: 'the sweep of all',
@@ -425,6 +445,9 @@ const whole_key: Record<string, string> = {
     monthWithReserved: 'by its id',
     getWebhook: 'by its id',
     getSealedWebhook: 'by its id',
+    listForges: 'by its id',
+    saveForge: 'by its id',
+    deleteForge: 'organization and address',
     holdEvents: 'by its id',
     wakeDeliveries: 'by its id',
     dropDeliveries: 'by its id',
@@ -517,6 +540,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
     ...['settleDelivery', 'scheduleNext', 'requeueDelivery', 'insertDeliveries'],
+    'resealForge',
     'insertMessage',
     'takeMessages',
     'append',

@@ -15,7 +15,7 @@ import {
 
 const of_organization = z.object({ org_id: id().describe('The organization') })
 
-/** Connections to outside services, as clients of the public API ask for them: there are none yet, and they say so (decisions §8, §9). */
+/** Connections to outside services, as clients of the public API ask for them (decisions §8, §9). */
 export const integrationEndpoints = {
   listIntegrations: {
     ...v1,
@@ -23,7 +23,7 @@ export const integrationEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/integrations',
     summary: 'Outside services that the organization is connected to',
-    description: 'None in this version.',
+    description: 'With the connection to each, as far as it is no secret, in `metadata`.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

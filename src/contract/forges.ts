@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { pageOf, pageQuery } from './page.ts'
+import { text } from './text.ts'
+
+const GITHUB = 'https://github.com'
+const url = text(1, 500).describe('Where people find it, without a path: `https://github.com`, or a GitHub Enterprise Server')
+
+export const ForgeAddress = z.object({ url: url.default(GITHUB) })
+
+const App = z
+  .object({
+    app_id: z.int().min(1).describe('The number of the app'),
+    private_key: text(1, 20_000).describe('A private key of it, PEM; never shown again'),
+    installation_id: z.int().min(1).nullish().describe('Work by this installation alone; absent: by the one that each repository has'),
+  })
+  .describe('A GitHub App; its tokens are made and renewed by the service')
+
+/** Exactly one of `token` and `app`. */
+export const ForgeConnectionInput = z
+  .object({
+    url: url.default(GITHUB),
+    token: text(1, 500, { trim: true }).nullish().describe('A personal access token, or one of a machine user; never shown again'),
+    app: App.nullish(),
+    webhook_secret: text(1, 200)
+      .refine(value => value.length >= 16, 'must have at least 16 characters')
+      .nullish()
+      .describe('Signs what the forge tells us; absent: as before, or made and shown once'),
+  })
+  .refine(({ token, app }) => (token == null) !== (app == null), { path: ['token'], message: 'give either a token or an app' })
+  .meta({ id: 'ForgeConnectionInput', examples: [{ url: GITHUB, token: 'github_pat_…' }] })
+export type ForgeConnectionInput = z.output<typeof ForgeConnectionInput>
+
+export const ForgeConnection = z
+  .object({
+    id: z.int().describe('The connection'),
+    kind: z.literal('github').describe('What the forge is'),
+    url: z.string().describe('Where people find it'),
+    auth: z.enum(['token', 'app']).describe('What the service signs in with'),
+    login: z.string().nullable().describe('Who the service is there; null while the forge has not said it'),
+    app_id: z.int().nullable().describe('The number of the app, if it is one'),
+    app_slug: z.string().nullable().describe('The name of the app in addresses'),
+    installation_id: z.int().nullable().describe('The only installation that is used'),
+    active: z.boolean().describe('Whether it worked when it was last tried'),
+    problem: z.string().nullable().describe('Why it did not'),
+    webhook_url: z.string().describe('Where the forge is to send its webhooks'),
+    webhook_secret: z.string().nullable().describe('What they are to be signed with: shown when it was just made, and never again'),
+    updated_at: z.iso.datetime().describe('When it was set'),
+    updated_by: z.int().describe('The user who set it; runs that people start from the forge are theirs'),
+  })
+  .meta({
+    id: 'ForgeConnection',
+    examples: [
+      {
+        ...{ id: 3, kind: 'github', url: GITHUB, auth: 'token', login: 'careful-bot', app_id: null, app_slug: null, installation_id: null },
+        ...{ active: true, problem: null, webhook_url: 'https://agents.example.org/hooks/github/3', webhook_secret: null },
+        ...{ updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+      },
+    ],
+  })
+export type ForgeConnection = z.output<typeof ForgeConnection>
+
+export const ListForgeRepositoriesQuery = ForgeAddress.extend(pageQuery)
+export type ListForgeRepositoriesQuery = z.output<typeof ListForgeRepositoriesQuery>
+
+const ForgeRepositoryItem = z
+  .object({
+    full_name: z.string().describe('Owner and name'),
+    url: z.string().describe('What to register it with'),
+    default_branch: z.string().nullable().describe('Its own default branch'),
+    private: z.boolean().describe('Whether only members see it'),
+    archived: z.boolean().describe('Whether it takes no changes any more'),
+    repo_id: z.int().nullable().describe('What it is registered as; null: it is not'),
+  })
+  .meta({
+    id: 'ForgeRepository',
+    examples: [
+      {
+        ...{ full_name: 'acme/app', url: 'https://github.com/acme/app.git', default_branch: 'main', private: true, archived: false },
+        repo_id: null,
+      },
+    ],
+  })
+export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageOfForgeRepository' })

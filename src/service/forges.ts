@@ -1,0 +1,133 @@
+import { createPrivateKey } from 'node:crypto'
+import type { ForgeConnection, ForgeConnectionInput, ListForgeRepositoriesQuery } from '../contract/forges.ts'
+import { forgeOrigin, forgePlace } from '../core/forge-address.ts'
+import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../core/forge-secrets.ts'
+import { pageNumbers, pageWindow } from '../core/paging.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
+import { ForgeError, type RemoteForge } from '../forge/port.ts'
+import { deleteForge, type ForgeRow, listForges, saveForge } from '../store/forges.ts'
+import { listRepositories } from '../store/repositories.ts'
+import { lockSecrets } from '../store/secrets.ts'
+import { audit } from './audit.ts'
+import type { Context } from './context.ts'
+
+const MOST_CONNECTIONS = 10
+/** Repositories that are asked for at once, and of ours those that they are compared with. */
+const MOST_LISTED = 1_000
+
+const reasons = {
+  url: 'must be the address of a forge, with https:// and without a user name',
+  path: 'must be the address of the forge itself, without a path',
+  https: 'must begin with https://',
+  private: 'address not allowed: private and loopback addresses must be allowed by the operator',
+}
+
+/** What became of asking a forge: its answer, or why there is none. */
+export async function answerOf<T>(asked: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {
+  try {
+    return { ok: true, value: await asked }
+  } catch (error) {
+    if (error instanceof ForgeError) return { ok: false, error }
+    throw error
+  }
+}
+
+/** The value, or 503 when it may work later by itself and 409 when somebody must do something, in the forge's words. */
+export async function givenBy<T>(asked: Promise<T>): Promise<T> {
+  const answer = await answerOf(asked)
+  if (answer.ok) return answer.value
+  const { message, retryable, retry_after_seconds } = answer.error
+  throw retryable
+    ? new ServiceError('unavailable', message, { headers: { 'retry-after': String(Math.ceil(retry_after_seconds ?? 5)) } })
+    : new ServiceError('conflict', message)
+}
+
+export function forgeConnection(ctx: Pick<Context, 'base_url'>, row: ForgeRow, webhook_secret: string | null = null): ForgeConnection {
+  const { id, kind, url, auth, login, app_id, app_slug, installation_id, problem } = row
+  return {
+    ...{ id, kind, url, auth, login, app_id, app_slug, installation_id, problem },
+    ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/github/${id}`, webhook_secret },
+    ...{ updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
+  }
+}
+
+/**
+ * Sets the connection to the forge of that address. The forge is asked whether it knows the credentials; what it says is kept, and is no
+ * failure. 400 for an address that may not be, and for a key that is none; 409 when it would be one too many.
+ */
+export async function connectForge(ctx: Context, input: ForgeConnectionInput): Promise<ForgeConnection> {
+  const url = requireOrigin(ctx, input.url, 'body')
+  const { app, token } = input
+  if (app) requirePrivateKey(app.private_key)
+  const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
+  const kept = before === undefined ? null : openForgeSecrets(ctx.sealer, before)
+  const made = input.webhook_secret == null && kept === null ? newWebhookSecret() : null
+  const webhook = input.webhook_secret ?? kept?.webhook ?? made ?? ''
+  const installation_id = app?.installation_id ?? null
+  const credentials = app ? { app_id: app.app_id, private_key: app.private_key, installation_id } : { token: token ?? '' }
+  const identity = await answerOf(ctx.forges.tryOut(ctx.organization_id, url, credentials).identity())
+  const secrets: ForgeSecrets = app ? { private_key: app.private_key, webhook } : { token: token ?? '', webhook }
+  return ctx.db.transaction(async tx => {
+    await lockSecrets(tx, ctx.organization_id)
+    const row = await saveForge(
+      tx,
+      {
+        ...{ organization_id: ctx.organization_id, kind: 'github', url, auth: app ? 'app' : 'token' },
+        ...{ app_id: app?.app_id ?? null, installation_id, user_id: ctx.actor.user_id },
+        ...(identity.ok
+          ? { login: identity.value.login, app_slug: identity.value.app, problem: null }
+          : { login: null, app_slug: null, problem: identity.error.message }),
+        secrets: sealForgeSecrets(ctx.sealer, ctx.organization_id, url, secrets),
+      },
+      MOST_CONNECTIONS,
+    )
+    if (!row) throw new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
+    await audit(tx, ctx, 'forge.connected', { type: 'forge', id: row.id }, { url, auth: row.auth, login: row.login, app_id: row.app_id })
+    return forgeConnection(ctx, row, made)
+  })
+}
+
+/** Answers it as it was. 404 when there is none. */
+export async function disconnectForge(ctx: Context, address: string): Promise<ForgeConnection> {
+  const url = requireOrigin(ctx, address, 'query')
+  return ctx.db.transaction(async tx => {
+    const row = await deleteForge(tx, ctx.organization_id, url)
+    if (!row) throw new ServiceError('not_found', `There is no connection to ${url}.`)
+    await audit(tx, ctx, 'forge.disconnected', { type: 'forge', id: row.id }, { url })
+    return forgeConnection(ctx, row)
+  })
+}
+
+/** One page of what the forge shows us. Nothing while it is not connected; 409 when it does not know us any more, 503 while it is away. */
+export async function listForgeRepositories(ctx: Context, query: ListForgeRepositoriesQuery) {
+  const url = requireOrigin(ctx, query.url, 'query')
+  const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.url === url)
+  const found = row === undefined ? [] : await givenBy(opened(ctx, row).then(forge => forge.listRepositories(MOST_LISTED)))
+  const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MOST_LISTED, { own: ctx.actor.repository_ids })
+  const registered = new Map(rows.map(row => [nameOf(row), row.id]))
+  const all = found.map(item => ({ ...item, repo_id: registered.get(nameOf({ url: item.url, kind: 'https' })) ?? null }))
+  const window = pageWindow(query)
+  return { items: all.slice(window.skip, window.skip + window.limit), total: all.length, ...pageNumbers(all.length, window) }
+}
+
+const nameOf = (repository: Parameters<typeof forgePlace>[0]) => {
+  const place = forgePlace(repository)
+  return place === null ? null : `${place.host}/${place.owner}/${place.name}`.toLowerCase()
+}
+
+const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.forges.open(row)
+
+function requireOrigin(ctx: Context, address: string, place: 'body' | 'query'): string {
+  const read = forgeOrigin(address, ctx.allow_private_forges)
+  if (!read.ok) throw invalid([place, 'url'], reasons[read.reason])
+  return read.origin
+}
+
+function requirePrivateKey(pem: string): void {
+  try {
+    if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
+  } catch {
+    // Said below: a text that is no key, and a key of another kind.
+  }
+  throw invalid(['body', 'app', 'private_key'], 'must be an RSA private key, PEM')
+}

@@ -1,0 +1,69 @@
+import type { Sealed } from '../core/sealing.ts'
+import type { Db } from './database.ts'
+
+export type ForgeRow = {
+  id: number
+  organization_id: number
+  kind: 'github'
+  url: string
+  auth: 'token' | 'app'
+  login: string | null
+  app_slug: string | null
+  app_id: number | null
+  installation_id: number | null
+  key_id: string
+  sealed: Buffer
+  problem: string | null
+  updated_at: Date
+  updated_by: number
+}
+const columns =
+  'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, updated_at, updated_by'
+
+/** Oldest first. */
+export async function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'list_forges',
+    text: `select ${columns} from forges where organization_id = $1 order by id`,
+    values: [organization_id],
+  })
+  return rows
+}
+
+/** The one that a signed delivery names, of whichever organization. */
+export async function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
+  const { rows } = await db.query<ForgeRow>({ name: 'find_forge', text: `select ${columns} from forges where id = $1`, values: [id] })
+  return rows[0]
+}
+
+export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'updated_at' | 'updated_by'> & { secrets: Sealed; user_id: number }
+
+/** Sets all of it, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
+export async function saveForge(db: Db, forge: NewForge, most: number): Promise<ForgeRow | undefined> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'save_forge',
+    text: `insert into forges (organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id, sealed, updated_by)
+      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+      where exists (select 1 from forges where organization_id = $1 and url = $3)
+        or (select count(*) from forges where organization_id = $1) < $13
+      on conflict (organization_id, url) do update set kind = excluded.kind, auth = excluded.auth, login = excluded.login,
+        app_slug = excluded.app_slug, app_id = excluded.app_id, installation_id = excluded.installation_id, problem = excluded.problem,
+        key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
+      returning ${columns}`,
+    values: [
+      ...[forge.organization_id, forge.kind, forge.url, forge.auth, forge.login, forge.app_slug, forge.app_id, forge.installation_id],
+      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, most],
+    ],
+  })
+  return rows[0]
+}
+
+/** Answers it as it was; undefined when there is none. */
+export async function deleteForge(db: Db, organization_id: number, url: string): Promise<ForgeRow | undefined> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'delete_forge',
+    text: `delete from forges where organization_id = $1 and url = $2 returning ${columns}`,
+    values: [organization_id, url],
+  })
+  return rows[0]
+}
