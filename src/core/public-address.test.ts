@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressAllowed, isPrivateHost } from './public-address.ts'
+import { addressAllowed, addressNeverAllowed, isPrivateHost } from './public-address.ts'
 
 describe('addressAllowed', () => {
   test.each([
@@ -42,6 +42,9 @@ describe('addressAllowed', () => {
     '0x7f.1',
     '2130706433',
     '127.1',
+    '168.63.129.16',
+    '::ffff:168.63.129.16',
+    '64:ff9b::a83f:8110',
   ])('%s cannot be connected to', ip => expect(addressAllowed(ip)).toBe(false))
 
   test.each([
@@ -54,6 +57,35 @@ describe('addressAllowed', () => {
     '64:ff9b::140.82.121.3',
     '2a00:1450:4001::1',
   ])('%s is public', ip => expect(addressAllowed(ip)).toBe(true))
+})
+
+describe('addressNeverAllowed', () => {
+  test.each([
+    '169.254.169.254',
+    '168.63.129.16',
+    '100.100.100.200',
+    '192.0.0.192',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    'fd00:42::42',
+    'fe80::a9fe:a9fe%eth0',
+    '::ffff:169.254.169.254',
+    '::169.254.169.254',
+    '::ffff:0:169.254.169.254',
+    '64:ff9b::169.254.169.254',
+    '64:ff9b:1::169.254.169.254',
+    '64:ff9b:1:1:2:3:a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+    '0.0.0.0',
+    'ff02::1',
+    '169.254',
+    'localhost',
+  ])('%s is opened by nobody', ip => expect(addressNeverAllowed(ip)).toBe(true))
+
+  test.each(['127.0.0.1', '10.0.0.1', '::1', 'fd12::1', '64:ff9b:1::10.0.0.1', '2002:a00:1::', '2606:50c0:8000::153', '1.1.1.1'])(
+    '%s can be',
+    ip => expect(addressNeverAllowed(ip)).toBe(false),
+  )
 })
 
 describe('isPrivateHost', () => {

@@ -1,41 +1,73 @@
 import { BlockList, isIP } from 'node:net'
 
 /** Everything that IANA does not call globally reachable, multicast included. */
-const CLOSED = new BlockList()
-const CLOSED_V4 =
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4'
-const CLOSED_V6 =
-  '::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8'
-for (const [list, family] of [
-  [CLOSED_V4, 'ipv4'],
-  [CLOSED_V6, 'ipv6'],
-] as const) {
-  for (const range of list.split(' ')) {
-    const [net = '', bits] = range.split('/')
-    CLOSED.addSubnet(net, Number(bits), family)
-  }
-}
+const CLOSED = listOf(
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
+  '::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
+)
+
+/**
+ * Of this link, of nobody and of many; and where clouds tell a machine its keys, at addresses of their own: Azure, Alibaba, Oracle, AWS,
+ * Google and Scaleway.
+ */
+const NEVER = listOf(
+  '0.0.0.0/8 169.254.0.0/16 224.0.0.0/4 240.0.0.0/4 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32',
+  '::/128 fe80::/10 ff00::/8 fd00:ec2::/32 fd20:ce::/32 fd00:42::/32',
+)
 
 /** All of IPv6 that has been given out for the internet (RFC 4291 §2.4): nobody knows what a network makes of the rest. */
-const GLOBAL_V6 = new BlockList()
-GLOBAL_V6.addSubnet('2000::', 3, 'ipv6')
+const GLOBAL_V6 = listOf('', '2000::/3')
+
+function listOf(v4: string, v6: string): BlockList {
+  const list = new BlockList()
+  for (const [ranges, family] of [
+    [v4, 'ipv4'],
+    [v6, 'ipv6'],
+  ] as const) {
+    for (const range of ranges.split(' ').filter(Boolean)) {
+      const [net = '', bits] = range.split('/')
+      list.addSubnet(net, Number(bits), family)
+    }
+  }
+  return list
+}
+
+const inList = (list: BlockList, ip: string) => list.check(ip, isIP(ip) === 4 ? 'ipv4' : 'ipv6')
 
 /** Whether an IP address is one of the public internet. IPv4 inside IPv6 (mapped, compatible, NAT64) is judged as IPv4; what is no address is refused. */
 export function addressAllowed(ip: string): boolean {
-  const family = isIP(ip)
-  if (family === 0 || ip.includes('%')) return false
-  if (family === 4) return !CLOSED.check(ip, 'ipv4')
+  if (isIP(ip) === 0 || ip.includes('%') || addressNeverAllowed(ip)) return false
+  if (isIP(ip) === 4) return !inList(CLOSED, ip)
   const inner = embeddedIPv4(ip)
-  return inner ? !CLOSED.check(inner, 'ipv4') : GLOBAL_V6.check(ip, 'ipv6') && !CLOSED.check(ip, 'ipv6')
+  return inner ? !inList(CLOSED, inner) : inList(GLOBAL_V6, ip) && !inList(CLOSED, ip)
+}
+
+/** Whether no choice of an operator opens an address. What is no address is none; one inside of another, also by a network's own NAT64 or 6to4, counts. */
+export function addressNeverAllowed(ip: string): boolean {
+  if (isIP(ip) === 0 || inList(NEVER, ip)) return true
+  if (isIP(ip) === 4) return false
+  const inner = [embeddedIPv4(ip), ...carriedIPv4(ip)]
+  return inner.some(address => address !== null && inList(NEVER, address))
 }
 
 /** `::ffff:a.b.c.d`, `::a.b.c.d` and `64:ff9b::a.b.c.d` → `a.b.c.d`; otherwise null. */
 function embeddedIPv4(ip: string): string | null {
-  const plain = new URL(`http://[${ip}]`).hostname.slice(1, -1)
-  const parts = /^(?:::ffff:|64:ff9b::|::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain) ?? /^64:ff9b::()([0-9a-f]{1,4})$/.exec(plain)
-  if (!parts) return null
-  const high = Number.parseInt(parts[1] || '0', 16)
-  const low = Number.parseInt(parts[2] || '0', 16)
+  const parts =
+    /^(?:::ffff:|64:ff9b::|::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain(ip)) ?? /^64:ff9b::()([0-9a-f]{1,4})$/.exec(plain(ip))
+  return parts ? fromWords(parts[1], parts[2]) : null
+}
+
+/** What a network may make of an address of its own NAT64 (64:ff9b:1::/48, ::ffff:0:0:0/96) and of 6to4 (2002::/16). */
+function carriedIPv4(ip: string): string[] {
+  const [, first, second] = /^2002:([0-9a-f]{0,4}):([0-9a-f]{0,4})/.exec(plain(ip)) ?? []
+  const [, high, low] = /^(?:64:ff9b:1:.*|::ffff:0):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain(ip)) ?? []
+  return [...(first === undefined ? [] : [fromWords(first, second)]), ...(high === undefined ? [] : [fromWords(high, low)])]
+}
+
+const plain = (ip: string) => new URL(`http://[${ip.replace(/%.*/, '')}]`).hostname.slice(1, -1)
+
+function fromWords(first = '', second = ''): string {
+  const [high, low] = [first, second].map(word => Number.parseInt(word || '0', 16)) as [number, number]
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 

@@ -1,20 +1,9 @@
-import { BlockList, isIP } from 'node:net'
-import { addressAllowed, isPrivateHost } from '../core/public-address.ts'
+import { addressAllowed, addressNeverAllowed, isPrivateHost } from '../core/public-address.ts'
 import { type Authority, authorityText } from './authority.ts'
 import type { Allowed, Policy, Reason } from './policy.ts'
 import { findRule } from './rules.ts'
 
 export type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
-
-/** Addresses that no choice of the operator opens: of this link, where clouds keep the keys of machines, of nobody and of many. */
-const NEVER = new BlockList()
-for (const range of ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4', '100.100.100.200/32']) add(range, 'ipv4')
-for (const range of ['::/128', 'fe80::/10', 'ff00::/8', 'fd00:ec2::/32']) add(range, 'ipv6')
-function add(range: string, family: 'ipv4' | 'ipv6') {
-  const [net = '', bits] = range.split('/')
-  NEVER.addSubnet(net, Number(bits), family)
-}
-const isNever = (ip: string) => NEVER.check(ip, isIP(ip) === 4 ? 'ipv4' : 'ipv6')
 
 const refused = (reason: Reason, why: string): Decision => ({ ok: false, status: 403, reason, why })
 
@@ -34,7 +23,7 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
         ? refused('private_address', `${host} is a private or reserved address`)
         : refused(found.reason, found.reason === 'off' ? `egress is off, so no rule allows ${at}` : `no rule allows ${at}`)
   const may_be_private = policy.allow_private || found.rule.private_address === true
-  const closed = (address: string) => (may_be_private ? isIP(address) === 0 || isNever(address) : !addressAllowed(address))
+  const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !addressAllowed(address))
   if (!may_be_private && isPrivateHost(host)) return refused('private_address', `${host} is a name of a private network`)
   const addresses = await resolveAll(policy, asked)
   const bad = addresses?.find(closed)

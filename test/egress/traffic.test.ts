@@ -79,8 +79,17 @@ it('E88: of a name with a forbidden address none is connected to, whichever come
   expect(asked).toHaveLength(lists.length)
 })
 
-it('addresses where clouds keep the keys of machines stay closed, whatever the operator allows', async () => {
-  const closed = { 'x.example': ['169.254.169.254'], 'y.example': ['fd00:ec2::254'], 'z.example': ['0.0.0.0'] }
+it('E141: addresses where clouds keep the keys of machines stay closed, whatever the operator allows and however they are written', async () => {
+  const addresses = [
+    '169.254.169.254',
+    'fd00:ec2::254',
+    '0.0.0.0',
+    '168.63.129.16',
+    'fd20:ce::254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+  ]
+  const closed = Object.fromEntries(addresses.map((address, index) => [`n${index}.example`, [address]]))
   await using egress = await startEgress({ rules: Object.keys(closed).map(host => ({ host })), names: closed, allow_private: true })
   for (const host of Object.keys(closed)) expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://${host}/`)).toBe('403')
 })

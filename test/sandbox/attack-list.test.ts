@@ -76,6 +76,7 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [138, 'named pipes in the place of files that git reads', ['test/git/hostile-checkpoints', 'D138'], ['test/runs/hostile-git', 'D138']],
   [139, 'limits set for process 1', ['test/sandbox/hostile', 'A139']],
   [140, 'switches of the kernel that belong to the own namespaces', isolation('A140')],
+  [141, 'what clouds tell a machine, by addresses that carry others', traffic('E141')],
 ]
 
 /** What has nothing to be tried on, and why. */
