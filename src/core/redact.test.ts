@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { countRedactions, createRedactor } from './redact.ts'
 
@@ -15,6 +16,8 @@ const values = [
   { name: 'CERTIFICATE', value: PEM },
 ]
 const redactor = createRedactor(values)
+/** By the program that everybody has. */
+const base32 = (text: string) => spawnSync('base32', ['-w0'], { input: text, encoding: 'utf8' }).stdout
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const json = (text: string) => JSON.stringify(text).slice(1, -1)
 const wrapped = (text: string, width: number) => text.replace(new RegExp(`.{${width}}`, 'g'), '$&\n')
@@ -29,6 +32,11 @@ const written: [string, (value: string) => string][] = [
   ['base64 in lines of 20', value => wrapped(base64(`the value is ${value}.`), 20)],
   ['base64 in lines with CRLF and indented', value => wrapped(base64(`the value is ${value}.`), 16).replaceAll('\n', '\r\n    ')],
   ['base64 in lines, in JSON', value => JSON.stringify(wrapped(base64(`is ${value}.`), 16))],
+  ...[0, 1, 2, 3, 4].map((n): [string, (value: string) => string] => [
+    `base32 behind ${n} bytes`,
+    value => base32(`${'x'.repeat(n)}${value}`),
+  ]),
+  ['base32 in small letters and lines', value => wrapped(base32(`is ${value}.`).toLowerCase(), 20)],
   ['hexadecimal', value => Buffer.from(value).toString('hex')],
   ['capital hexadecimal in lines', value => wrapped(Buffer.from(value).toString('hex').toUpperCase(), 15)],
   ['in a URL', encodeURIComponent],

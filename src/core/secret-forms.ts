@@ -8,7 +8,7 @@ const MOST_LINES = 1_000
 
 /**
  * The texts in which a value shows itself, without ends of lines: as it is, trimmed, backwards, each of its longer lines; as base64 wherever
- * it stands in what was encoded, in both alphabets; as hexadecimal digits; as URLs and JSON write it. None for a value that is too short.
+ * it stands in what was encoded, in both alphabets; as base32; as hexadecimal digits; as URLs and JSON write it. None for a value that is too short.
  */
 export function formsOf(value: string): string[] {
   const whole = withoutLines(value.trim())
@@ -37,6 +37,7 @@ function shortForms(text: string): string[] {
   return [
     ...[hex, upper, hex.replace(/../g, '%$&'), upper.replace(/../g, '%$&')],
     ...[inJson, JSON.stringify(inJson).slice(1, -1), inJson.replaceAll('/', '\\/')],
+    ...[0, 1, 2, 3, 4].flatMap(before => base32Of(Buffer.from(text, 'utf8'), before)).flatMap(form => [form, form.toLowerCase()]),
     ...[[...text].reverse().join(''), text.toLowerCase(), text.toUpperCase(), rot13(text), ...twice],
     ...[...urlForms(text), ...htmlForms(text)],
   ]
@@ -46,6 +47,16 @@ function base64Of(bytes: Buffer, before: number): string {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
   const first = Math.ceil((before * 8) / 6)
   return encoded.slice(first, Math.floor(((before + bytes.length) * 8) / 6))
+}
+
+/** The same in groups of five bytes (RFC 4648 §6). */
+function base32Of(bytes: Buffer, before: number): string {
+  const bits = [...Buffer.alloc(before), ...bytes].map(byte => byte.toString(2).padStart(8, '0')).join('')
+  const digits = bits.match(/.{5}/g) ?? []
+  return digits
+    .map(digit => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(digit, 2)])
+    .slice(Math.ceil((before * 8) / 5))
+    .join('')
 }
 
 function urlForms(text: string): string[] {
