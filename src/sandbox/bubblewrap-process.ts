@@ -99,6 +99,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     ports: openPorts(child, spec.sockets ?? [], host.start_timeout_ms),
     usage: () => group?.usage() ?? no_usage,
     async refreshUsage() {},
+    pid: innerPid,
     identity: () => processIdentity(innerPid()),
     async complaint() {
       await within(heard, kill_grace_ms)

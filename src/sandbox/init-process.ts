@@ -7,6 +7,8 @@ import { within } from './within.ts'
 /** Process 1 of a running sandbox, seen from the host: what inside/init.sh answers to. */
 export type InitProcess = {
   readonly identity: string | null
+  /** As this machine counts; 0 where it cannot be seen. */
+  readonly pid: number
   usage(): ResourceUsage
   refreshUsage(): Promise<void>
   /** Resolves when what is inside can connect to the sandbox's ports; rejects with SandboxLostError. */
@@ -54,6 +56,7 @@ function connect(started: SandboxProcess, answer: (line: string) => Promise<void
   const ended = started.ended.then(() => lost.abort())
   return {
     identity: started.identity(),
+    pid: started.pid(),
     usage: started.usage,
     refreshUsage: started.refreshUsage,
     ports: started.ports,

@@ -11,6 +11,8 @@ export type SandboxProcess = {
   usage(): ResourceUsage
   /** Resolves when `usage` is as of now. */
   refreshUsage(): Promise<void>
+  /** Process 1 as this machine counts; 0 where it cannot be seen. */
+  pid(): number
   /** Names it for `end` of its driver. Null when it is gone. */
   identity(): string | null
   /** One line, after its end: why it ended, as whoever started it says. Empty when nobody knows. */

@@ -4,6 +4,7 @@ import { startInit } from './init-process.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { createPipeFolder, type PipeFolder } from './pipe-folder.ts'
 import { type Sandbox, SandboxError, type SandboxSpec } from './port.ts'
+import { deletedFiles } from './resources/deleted-files.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 import { type WorkspaceSize, workspaceSize } from './workspace-size.ts'
 
@@ -29,14 +30,15 @@ export async function startSandbox(
   const [init, slot] = await Promise.allSettled([starting(), pipes.takeSlot()])
   if (init.status === 'fulfilled' && slot.status === 'fulfilled') {
     pipes.giveBack(slot.value)
-    return openSandbox(spec, init.value, pipes, () => sizeOf(spec, place.user))
+    return openSandbox(spec, init.value, pipes, () => sizeOf(spec, place.user, init.value.pid))
   }
   if (init.status === 'fulfilled') await init.value.stop()
   pipes.remove()
   throw init.status === 'rejected' ? init.reason : new SandboxError('cannot make the pipes of a sandbox', { cause: slot })
 }
 
-async function sizeOf({ workspace, home }: SandboxSpec, user: SystemUser | null): Promise<WorkspaceSize | null> {
-  const sizes = await Promise.all([workspace, ...(home === undefined ? [] : [home])].map(path => workspaceSize(path, user)))
+async function sizeOf({ workspace, home }: SandboxSpec, user: SystemUser | null, process_1: number): Promise<WorkspaceSize | null> {
+  const folders = [workspace, ...(home === undefined ? [] : [home])]
+  const sizes = await Promise.all([...folders.map(path => workspaceSize(path, user)), deletedFiles(process_1, folders)])
   return sizes.reduce((sum, size) => sum && size && { bytes: sum.bytes + size.bytes, files: sum.files + size.files })
 }

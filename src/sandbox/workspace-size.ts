@@ -16,13 +16,25 @@ export async function workspaceSize(path: string, user: SystemUser | null): Prom
 /** Bytes alone; 0 when they cannot be told in time. */
 export const workspaceBytes = async (path: string, user: SystemUser | null): Promise<number> => (await diskUsage(['-B1'], path, user)) ?? 0
 
-function diskUsage(unit: string[], path: string, user: SystemUser | null): Promise<number | null> {
+/** In a namespace of its own that user is root over what belongs to it, and sees into folders that it has closed to itself. */
+const AS_OWNER = ['/usr/bin/unshare', '--user', '--map-root-user', '--']
+/** Whether this machine lets anybody have one. */
+let owner_sees_all: boolean | undefined
+
+async function diskUsage(unit: string[], path: string, user: SystemUser | null): Promise<number | null> {
+  const du = ['/usr/bin/du', '-sx', ...unit, '--', path]
+  owner_sees_all ??= (await run([...AS_OWNER, '/bin/true'], user)) !== null
+  const said = await run(owner_sees_all ? [...AS_OWNER, ...du] : du, user)
+  const count = Number.parseInt(said ?? '', 10)
+  return Number.isNaN(count) ? null : count
+}
+
+/** What it says, whatever it ends with; null when it says nothing in time or cannot be started. */
+function run(command: string[], user: SystemUser | null): Promise<string | null> {
   const as_user = user ? { uid: user.uid, gid: user.gid } : {}
-  const args = ['-n', '10', '/usr/bin/du', '-sx', ...unit, '--', path]
   return new Promise(resolve => {
-    execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), timeout: MEASURE_MS, ...as_user }, (_error, said) => {
-      const count = Number.parseInt(said, 10)
-      resolve(Number.isNaN(count) ? null : count)
-    })
+    execFile('/usr/bin/nice', ['-n', '10', ...command], { cwd: '/', env: childEnv(), timeout: MEASURE_MS, ...as_user }, (error, said) =>
+      resolve(error && said === '' ? null : said),
+    )
   })
 }

@@ -77,6 +77,7 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [139, 'limits set for process 1', ['test/sandbox/hostile', 'A139']],
   [140, 'switches of the kernel that belong to the own namespaces', isolation('A140')],
   [141, 'what clouds tell a machine, by addresses that carry others', traffic('E141')],
+  [142, 'a disk filled where nobody counts: closed folders, files without a name', ['test/sandbox/disk-bound', 'B142']],
 ]
 
 /** What has nothing to be tried on, and why. */

@@ -1,4 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
+import { watchWorkspace } from '../../src/sandbox/resources/workspace-watch.ts'
+import type { WorkspaceSize } from '../../src/sandbox/workspace-size.ts'
 import { makeDriver, startSandbox } from './start-sandbox.ts'
 
 const mebibyte = 1024 ** 2
@@ -35,3 +40,46 @@ test('B42: the same for the number of files, also of what was left in the backgr
   expect(result.size?.files).toBeGreaterThan(5_000)
   expect((await box.separate('pgrep perl')).text).toBe('')
 }, 120_000)
+
+const write = (target: string) =>
+  `for i in {1..200}; do head -c 10M /dev/zero >${target}; sync ${target.replace('&', '/proc/self/fd/')}; done`
+const mapped = `import mmap, os, time
+f = open('m', 'w+b'); f.truncate(900 << 20); m = mmap.mmap(f.fileno(), 900 << 20); f.close(); os.unlink('m')
+for i in range(90): m[i * (10 << 20):(i + 1) * (10 << 20)] = b'x' * (10 << 20); m.flush(); time.sleep(0.1)`
+
+test.each([
+  ['B142: in a folder that it has closed to itself', `mkdir closed; cd closed; chmod 300 .; ${write('f$i')}`],
+  ['B142: in a file that has no name any more', `exec 5>f; rm f; ${write('&5')}`],
+  [
+    'B142: in one that is held by a program which nobody may look into',
+    `cp /usr/bin/sleep s; chmod 111 s; exec 5>f; rm f; ./s 1000 & ${write('&5')}`,
+  ],
+  ...(process.getuid?.() === 0 ? [['B142: in one that is mapped and nothing else', `python3 -c "${mapped}"`]] : []),
+])(
+  '%s what it writes counts too',
+  async (name, command = '') => {
+    await using box = await startSandbox(made.driver, made.makeWorkspace(name.replace(/\W/g, '')), {
+      limits: { max_disk_bytes: 100 * mebibyte },
+    })
+    expect(await box.shell(command, { timeout_ms: 60_000 })).toMatchObject({ status: 'disk_limit' })
+  },
+  90_000,
+)
+
+test('B142: a folder that cannot be counted in time is taken for what is gone from the disk', async () => {
+  const path = made.makeWorkspace('uncountable')
+  const { promise, resolve } = Promise.withResolvers<WorkspaceSize>()
+  const unwatch = watchWorkspace(
+    path,
+    { max_disk_bytes: 50 * mebibyte, max_files: 1_000 },
+    async () => null,
+    () => null,
+    resolve,
+  )
+  for (let n = 0; n < 20; n++) {
+    writeFileSync(join(path, String(n)), Buffer.alloc(10 * mebibyte), { flush: true })
+    await setTimeout(50)
+  }
+  expect((await promise).bytes).toBeGreaterThan(50 * mebibyte)
+  unwatch()
+})

@@ -120,6 +120,7 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
     })
     return {
       identity,
+      pid,
       usage,
       ended,
       async stop() {

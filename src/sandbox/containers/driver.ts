@@ -79,6 +79,7 @@ export function createContainerDriver(options: {
         ports: control.ports,
         usage: told?.usage ?? container.usage,
         refreshUsage: told?.refresh ?? (async () => {}),
+        pid: () => container.pid,
         identity: () => container.identity,
         complaint: () => container.ended,
         stop() {

@@ -39,6 +39,8 @@ export type ContainerSpec = {
 export type Container = {
   /** Names it for `end`, whichever process asks, until this machine starts again. */
   readonly identity: string
+  /** Its process 1 as this machine counts; 0 where it cannot be seen. */
+  readonly pid: number
   /** After its end, what it took last; 0 and null where nobody may read it. Not asked where containers are watched from inside. */
   usage(): ResourceUsage
   /** Ends it at once. Resolves when no process of it is left. */

@@ -146,6 +146,7 @@ function containerOf(pod: Pod, told: Told, remove: (which: Which) => Promise<voi
   }
   void told.over.then(stopOnce)
   return {
+    pid: 0,
     identity: `pod ${namespace}/${pod.metadata.name} ${pod.metadata.uid}`,
     usage: () => no_usage,
     stop: stopOnce,

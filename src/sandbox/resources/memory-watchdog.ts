@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { signalProcess } from '../../system/processes.ts'
 import type { ResourceGroup } from './bounds.ts'
+import { childrenOf, descendantsOf } from './descendants.ts'
 
 const SLOW_MS = 500
 const FAST_MS = 100
@@ -49,24 +50,10 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
 
 /**
  * What came of bubblewrap, with their own memory. Neither bubblewrap, nor process 1 inside: everything inside would end with them.
- * What made itself a daemon is a child of process 1.
  */
 function family(bubblewrap: number): Process[] {
   const [first] = childrenOf(bubblewrap)
-  const found: Process[] = []
-  for (let next = first === undefined ? [] : childrenOf(first); next.length > 0; next = next.flatMap(childrenOf))
-    found.push(...next.map(pid => ({ pid, bytes: ownBytes(pid) })))
-  return found
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap(thread =>
-      read(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean).map(Number),
-    )
-  } catch {
-    return []
-  }
+  return (first === undefined ? [] : descendantsOf(first)).map(pid => ({ pid, bytes: ownBytes(pid) }))
 }
 
 /** Anonymous and shared pages that are in memory; files are the machine's cache. */

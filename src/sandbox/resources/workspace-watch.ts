@@ -36,19 +36,20 @@ export function watchWorkspace(
     free ??= now
     const gone = { bytes: free.bytes - now.bytes, files: free.files - now.files }
     const near = gone.bytes > margin(bounds.max_disk_bytes, size.bytes) || gone.files > margin(bounds.max_files, size.files)
-    if (near || (performance.now() > measure_at && isBusy())) await lookClosely(now)
+    if (near || (performance.now() > measure_at && isBusy())) await lookClosely(now, gone)
   }
   const isBusy = () => {
     const cpu = cpuMs()
     return cpu === null || cpu_then === null || cpu - cpu_then > IDLE_CPU_MS
   }
-  const lookClosely = async (now: WorkspaceSize) => {
+  const lookClosely = async (now: WorkspaceSize, gone: WorkspaceSize) => {
     const began = performance.now()
     cpu_then = cpuMs()
-    const found = await measure()
+    // What cannot be counted in time, links by the million for instance, is taken for all that is gone.
+    const found = (await measure()) ?? { bytes: size.bytes + gone.bytes, files: size.files + gone.files }
     measure_at = performance.now() + Math.max(MEASURE_EVERY_MS, MEASURE_SHARE * (performance.now() - began))
     free = now
-    if (ended || found === null) return
+    if (ended) return
     size = found
     const beyond = found.bytes > bounds.max_disk_bytes || found.files > bounds.max_files
     if (!beyond) told = null

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { childEnv } from '../../system/child-env.ts'
+import type { WorkspaceSize } from '../workspace-size.ts'
+import { descendantsOf, threadsOf } from './descendants.ts'
+
+const LOOK_MS = 20_000
+const MOST_SAID = 64 * 1024 ** 2
+
+/**
+ * What files take that have no name any more, and that what came of `process_1` holds open or mapped: they are on the disk of `folders`,
+ * and nobody finds them there. Mapped alone they are seen by root only. Null when it cannot be told in time.
+ */
+export async function deletedFiles(process_1: number, folders: string[]): Promise<WorkspaceSize | null> {
+  const processes = process_1 > 0 ? descendantsOf(process_1) : []
+  // Threads may have files of their own.
+  const held = processes.flatMap(pid => [`/proc/${pid}/map_files`, ...threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`)])
+  if (held.length === 0) return { bytes: 0, files: 0 }
+  const said = await namelessIn(held)
+  if (said === null) return null
+  // As the sandbox sees it, where its workspace is a layer.
+  const devices = new Set([...folders, ...processes.map(pid => `/proc/${pid}/root/workspace`)].flatMap(deviceOf))
+  const files = new Map(
+    said.split('\n').flatMap((line): [string, number][] => {
+      const [device = '', inode = '', blocks = ''] = line.split(' ')
+      return devices.has(device) ? [[`${device} ${inode}`, Number(blocks) * 512]] : []
+    }),
+  )
+  return { bytes: [...files.values()].reduce((sum, bytes) => sum + bytes, 0), files: files.size }
+}
+
+/** By a program of its own: there may be a million of them. */
+function namelessIn(folders: string[]): Promise<string | null> {
+  const depth = ['-mindepth', '1', '-maxdepth', '1']
+  const args = ['-n', '10', '/usr/bin/find', '-L', ...folders, ...depth, '-type', 'f', '-links', '0', '-printf', '%D %i %b\n']
+  const limits = { timeout: LOOK_MS, maxBuffer: MOST_SAID }
+  // Processes end meanwhile, so it always complains.
+  return new Promise(resolve => {
+    const child = execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), ...limits }, (_error, said) =>
+      resolve(child.signalCode === null ? said : null),
+    )
+  })
+}
+
+function deviceOf(path: string): string[] {
+  try {
+    return [String(statSync(path).dev)]
+  } catch {
+    return []
+  }
+}
