@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { type FileHandle, open, readdir, rename, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { GitError, gitErrorFrom } from './git-error.ts'
-import { type GitHost, mirrorPath, ownFolder, removeTree } from './git-host.ts'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { GitError } from './git-error.ts'
+import { type GitHost, mirrorPath } from './git-host.ts'
+import { checkLinked, indexArguments, refusedObjects, withQuarantine } from './quarantine.ts'
 import { asSha } from './ref-name.ts'
 import { git, runGit } from './run-git.ts'
 
@@ -43,41 +42,14 @@ export async function importBundle(host: GitHost, repository_id: number, bundle_
 }
 
 async function importObjects(host: GitHost, git_dir: string, bundle_file: string, head_sha: string, max_bytes: number): Promise<void> {
-  const incoming = join(git_dir, `incoming-${randomUUID()}`)
-  const objects = join(git_dir, 'objects')
   await using file = await open(bundle_file)
   if ((await readHeader(file)) !== head_sha) throw new GitError('corrupt', 'the bundle is not of the commit that the workspace stands at')
-  await ownFolder(incoming, host.user, host.gid)
-  await ownFolder(join(incoming, 'pack'), host.user, host.gid)
-  const quarantine = { git_dir, env: { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: objects, GIT_ALLOC_LIMIT: '1g' } }
-  try {
-    const args = ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${max_bytes}`]
-    const indexed = await runGit(host, { ...quarantine, args, stdin: file.fd, timeout_ms: 300_000 })
-    if (indexed.exit_code !== 0) throw refused(indexed.stderr)
-    // Every new commit leads to commits that the mirror has, and every tree and file they need is here or there.
-    const linked = await runGit(host, {
-      ...quarantine,
-      args: ['rev-list', '--objects', '--quiet', head_sha, '--not', '--all'],
-      timeout_ms: 300_000,
-    })
-    if (linked.exit_code !== 0) throw refused(linked.stderr)
-    await moveIn(join(incoming, 'pack'), join(objects, 'pack'))
-  } finally {
-    await removeTree(incoming)
-  }
-}
-
-function refused(stderr: string): GitError {
-  if (/exceeds maximum allowed size|pack exceeds/i.test(stderr)) return new GitError('too_large', 'the change is larger than allowed')
-  const error = gitErrorFrom(stderr, 'git refuses the objects of this change')
-  return new GitError('corrupt', error.message, { cause: error })
-}
-
-/** The index comes last: git looks for it, and finds the pack then. */
-async function moveIn(from: string, to: string): Promise<void> {
-  const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
-  for (const name of [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
-    await rename(join(from, name), join(to, name))
+  await withQuarantine(host, git_dir, async quarantine => {
+    const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin: file.fd, timeout_ms: 300_000 })
+    if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
+    await checkLinked(host, quarantine, [head_sha])
+    await quarantine.keep()
+  })
 }
 
 /** Reads the lines before the pack, leaves the file's position at the pack, and gives the one commit that the bundle offers. */

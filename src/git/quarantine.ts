@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GitError, gitErrorFrom } from './git-error.ts'
+import { type GitHost, ownFolder, removeTree } from './git-host.ts'
+import { type GitCall, runGit } from './run-git.ts'
+
+/** Objects beside those of a repository, which git sees too. `call` is how git is run there. */
+export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
+
+const CHECK_MS = 300_000
+
+/** A place of its own for objects that are not trusted yet. What is not kept is gone when the work ends. */
+export async function withQuarantine<T>(host: GitHost, git_dir: string, work: (quarantine: Quarantine) => Promise<T>): Promise<T> {
+  const incoming = join(git_dir, `incoming-${randomUUID()}`)
+  const objects = join(git_dir, 'objects')
+  const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: objects, GIT_ALLOC_LIMIT: '1g' }
+  await ownFolder(incoming, host.user, host.gid)
+  try {
+    await ownFolder(join(incoming, 'pack'), host.user, host.gid)
+    return await work({ call: { git_dir, env }, keep: () => moveIn(join(incoming, 'pack'), join(objects, 'pack')) })
+  } finally {
+    await removeTree(incoming)
+  }
+}
+
+/** How git takes a pack from its standard input, and looks at each object by itself. */
+export const indexArguments = (max_bytes: number): string[] => [
+  'index-pack',
+  '--stdin',
+  '--fix-thin',
+  '--strict',
+  `--max-input-size=${max_bytes}`,
+]
+
+/** Every new commit leads to commits that the repository has, and every tree and file they need is here or there. GitError `corrupt`. */
+export async function checkLinked(host: GitHost, { call }: Quarantine, shas: string[], signal?: AbortSignal): Promise<void> {
+  const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: CHECK_MS, ...(signal && { signal }) }
+  const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all']
+  const linked = await runGit(host, { ...call, ...options, args, stdin: shas.map(sha => `${sha}\n`).join('') })
+  if (linked.exit_code !== 0) throw refusedObjects(linked.stderr)
+}
+
+/** Why git did not take a pack: `too_large` or `corrupt`. */
+export function refusedObjects(stderr: string): GitError {
+  if (/exceeds maximum allowed size|pack exceeds/i.test(stderr)) return new GitError('too_large', 'the change is larger than allowed')
+  const error = gitErrorFrom(stderr, 'git refuses the objects of this change')
+  return new GitError('corrupt', error.message, { cause: error })
+}
+
+/** The index comes last: git looks for it, and finds the pack then. */
+async function moveIn(from: string, to: string): Promise<void> {
+  const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
+  for (const name of [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
+    await rename(join(from, name), join(to, name))
+}
