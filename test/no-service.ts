@@ -20,7 +20,16 @@ const unasked = () => Promise.reject(new Error('not asked'))
 const unaskedOpen = () => {
   throw new Error('not asked')
 }
-const unaskedForge = { fetch: unasked, findMerge: unasked, count: unasked, merge: unasked, push: unasked, mergeable: unasked }
+const unaskedForge = {
+  fetch: unasked,
+  branches: unasked,
+  findMerge: unasked,
+  count: unasked,
+  merge: unasked,
+  push: unasked,
+  mergeable: unasked,
+}
+const unaskedGit = { offerFetch: unasked, fetch: unasked, offerPush: unasked, push: unasked }
 
 /** What an HTTP app needs to be built, for tests that look at the app and ask no verb. */
 export function unaskedServices(db: Database): Services {
@@ -36,6 +45,7 @@ export function unaskedServices(db: Database): Services {
     forge: unaskedForge,
     forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, tryOut: unaskedOpen },
     allow_private_forges: false,
+    git_server: unaskedGit,
     readTrees: unasked,
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),

@@ -53,6 +53,7 @@ test('every link of the documentation leads to a file of the repository', () => 
     'docs/security.md',
     'docs/decisions.md',
     'docs/scale.md',
+    'docs/git.md',
   ]) {
     const text = readFileSync(join(clone, page), 'utf8')
     const linked = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(match => match[1] ?? '')

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
+import { gitOperations } from '../src/contract/git-operations.ts'
 import { createApp } from '../src/http/app.ts'
 import { handlers } from '../src/http/handlers.ts'
 import { streamHandlers } from '../src/http/stream-routes.ts'
@@ -39,7 +40,7 @@ const rooms: Record<string, Room> = {
     code: ['src/service'],
     types: ['src/live', 'src/telemetry/port.ts'],
     packages: ['fastify', '@fastify/static', 'zod'],
-    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path'],
+    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path', 'node:stream/promises', 'node:zlib'],
   },
   // Counts and traces what it is told by those who see its port.
   'src/telemetry': {
@@ -293,7 +294,7 @@ test('every endpoint of the table has exactly one handler and one route, and the
     telemetry: noTelemetry(),
   })
   await app.ready()
-  const wanted = (Object.values(endpoints) as Endpoint[]).flatMap(endpoint =>
+  const wanted = ([...Object.values(endpoints), ...Object.values(gitOperations)] as Endpoint[]).flatMap(endpoint =>
     pathsOf(endpoint).map(path => ({ method: endpoint.method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
   )
   expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])

@@ -5,6 +5,7 @@ import { ServiceError } from '../core/service-error.ts'
 import { usualMode } from '../egress/environment.ts'
 import { post } from '../egress/post.ts'
 import { resolveBase } from '../git/base-resolver.ts'
+import { gitServer } from '../git/git-server.ts'
 import { localForge } from '../git/local-forge.ts'
 import { readRepositoryUrl } from '../git/registered-url.ts'
 import { createApp } from '../http/app.ts'
@@ -77,6 +78,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     forge: localForge(git, author),
     forges: parts.forges,
     allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
+    git_server: gitServer(git),
     readTrees: (run, between) => readTrees({ db, git, log }, run, between),
     commit_trailer: author.trailer,
     sealer,

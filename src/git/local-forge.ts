@@ -1,7 +1,7 @@
 import { readChanges } from './changes.ts'
 import { GitError } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
-import { type Branches, fetchBranches, findMerge, type Merged, type MergeInput, makeMerge } from './merge.ts'
+import { type Branches, fetchBranches, findMerge, type Merged, type MergeInput, makeMerge, readBranches } from './merge.ts'
 import { tryMerge } from './mergeable.ts'
 import { refreshMirror } from './mirrors.ts'
 import { type MergePushed, pushMerge } from './push.ts'
@@ -20,6 +20,8 @@ export function localForge(host: GitHost, author: { name: string; email: string 
   return {
     fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
       tried(() => fetchBranches(host, repo, branches, FETCH_MS)),
+    branches: (repository_id: number, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
+      tried(() => readBranches(host, repository_id, branches)),
     findMerge: (repo: GitRepository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>> =>
       tried(() => findMerge(host, repo.id, input)),
     count: (repo: GitRepository, base_sha: string, head_sha: string): Promise<Tried<Counts>> =>
@@ -40,7 +42,8 @@ export function localForge(host: GitHost, author: { name: string; email: string 
   }
 }
 
-async function tried<T>(work: () => Promise<T>): Promise<Tried<T>> {
+/** What failed as data. Whatever is no GitError is thrown on. */
+export async function tried<T>(work: () => Promise<T>): Promise<Tried<T>> {
   try {
     return { ok: true, value: await work() }
   } catch (error) {

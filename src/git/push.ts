@@ -1,6 +1,7 @@
 import { RUN_BRANCH_PREFIX } from './branch-name.ts'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
+import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
 import { asSha, isRefName } from './ref-name.ts'
 import { runWithRemote } from './remote.ts'
 import type { GitRepository } from './repository-url.ts'
@@ -27,7 +28,9 @@ export async function pushBranch(
 ): Promise<Pushed> {
   if (!OF_A_RUN.test(branch) || !isRefName(branch))
     throw new GitError('failed', `the service pushes to branches ${RUN_BRANCH_PREFIX}… only`)
-  const { line, stderr } = await push(host, repo, [], `${asSha(sha)}:refs/heads/${branch}`, options)
+  const ref = `refs/heads/${branch}`
+  const { lines, stderr } = await push(host, repo, [], [`${asSha(sha)}:${ref}`], options)
+  const line = lines.get(ref)
   if (line?.startsWith('!')) throw new GitError('rejected', rejection(line, stderr))
   return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
 }
@@ -54,7 +57,8 @@ export async function pushMerge(
   if (!isRefName(merge.branch)) throw new GitError('failed', 'the base of the pull request is no branch')
   const ref = `refs/heads/${merge.branch}`
   const lease = `--force-with-lease=${ref}:${asSha(merge.base_sha)}`
-  const { line, stderr } = await push(host, repo, [lease], `${asSha(merge.sha)}:${ref}`, options)
+  const { lines, stderr } = await push(host, repo, [lease], [`${asSha(merge.sha)}:${ref}`], options)
+  const line = lines.get(ref)
   if (!line?.startsWith('!')) return { kind: 'pushed' }
   const message = rejection(line, stderr)
   return MOVED.test(message) ? { kind: 'moved' } : { kind: 'rejected', message }
@@ -64,36 +68,65 @@ export async function pushMerge(
 const MOVED =
   /\((stale info|fetch first|non-fast-forward|incorrect old value provided)\)|is at [0-9a-f]{40} but expected|\.lock': File exists|reference already exists/
 
-/** `line` is what git says of the one ref: its first character tells what happened to it. */
+/**
+ * Passes on what a person pushed, objects that only `env` shows among them: every ref moves if it still is where that person saw it, and by
+ * force, for whether it may is what their own git asked. Answers what the remote says of each, null for yes, and what it wrote. GitError.
+ */
+export async function pushCommands(
+  host: GitHost,
+  repo: GitRepository,
+  commands: RefCommand[],
+  options: PushOptions & { atomic: boolean; env: Record<string, string> },
+): Promise<{ refused: Map<string, string | null>; said: string }> {
+  const leases = commands.map(({ ref, from }) => `--force-with-lease=${ref}:${from === NO_COMMIT ? '' : asSha(from)}`)
+  const extra = [...leases, ...(options.atomic ? ['--atomic'] : [])]
+  const refspecs = commands.map(({ ref, to }) => `${to === NO_COMMIT ? '' : asSha(to)}:${ref}`)
+  const { lines, stderr } = await push(host, repo, extra, refspecs, options)
+  const refused = commands.map(({ ref }) => {
+    const line = lines.get(ref)
+    const words = line?.split('\t')[2] ?? 'the remote did not say what became of it'
+    return [ref, line === undefined || line.startsWith('!') ? (/\((.+)\)$/.exec(words)?.[1] ?? words) : null] as const
+  })
+  return { refused: new Map(refused), said: saidBy(stderr) }
+}
+
+/** `lines`: what git says of each ref: its first character tells what happened to it. */
 async function push(
   host: GitHost,
   repo: GitRepository,
   extra: string[],
-  refspec: string,
-  options: PushOptions,
-): Promise<{ line: string | undefined; stderr: string }> {
+  refspecs: string[],
+  options: PushOptions & { env?: Record<string, string> },
+): Promise<{ lines: Map<string, string>; stderr: string }> {
   const result = await runWithRemote(host, repo, 'receive-pack', {
     git_dir: mirrorPath(host, repo.id),
     timeout_ms: options.timeout_ms ?? 300_000,
     ...(options.signal ? { signal: options.signal } : {}),
-    args: address => ['push', '--porcelain', '--no-verify', '--no-signed', ...extra, '--', address, refspec],
+    ...(options.env && { env: options.env }),
+    args: address => ['push', '--porcelain', '--no-verify', '--no-signed', ...extra, '--', address, ...refspecs],
   })
-  const line = result.stdout
+  const lines = result.stdout
     .toString()
     .split('\n')
-    .find(text => /^[ +\-*!=]\t/.test(text))
-  if (result.exit_code !== 0 && !line?.startsWith('!')) throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
-  return { line, stderr: result.stderr }
+    .filter(text => /^[ +\-*!=]\t/.test(text))
+  if (result.exit_code !== 0 && !lines.some(line => line.startsWith('!'))) throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
+  return { lines: new Map(lines.map(line => [(line.split('\t')[1] ?? '').split(':').at(-1) ?? '', line])), stderr: result.stderr }
 }
 
 /** `!\t<from>:<to>\t[remote rejected] (pre-receive hook declined)` and the lines that the remote wrote. */
 function rejection(line: string, stderr: string): string {
   const why = line.split('\t')[2] ?? line
-  const said = stderr
+  const said = saidBy(stderr)
+  return `the remote refused the branch: ${why}${said ? `\n${said}` : ''}`
+}
+
+/** The lines that the remote wrote for people. */
+function saidBy(stderr: string): string {
+  return stderr
     .split(/[\r\n]+/)
     .filter(text => text.startsWith('remote: '))
     .map(text => text.slice('remote: '.length).trimEnd())
     .filter(text => text !== '')
     .join('\n')
-  return `the remote refused the branch: ${why}${said ? `\n${said.slice(0, 2_000)}` : ''}`
+    .slice(0, 2_000)
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { SystemUser } from '../system/users.ts'
 import { GitError, gitErrorFrom, publicText } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
@@ -76,8 +77,11 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
   return result.stdout
 }
 
-/** What stands in for the usual pipes: `input` and `output` one end of a connection (or a pipe that the caller closes), `fd3` a further descriptor. */
-export type GitStdio = { input?: Socket | 'pipe'; output?: Socket; fd3?: 'pipe' }
+/**
+ * What stands in for the usual pipes: `input` and `output` one end of a connection, or a pipe that the caller writes and closes, or reads to its
+ * end: then nothing of it is kept. `fd3` is a further descriptor.
+ */
+export type GitStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
 
 /** Starts the process before it returns, so that the ends of two processes can be joined in the same turn of the event loop. */
 export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: GitStdio = {}): StartedGit {
@@ -89,7 +93,7 @@ export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, st
     detached: true,
     ...(identity.user ? { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid } : {}),
   })
-  const done = finish(host, child, call)
+  const done = finish(host, child, call, stdio.output === 'pipe')
   host.track(done)
   return { child, done }
 }
@@ -112,7 +116,7 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
   }
 }
 
-async function finish(host: GitHost, child: ChildProcess, call: GitCall): Promise<GitResult> {
+async function finish(host: GitHost, child: ChildProcess, call: GitCall, read_elsewhere: boolean): Promise<GitResult> {
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>()
   const limit = call.max_output_bytes ?? 64 * 1024 ** 2
   const chunks: Buffer[] = []
@@ -125,7 +129,8 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall): Promis
     endGroup(child)
   }
 
-  child.stdout?.on('data', (chunk: Buffer) => {
+  const output = read_elsewhere ? null : child.stdout
+  output?.on('data', (chunk: Buffer) => {
     if (truncated) return
     chunks.push(chunk.subarray(0, limit - kept))
     kept += chunk.length
@@ -149,7 +154,7 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall): Promis
   if (call.signal?.aborted) aborted()
   if (host.closing.aborted) closed()
 
-  child.once('exit', () => letGo(child))
+  child.once('exit', () => letGo(child, output))
   child.once('error', error => reject(new GitError('failed', `git cannot be started: ${error.message}`, { cause: error })))
   child.once('close', code => {
     if (failure) return reject(failure)
@@ -165,9 +170,9 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall): Promis
 }
 
 /** Something that git left running, such as a kept ssh connection, may hold the pipes for ever: what it says is not waited for. */
-function letGo(child: ChildProcess): void {
+function letGo(child: ChildProcess, output: Readable | null): void {
   const timer = setTimeout(() => {
-    child.stdout?.destroy()
+    output?.destroy()
     child.stderr?.destroy()
   }, 1_000)
   child.once('close', () => clearTimeout(timer))

@@ -21,7 +21,7 @@ declare module 'fastify' {
 
 /**
  * Who asks, how often, and for which organization: decided before a byte of the body is read, in the order of decisions §6. 401, 429, 403,
- * or 400 for a path that can name no organization, with whatever else is wrong in path and query.
+ * or 400 for a path that can name no organization, with whatever else is wrong in path and query. `given`: what stands for the bearer's header.
  */
 export async function admit(
   services: Services,
@@ -29,9 +29,9 @@ export async function admit(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
+  given: string[] = request.raw.headersDistinct.authorization ?? [],
 ): Promise<ActorContext | Context> {
   const organization_id = organizationOf(endpoint, request)
-  const given = request.raw.headersDistinct.authorization ?? []
   let run_head: ActorContext['run_head']
   const beginHead = () => {
     run_head = headOf(services, endpoint, request)

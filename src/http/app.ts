@@ -6,7 +6,7 @@ import { type EndpointName, endpoints } from '../contract/endpoints.ts'
 import { limits } from '../contract/limits.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import type { Readiness } from '../contract/service.ts'
-import { errorText, type Log } from '../core/log.ts'
+import type { Log } from '../core/log.ts'
 import type { Rate } from '../core/rate-window.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Feeds } from '../live/feeds.ts'
@@ -16,14 +16,15 @@ import type { Telemetry } from '../telemetry/port.ts'
 import { admit } from './admission.ts'
 import { answer } from './answer.ts'
 import { failedTokens } from './failed-tokens.ts'
+import { addGitRoutes } from './git-routes.ts'
 import { handlers, type OpenContext } from './handlers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
 import { type OpenStreams, watchStreams } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
-import { sendProblem, toServiceError } from './problem-response.ts'
+import { knownError, sendProblem, toServiceError } from './problem-response.ts'
 import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
-import { boundRequests } from './request-bounds.ts'
+import { boundPatience, boundRequests } from './request-bounds.ts'
 import { watchRequests } from './request-log.ts'
 import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts'
 import { addSessionRoutes } from './session-routes.ts'
@@ -63,7 +64,7 @@ const no_forms = 'Forms and files are not taken: send JSON, with images as data 
 type AnyHandler = (ctx: unknown, input: unknown) => Promise<unknown>
 
 /** How long a client may take to send its headers, and its whole request; Node's own are 60 s and 300 s, looked at every 30 s. */
-const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
+export const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
 
 /** The HTTP edge: authenticate → membership → parse → verb → answer (decisions §6), for every row of the contract table. */
 export async function createApp(options: AppOptions, timeouts = patience): Promise<HttpApp> {
@@ -75,8 +76,9 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     trustProxy: options.trust_proxy && ((_address, hop) => hop === 0),
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
-    requestTimeout: timeouts.requestTimeout,
-    http: { ...timeouts, maxHeaderSize: limits.header_bytes, requireHostHeader: false },
+    // Node knows one time for all requests: `boundPatience` holds it, where a body is no stream.
+    requestTimeout: 0,
+    http: { ...timeouts, requestTimeout: 0, maxHeaderSize: limits.header_bytes, requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
@@ -87,8 +89,9 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   const failed = failedTokens(options.failed_tokens)
   const open: OpenStreams = new Set()
   const streams = streamHandlers(options.feeds, open)
-  const unwatch = watchStreams(services, open)
-  app.addHook('onClose', async () => unwatch())
+  const transfers: OpenStreams = new Set()
+  const unwatch = [open, transfers].map(streams => watchStreams(services, streams))
+  app.addHook('onClose', async () => unwatch.forEach(stop => void stop()))
   const admitted = new WeakMap<FastifyRequest, ActorContext | Context>()
   let draining = false
   let closing = false
@@ -98,14 +101,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(new ServiceError('unsupported_media_type', no_forms)))
   app.setErrorHandler((error, request, reply) => {
-    const known = toServiceError(error)
-    if (known.code === 'internal')
-      log('error', 'request failed', {
-        request_id: request.id,
-        route: request.routeOptions.url,
-        error: errorText(error),
-      })
-    return sendProblem(request, reply, known)
+    return sendProblem(request, reply, knownError(error, request, log))
   })
   watchRequests(app, options, request => {
     const ctx = admitted.get(request)
@@ -113,6 +109,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   })
   secureEdge(app, options)
   boundRequests(app)
+  boundPatience(app, timeouts.requestTimeout)
   app.addHook('onRequest', async (_request, reply) => {
     if (draining) reply.header('connection', 'close')
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
@@ -141,6 +138,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     if (Buffer.isBuffer(request.body)) request.body = parseJsonBody(request.body)
   })
   addSessionRoutes(app, services)
+  addGitRoutes(app, { services, failed, transfers, log, admitted: (request, ctx) => void admitted.set(request, ctx) })
   const pageFor = await addWebPage(app, options.web)
   app.setNotFoundHandler(async (request, reply) => {
     requireMethod(request)

@@ -1,7 +1,8 @@
 import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
+import { gitOperations } from '../contract/git-operations.ts'
 
-const rows = (Object.values(endpoints) as Endpoint[]).flatMap(endpoint =>
+const rows = ([...Object.values(endpoints), ...Object.values(gitOperations)] as Endpoint[]).flatMap(endpoint =>
   pathsOf(endpoint).map(served => ({
     method: endpoint.method,
     pattern: new RegExp(`^${served.replace(/\{\w+\}/g, '[^/]+')}$`),

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
 import { isDatabaseAway, isDatabaseFull } from '../core/database-away.ts'
+import { errorText, type Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
@@ -27,16 +28,21 @@ export function problemOf(error: ServiceError, request: { id: string; url: strin
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError) {
   const problem = problemOf(error, { id: request.id, url: request.raw.url })
   const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem
-  reply.raw.once('finish', () => {
-    if (request.raw.complete) return
-    const { socket } = request.raw
-    setTimeout(() => request.raw.complete || socket.destroy(), LINGER_MS).unref()
-  })
+  hangUpOnRest(request, reply)
   return reply
     .code(body.status)
     .headers({ ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }), ...error.headers })
     .header('content-type', 'application/problem+json; charset=utf-8')
     .send(JSON.stringify(body))
+}
+
+/** A body that nobody reads is not taken to its end once the answer is sent. */
+export function hangUpOnRest(request: FastifyRequest, reply: FastifyReply) {
+  reply.raw.once('finish', () => {
+    if (request.raw.complete) return
+    const { socket } = request.raw
+    setTimeout(() => request.raw.complete || socket.destroy(), LINGER_MS).unref()
+  })
 }
 
 const byStatus: Record<number, ProblemCode> = {
@@ -74,4 +80,12 @@ export function toServiceError(error: unknown): ServiceError {
   if (isDatabaseAway(error))
     return new ServiceError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } })
   return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')
+}
+
+/** The same, and what only we can do something about is in the log. */
+export function knownError(error: unknown, request: FastifyRequest, log: Log): ServiceError {
+  const known = toServiceError(error)
+  if (known.code === 'internal')
+    log('error', 'request failed', { request_id: request.id, route: request.routeOptions.url, error: errorText(error) })
+  return known
 }

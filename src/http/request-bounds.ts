@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { limits } from '../contract/limits.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
+import { refuseUnreadable } from './raw-problem.ts'
 
 /** Refuses requests with more headers, a longer target or more query parameters than anybody needs, and more of them at once on a connection. */
 export function boundRequests(app: FastifyInstance) {
@@ -22,5 +23,16 @@ export function boundRequests(app: FastifyInstance) {
       throw new ServiceError('uri_too_long', `Path and query have at most ${limits.url_chars} characters together.`)
     const parameters = url.split('?', 2)[1]?.split('&').length ?? 0
     if (parameters > limits.query_parameters) throw invalid(['query'], `at most ${limits.query_parameters} parameters may be given`)
+  })
+}
+
+/** A request that has not arrived within this time is answered with 408 and its connection ends; one whose body is a stream has its own bounds. */
+export function boundPatience(app: FastifyInstance, ms: number) {
+  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
+    if (routeOptions.config.streams_body) return
+    const late = Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    const timer = setTimeout(() => raw.complete || refuseUnreadable(late, raw.socket), ms)
+    raw.once('end', () => clearTimeout(timer))
+    reply.raw.once('close', () => clearTimeout(timer))
   })
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
+import { gitOperations } from '../contract/git-operations.ts'
 import type { Log, LogLevel } from '../core/log.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
@@ -15,7 +16,7 @@ declare module 'fastify' {
 export type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
-  (Object.entries(endpoints) as [string, Endpoint][]).flatMap(([name, endpoint]) =>
+  (Object.entries({ ...endpoints, ...gitOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>
     pathsOf(endpoint).map(path => [`${endpoint.method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const),
   ),
 )
@@ -46,7 +47,7 @@ export function watchRequests(
   })
 }
 
-/** The operation of the contract; else what was asked for, in one of three words. */
+/** The operation of the contract or of git; else what was asked for, in one of three words. */
 function operationOf({ method, routeOptions, is404 }: FastifyRequest, status: number | null): string {
   const name = operations.get(`${method} ${routeOptions.url}`)
   if (name !== undefined) return name

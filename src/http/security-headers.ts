@@ -1,6 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../core/service-error.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is a stream that may be compressed, and may come for as long as it goes on coming. */
+    streams_body?: true
+  }
+}
+
 const CSP =
   "default-src 'self'; img-src 'self' data:; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
 
@@ -36,7 +43,7 @@ export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }
     if (allowed_hosts && !allowed_hosts.has(hostName(host[0] ?? '')))
       throw new ServiceError('forbidden', 'This host name is not served here; see AGENTRUN_ALLOWED_HOSTS.')
     if (!request.raw.url?.startsWith('/')) throw new ServiceError('invalid_request', 'The request target must be a path.')
-    if (encoding.some(name => name.toLowerCase() !== 'identity'))
+    if (!request.routeOptions.config.streams_body && encoding.some(name => name.toLowerCase() !== 'identity'))
       throw new ServiceError('unsupported_media_type', 'A body is taken as it is, without Content-Encoding.')
     if (types.length > 1) throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
     const origin = request.headers.origin

@@ -12,6 +12,7 @@ import type { Transactional } from '../store/database.ts'
 import type { RepositoryKind } from '../store/repositories.ts'
 import type { AccessFinder } from './authenticate.ts'
 import type { Forge } from './forge.ts'
+import type { GitServer } from './git-server.ts'
 import type { Limiter } from './limits.ts'
 import type { LogPages } from './log-pages.ts'
 import type { RunHeadFinder } from './run-logs.ts'
@@ -63,6 +64,7 @@ export type Services = {
   forges: Forges
   /** Whether they may be private addresses: by the operator's choice. */
   allow_private_forges: boolean
+  git_server: GitServer
   readTrees: TreeReader
   /** The key under which commits name their run. */
   commit_trailer: string

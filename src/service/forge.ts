@@ -1,12 +1,17 @@
 import { ServiceError } from '../core/service-error.ts'
 
 type Repository = { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
-type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
+export type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
 
 /** What the verbs of pull requests ask of git. Every commit is named by its whole SHA; nothing here touches a work tree. */
 export type Forge = {
   /** Where two branches stand on the remote now; null: there is none of that name. */
   fetch(repo: Repository, branches: { base: string; head: string }): Promise<Tried<{ base_sha: string | null; head_sha: string | null }>>
+  /** The same by what was last fetched. */
+  branches(
+    repository_id: number,
+    branches: { base: string; head: string },
+  ): Promise<Tried<{ base_sha: string | null; head_sha: string | null }>>
   /** The commit by which one of `attempts`, or all of `head_shas`, came into the base; null: it has not. */
   findMerge(repo: Repository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>>
   /** How large the change is, as a pull request shows it. */

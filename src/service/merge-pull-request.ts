@@ -2,10 +2,11 @@ import type { MergePullRequestInput, PullRequest } from '../contract/pull-reques
 import { mergeMessage } from '../core/merge-message.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { traceUrl } from '../core/trace-url.ts'
-import { addMergeAttempt, dropMergeAttempt, markMerged, recordHead } from '../store/pull-request-moves.ts'
+import { addMergeAttempt, dropMergeAttempt, markMerged } from '../store/pull-request-moves.ts'
 import type { WholePullRequestRow } from '../store/pull-requests.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import type { Context } from './context.ts'
+import { followHead } from './follow-head.ts'
 import { given } from './forge.ts'
 import { changePullRequest, getPullRequest, requirePullRequest } from './pull-requests.ts'
 
@@ -55,7 +56,7 @@ async function mergeOnce(
   if (arrived !== null) return record(ctx, pr, arrived, pr.head_sha, 'found')
   requireOpen(pr)
   if (head_sha === null) throw conflict(`There is no branch ${head_branch} in ${repository.full_name} any more.`)
-  if (head_sha !== pr.head_sha) await followHead(ctx, pr, repository, base_sha, head_sha)
+  await followHead(ctx, pr, repository, base_sha, head_sha)
   if (input.expected_head_sha != null && input.expected_head_sha !== head_sha)
     throw conflict(`${head_branch} stands at ${head_sha}, not at ${input.expected_head_sha}: look at the newer change first.`)
   const run_url = pr.run_id === null ? null : traceUrl(ctx.base_url, pr.run_id)
@@ -89,20 +90,6 @@ async function record(ctx: Context, pr: WholePullRequestRow, merge_sha: string, 
     markMerged(tx, ctx.organization_id, pr.id, { merge_sha, head_sha }),
   )
   return true
-}
-
-/** Somebody pushed to the head branch: the pull request is of that commit now. */
-async function followHead(
-  ctx: Context,
-  pr: WholePullRequestRow,
-  repository: RepositoryRow,
-  base_sha: string,
-  head_sha: string,
-): Promise<void> {
-  const counts = given(await ctx.forge.count(repository, base_sha, head_sha))
-  await changePullRequest(ctx, pr, { state: pr.state, detail: null }, tx =>
-    recordHead(tx, ctx.organization_id, pr.id, { from_sha: pr.head_sha, head_sha, ...counts }),
-  )
 }
 
 /** Names in quotes with escapes: they may hold anything, newlines too. */

@@ -42,6 +42,22 @@ export async function listPullRequests(db: Db, organization_id: number, run_ids:
   return rows
 }
 
+/** Those of branches of a repository that are not done with, oldest first. */
+export async function pullRequestsOfBranches(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  head_branches: string[],
+): Promise<PullRequestRow[]> {
+  const { rows } = await db.query<PullRequestRow>({
+    name: 'pull_requests_of_branches',
+    text: `select ${columns} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = any($3)
+      and state in ('open', 'draft') order by id`,
+    values: [organization_id, repository_id, head_branches],
+  })
+  return rows
+}
+
 /** Takes runs off their pull requests, which stay. Answers the branches of these. */
 export async function detachPullRequests(
   db: Db,

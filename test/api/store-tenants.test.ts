@@ -31,7 +31,14 @@ import { insertMessage, postponeMessages, takeMessages } from '../../src/store/m
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { recordPause, requestPause, withdrawPause } from '../../src/store/pauses.ts'
 import { addMergeAttempt, dropMergeAttempt, markMerged, movePullRequest, recordHead } from '../../src/store/pull-request-moves.ts'
-import { detachPullRequests, findPullRequests, getPullRequest, listPullRequests, savePullRequest } from '../../src/store/pull-requests.ts'
+import {
+  detachPullRequests,
+  findPullRequests,
+  getPullRequest,
+  listPullRequests,
+  pullRequestsOfBranches,
+  savePullRequest,
+} from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
 import {
   getRepository,
@@ -320,6 +327,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listSteps: (db, org) => listSteps(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
+  pullRequestsOfBranches: (db, org) => pullRequestsOfBranches(db, org, mine.repo, [pull_request.head_branch]),
   listRunsOfPullRequests: (db, org) => listRunsOfPullRequests(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
   markMerged: (db, org) => markMerged(db, org, mine.pr, { merge_sha: 'm', head_sha: 'c' }),
@@ -527,6 +535,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listJournal',
     'listSteps',
     'listPullRequests',
+    'pullRequestsOfBranches',
     'listRunsOfPullRequests',
     'lockRun',
     'lockExpiredRuns',

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { bandLines, FLUSH, pktLine, readPacket, readPackets } from './pkt-line.ts'
+
+const line = (content: string) => ({ kind: 'line', content: Buffer.from(content) })
+
+test('what is written is read again, with what stands between the lines', () => {
+  const bytes = Buffer.concat([pktLine('want x\n'), Buffer.from('0001'), pktLine(''), FLUSH, Buffer.from('0002')])
+  expect(readPackets(bytes)).toEqual([line('want x\n'), { kind: 'delimiter' }, line(''), { kind: 'flush' }, { kind: 'end' }])
+  expect(readPackets(Buffer.alloc(0))).toEqual([])
+})
+
+test('a line that has not come as a whole is waited for, and what is no line is told apart', () => {
+  const whole = pktLine('abc')
+  for (let length = 0; length < whole.length; length++) expect(readPacket(whole.subarray(0, length), 0)).toBe('more')
+  expect(readPackets(whole.subarray(0, 5))).toBeNull()
+  for (const bad of ['0003', 'GET ', '+0a1', '-001', 'ffff', '0x10'])
+    expect(readPackets(Buffer.from(`${bad}${' '.repeat(70_000)}`))).toBeNull()
+})
+
+test('a long answer goes over the side band in lines that git takes', () => {
+  const packets = readPackets(bandLines(1, Buffer.alloc(150_000, 'x'))) ?? []
+  const contents = packets.flatMap(packet => (packet.kind === 'line' ? [packet.content] : []))
+  expect(contents.map(content => content[0])).toEqual([1, 1, 1])
+  expect(Buffer.concat(contents.map(content => content.subarray(1))).toString()).toBe('x'.repeat(150_000))
+  expect(Math.max(...contents.map(content => content.length))).toBeLessThanOrEqual(65_516)
+})

@@ -1,0 +1,45 @@
+/** The longest content of a packet line, as git bounds it. */
+const LONGEST = 65_516
+
+export const FLUSH = Buffer.from('0000')
+
+/** One packet line. */
+export function pktLine(content: string | Uint8Array): Buffer {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes])
+}
+
+/** A line for the side band: 1 is the answer itself, 2 what a person is to read. */
+export function bandLines(band: 1 | 2, bytes: Uint8Array): Buffer {
+  const parts: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += LONGEST - 1)
+    parts.push(pktLine(Buffer.concat([Buffer.from([band]), bytes.subarray(at, at + LONGEST - 1)])))
+  return Buffer.concat(parts)
+}
+
+export type Packet = { kind: 'line'; content: Buffer } | { kind: 'flush' | 'delimiter' | 'end' }
+
+/** The packet that begins at `at`, and where the next one does. `more`: it has not come as a whole yet. Null: this is no packet. */
+export function readPacket(bytes: Buffer, at: number): { packet: Packet; next: number } | 'more' | null {
+  if (bytes.length < at + 4) return 'more'
+  const head = bytes.toString('latin1', at, at + 4)
+  if (!/^[0-9a-fA-F]{4}$/.test(head)) return null
+  const length = Number.parseInt(head, 16)
+  const special = (['flush', 'delimiter', 'end'] as const)[length]
+  if (special) return { packet: { kind: special }, next: at + 4 }
+  if (length < 4 || length > LONGEST + 4) return null
+  if (bytes.length < at + length) return 'more'
+  return { packet: { kind: 'line', content: bytes.subarray(at + 4, at + length) }, next: at + length }
+}
+
+/** All packets of a whole request; null when it is cut off or something else. */
+export function readPackets(bytes: Buffer): Packet[] | null {
+  const packets: Packet[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const read = readPacket(bytes, at)
+    if (read === null || read === 'more') return null
+    packets.push(read.packet)
+    at = read.next
+  }
+  return packets
+}

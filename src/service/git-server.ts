@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../core/service-error.ts'
+import { pullRequestsOfBranches } from '../store/pull-requests.ts'
+import type { RepositoryRow } from '../store/repositories.ts'
+import { audit } from './audit.ts'
+import type { Context } from './context.ts'
+import { followHead } from './follow-head.ts'
+import { given, type Tried } from './forge.ts'
+import { requireRepository } from './repositories.ts'
+
+type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
+/** Which of git's protocols the client speaks. */
+export type GitProtocol = 0 | 1 | 2
+/** A commit of forty zeros stands for none. */
+export type MovedRef = { ref: string; from: string; to: string }
+
+/** What git answers to git (decisions §9). Messages of what failed are for people, and git shows them. */
+export type GitServer = {
+  /** The first answer to one who fetches: after a look at the remote, unless that takes long or fails. */
+  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Tried<Buffer>>
+  /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
+  fetch(
+    repo: Repository,
+    request: Buffer,
+    options: { protocol: GitProtocol; signal: AbortSignal },
+  ): Promise<Tried<{ output: Readable; done: Promise<void> }>>
+  offerPush(repo: Repository): Promise<Tried<Buffer>>
+  /** What is wrong with the push itself is said in the report. `signal` stops it before the repository hears of it, and not later. */
+  push(
+    repo: Repository,
+    body: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+  ): Promise<Tried<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
+}
+
+/** What git is told first. 404, 403 for a push that is not taken here, 503 while the repository cannot be fetched for the first time. */
+export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {
+  const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  if (what === 'fetch') return given(await ctx.git_server.offerFetch(repository, protocol))
+  requirePush(repository)
+  return given(await ctx.git_server.offerPush(repository))
+}
+
+export async function fetchGit(ctx: Context, repo_id: number, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) {
+  return given(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
+}
+
+/** Passes a push on to the repository, and brings the pull requests of its branches up to date. Answers the report for git. */
+export async function pushGit(ctx: Context, repo_id: number, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
+  const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  requirePush(repository)
+  const { moved, report } = given(await ctx.git_server.push(repository, body, signal))
+  if (moved.length === 0) return report([])
+  const refs = moved.map(({ ref, from, to }) => ({ ref, from, to }))
+  await audit(ctx.db, ctx, 'repository.pushed', { type: 'repository', id: repo_id }, { refs })
+  return report(await movePullRequests(ctx, repository, moved))
+}
+
+/** What the service may write by itself. A server has its own people, rules and names of who pushed: they push there. */
+function requirePush({ kind, url, archived }: RepositoryRow): void {
+  if (kind !== 'local') throw new ServiceError('forbidden', `This address is for fetching. Push to the repository itself: ${url}`)
+  if (archived) throw new ServiceError('forbidden', 'This repository is archived: it takes no pushes.')
+}
+
+/** Those that are open, of branches that have gone on. What fails here is found again when somebody looks at the pull request to merge it. */
+async function movePullRequests(ctx: Context, repository: RepositoryRow, moved: MovedRef[]): Promise<string[]> {
+  const heads = new Map(moved.flatMap(({ ref, to }) => (ref.startsWith('refs/heads/') && !/^0+$/.test(to) ? [[ref.slice(11), to]] : [])))
+  const notes: string[] = []
+  for (const pr of await pullRequestsOfBranches(ctx.db, ctx.organization_id, repository.id, [...heads.keys()])) {
+    const head_sha = heads.get(pr.head_branch) ?? pr.head_sha
+    const branches = await ctx.forge.branches(repository.id, { base: pr.base_branch, head: pr.head_branch })
+    if (!branches.ok || branches.value.base_sha === null) continue
+    const followed = await followHead(ctx, pr, repository, branches.value.base_sha, head_sha).then(
+      () => true,
+      () => false,
+    )
+    if (followed) notes.push(`Pull request ${pr.number} is of this commit now: ${pr.url}`)
+  }
+  return notes
+}

@@ -1,0 +1,293 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, renameSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pktLine } from '../../src/git/pkt-line.ts'
+import { insertRepository } from '../../src/store/repositories.ts'
+import { rows } from '../start-app.ts'
+import { type GitClient, gitClient } from './git-client.ts'
+import { processesIn } from './git-processes.ts'
+import { addPerson } from './people.ts'
+import { type ForgeApp, startForgeApp } from './proposals.ts'
+
+let app: ForgeApp
+let client: GitClient
+beforeAll(async () => {
+  app = await startForgeApp()
+  client = gitClient(app)
+})
+afterAll(async () => {
+  client[Symbol.dispose]()
+  await app[Symbol.asyncDispose]()
+})
+
+const mirror = () => join(app.data_dir, 'mirrors', `${app.repo_id}.git`)
+const inMirror = (...args: string[]) =>
+  execFileSync('git', ['-c', 'safe.directory=*', '-c', 'user.name=x', '-c', 'user.email=x@x', ...args], {
+    cwd: mirror(),
+    encoding: 'utf8',
+  }).trim()
+
+describe('git clone and git fetch', () => {
+  test('give all branches and tags, as new as the repository has them', async () => {
+    const { branch, head_sha } = await app.propose({ 'c.txt': 'c\n' })
+    app.git('-c', 'user.name=A', '-c', 'user.email=a@x', 'tag', '-a', '-m', 'one', 'v1', 'main')
+    await client.ok('.', 'clone', '--quiet', client.address(), 'whole')
+    expect(await client.ok('whole', 'rev-parse', 'HEAD')).toBe(app.git('rev-parse', 'main'))
+    expect(await client.ok('whole', 'rev-parse', `origin/${branch}`)).toBe(head_sha)
+    expect(await client.ok('whole', 'rev-parse', 'v1')).toBe(app.git('rev-parse', 'v1'))
+    const newer = app.put(branch, { 'c.txt': 'cc\n' })
+    await client.ok('whole', 'fetch', '--quiet', 'origin')
+    expect(await client.ok('whole', 'rev-parse', `origin/${branch}`)).toBe(newer)
+    await client.ok('whole', 'fsck', '--strict')
+  })
+
+  test.each(['0', '1', '2'])('work in protocol version %s', async version => {
+    await client.ok('.', '-c', `protocol.version=${version}`, 'clone', '--quiet', client.address(), `v${version}`)
+    expect(await client.ok(`v${version}`, 'rev-parse', 'HEAD')).toBe(app.git('rev-parse', 'main'))
+  })
+
+  test('work for a shallow clone, and one that is made deep later', async () => {
+    app.put('main', { 'deep.txt': '1\n' })
+    app.put('main', { 'deep.txt': '2\n' })
+    await client.ok('.', 'clone', '--quiet', '--depth=1', client.address(), 'shallow')
+    expect(await client.ok('shallow', 'rev-list', '--count', 'HEAD')).toBe('1')
+    await client.ok('shallow', 'fetch', '--quiet', '--unshallow')
+    expect(await client.ok('shallow', 'rev-list', '--count', 'HEAD')).toBe(app.git('rev-list', '--count', 'main'))
+  })
+
+  test.each(['blob:none', 'tree:0', 'blob:limit=1'])('work for a partial clone with %s, which fetches what it looks at', async filter => {
+    const folder = filter.replace(/\W/g, '-')
+    await client.ok('.', 'clone', '--quiet', `--filter=${filter}`, client.address(), folder)
+    expect(await client.ok(folder, 'show', 'HEAD~1:deep.txt')).toBe('1')
+    expect((await client.at(folder, 'log', '-p')).code).toBe(0)
+  })
+
+  test('refuse a filter that would cost much', async () => {
+    const { err } = await client.run('clone', '--quiet', '--filter=sparse:oid=main:a.txt', client.address(), 'sparse')
+    expect(err).toMatch(/filter .*not (supported|allowed)/)
+  })
+
+  test('take a header instead of a password, and know no cookie', async () => {
+    const plain = client.address(app.repo_id, null)
+    const header = `http.extraHeader=Authorization: Bearer ${app.token}`
+    expect((await client.run('-c', header, 'ls-remote', plain)).out).toContain('refs/heads/main')
+    const { code } = await client.run('-c', `http.extraHeader=Cookie: agentrun_session=${app.token}`, 'ls-remote', plain)
+    expect(code).toBe(128)
+  })
+
+  test('give what was fetched last while the repository is away', async () => {
+    renameSync(app.remote, `${app.remote}.away`)
+    try {
+      expect((await client.run('clone', '--quiet', client.address(), 'away')).code).toBe(0)
+    } finally {
+      renameSync(`${app.remote}.away`, app.remote)
+    }
+  })
+})
+
+describe('what is not shown', () => {
+  test('refs of the service are not listed, and what only they lead to is not given by its name', async () => {
+    await client.ok('.', 'ls-remote', client.address())
+    const secret = inMirror('commit-tree', '-m', 'not pushed', '-p', 'main', 'main^{tree}')
+    inMirror('update-ref', 'refs/agentrun/77/1', secret)
+    expect(await client.ok('.', 'ls-remote', client.address())).not.toContain('agentrun')
+    await client.ok('.', 'init', '--quiet', 'curious')
+    for (const version of ['0', '2'])
+      for (const wanted of [secret, 'refs/agentrun/77/1']) {
+        const { code, err } = await client.at('curious', '-c', `protocol.version=${version}`, 'fetch', client.address(), wanted)
+        expect([code, err]).toEqual([128, expect.stringMatching(/not part of any branch|unadvertised object|couldn't find remote ref/)])
+      }
+    // Once a branch leads there, it is everybody's.
+    const known = app.git('rev-parse', 'main')
+    app.put('main', { 'later.txt': 'x\n' })
+    await client.ok('.', 'ls-remote', client.address())
+    await client.ok('curious', 'fetch', '--quiet', client.address(), known)
+    inMirror('update-ref', '-d', 'refs/agentrun/77/1')
+  })
+})
+
+describe('who may', () => {
+  const lsRemote = async (token: string | null, repo_id = app.repo_id, org_id = app.org_id) =>
+    client.run('ls-remote', client.address(repo_id, token, org_id))
+
+  test('nobody without a token that is good now: git asks for one', async () => {
+    const gone = await addPerson(app, 'MEMBER', { expires_in_seconds: 60 })
+    expect((await lsRemote(gone.token)).code).toBe(0)
+    await rows(app, 'update tokens set expires_at = now() where id = $1', [gone.token_id])
+    const revoked = await addPerson(app, 'MEMBER')
+    await rows(app, 'update tokens set revoked_at = now() where id = $1', [revoked.token_id])
+    for (const token of [null, 'wrong', gone.token, revoked.token, `${app.token}x`]) {
+      const { code, err } = await lsRemote(token)
+      expect([code, err]).toEqual([128, expect.stringMatching(/Authentication failed|could not read Username/)])
+    }
+    const response = await fetch(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/info/refs?service=git-upload-pack`)
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="agentrun", charset="UTF-8"'])
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  })
+
+  test('a reader may fetch, and a token without the scope, of another organization or bound to other repositories may not', async () => {
+    const other = await insertRepository(app.db, {
+      ...{
+        organization_id: app.org_id,
+        name: 'o',
+        full_name: 'o/o',
+        url: '/nowhere/o.git',
+        kind: 'local',
+        description: null,
+        sample: false,
+      },
+    })
+    const reader = await addPerson(app, 'READER')
+    expect((await lsRemote(reader.token)).code).toBe(0)
+    const blind = await addPerson(app, 'ADMIN', { scopes: ['runs:write'] })
+    expect((await lsRemote(blind.token)).err).toContain('This needs the scope repos:read')
+    const bound = await addPerson(app, 'ADMIN', { organization_id: app.org_id, repository_ids: [other.id] })
+    expect((await lsRemote(bound.token)).err).toContain('Repository not found.')
+    expect((await lsRemote(app.token, app.repo_id, app.org_id + 1)).err).toContain('You do not have access to this organization.')
+    expect((await lsRemote(app.token, 999_999)).err).toContain('Repository not found.')
+  })
+
+  test('a repository that has never been fetched and cannot be is said so in words', async () => {
+    const nowhere = await insertRepository(app.db, {
+      ...{
+        organization_id: app.org_id,
+        name: 'n',
+        full_name: 'n/n',
+        url: '/nowhere/n.git',
+        kind: 'local',
+        description: null,
+        sample: false,
+      },
+    })
+    expect((await lsRemote(app.token, nowhere.id)).err).toContain('does not exist on the machine of the service')
+  })
+})
+
+describe('requests that are not of git', () => {
+  const auth = { authorization: `Basic ${Buffer.from('x:').toString('base64')}` }
+  const ask = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
+    const authorization = `Basic ${Buffer.from(`git:${app.token}`).toString('base64')}`
+    const response = await fetch(app.base_url + path, {
+      method,
+      headers: { authorization, ...headers },
+      ...(body !== undefined && { body }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const base = () => `/git/${app.org_id}/${app.repo_id}.git`
+  const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    ask(
+      'POST',
+      `${base()}/git-upload-pack`,
+      { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2', ...headers },
+      body,
+    )
+
+  test('401 for an empty password', async () => {
+    expect((await ask('GET', `${base()}/info/refs?service=git-upload-pack`, auth)).status).toBe(401)
+  })
+
+  test.each([
+    ['no service', '/info/refs', 400],
+    ['another service', '/info/refs?service=git-upload-archive', 400],
+    ['two services', '/info/refs?service=git-upload-pack&service=git-receive-pack', 400],
+    ['an option for a service', '/info/refs?service=--help', 400],
+    ['a file', '/HEAD', 404],
+    ['a file by a longer way', '/info/refs/../../config', 404],
+    ['an encoded way out', '/%2e%2e%2f%2e%2e%2fconfig', 404],
+    ['an object', '/objects/info/packs', 404],
+  ])('%s is refused', async (_what, path, status) => {
+    expect((await ask('GET', base() + path)).status).toBe(status)
+  })
+
+  test.each(['..%2f1', '1%2f..', '-1', '1;id', '0x1', '--upload-pack=id', '1%00', '１', '99999999999999999999'])(
+    'no repository is named %s',
+    async name => {
+      const { status } = await ask('GET', `/git/${app.org_id}/${name}.git/info/refs?service=git-upload-pack`)
+      expect([400, 404]).toContain(status)
+    },
+  )
+
+  test('405 for other methods, 415 for other types, 400 for what is not compressed, and words for what git did not write', async () => {
+    expect((await ask('PUT', `${base()}/git-upload-pack`)).status).toBe(405)
+    expect((await ask('POST', `${base()}/info/refs`)).status).toBe(405)
+    expect((await post('{}', { 'content-type': 'application/json' })).status).toBe(415)
+    expect((await post('0000', { 'content-encoding': 'br' })).status).toBe(415)
+    expect((await post('0000', { 'content-encoding': 'gzip' })).status).toBe(400)
+    expect((await post('zzzz')).text).toContain('ERR this is not a request of git')
+  })
+
+  test('a compressed request is read, and one that unfolds without end is not', async () => {
+    const list = Buffer.concat([
+      pktLine('command=ls-refs\n'),
+      Buffer.from('0001'),
+      pktLine('ref-prefix refs/heads/\n'),
+      Buffer.from('0000'),
+    ])
+    const good = await post(gzipSync(list), { 'content-encoding': 'gzip' })
+    expect([good.status, good.text]).toEqual([200, expect.stringContaining('refs/heads/main')])
+    expect((await post(gzipSync(Buffer.alloc(64 * 1024 ** 2)), { 'content-encoding': 'gzip' })).status).toBe(413)
+  })
+
+  test('a header of the protocol is a number and nothing else', async () => {
+    const asked = { 'git-protocol': 'version=2:x=$(id)\u00e9' }
+    const { status, text } = await ask('GET', `${base()}/info/refs?service=git-upload-pack`, asked)
+    expect([status, text.slice(0, 14)]).toEqual([200, '000eversion 2\n'])
+  })
+})
+
+describe('a client that is in the middle of it', () => {
+  /** Begins to fetch a repository that fits into no buffer, and reads no more than its first bytes. */
+  async function begin(token: string): Promise<IncomingMessage> {
+    const asked = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`git:${token}`).toString('base64')}`,
+        ...{ 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+      },
+    })
+    const want = pktLine(`want ${app.git('rev-parse', 'large')}\n`)
+    asked.end(Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')]))
+    asked.on('error', () => {})
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    expect(answer.statusCode).toBe(200)
+    answer.on('error', () => {})
+    await once(answer, 'readable')
+    answer.read(1)
+    expect(processesIn(app.data_dir).filter(command => /upload-pack|pack-objects/.test(command))).not.toEqual([])
+    return answer
+  }
+  beforeAll(async () => {
+    app.put('large', { 'large.bin': randomBytes(8 * 1024 ** 2).toString('base64') })
+    expect((await client.run('ls-remote', client.address())).out).toContain('refs/heads/large')
+  }, 60_000)
+
+  test('and hangs up leaves no process', async () => {
+    const answer = await begin(app.token)
+    answer.destroy()
+    await expect.poll(() => processesIn(app.data_dir), { timeout: 20_000 }).toEqual([])
+    expect(readdirSync(mirror()).filter(name => name.startsWith('incoming-'))).toEqual([])
+  })
+
+  test('and whose token is revoked is given no more', async () => {
+    const { token, token_id } = await addPerson(app, 'READER')
+    const answer = await begin(token)
+    await rows(app, 'update tokens set revoked_at = now() where id = $1', [token_id])
+    await expect.poll(() => processesIn(app.data_dir), { timeout: 20_000 }).toEqual([])
+    answer.resume()
+    await expect(once(answer, 'end')).rejects.toThrow('aborted')
+  })
+})
+
+test('a token that asks too often is told so by git', async () => {
+  await using limited = await startForgeApp({ AGENTRUN_LIMIT_STANDARD: '3/60' })
+  using other = gitClient(limited)
+  expect((await other.run('ls-remote', other.address())).code).toBe(0)
+  const { code, err } = await other.run('clone', other.address(), 'x')
+  expect([code, err]).toEqual([128, expect.stringContaining('429')])
+})

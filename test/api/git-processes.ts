@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** Command lines of processes that work in a folder or below it, or are told of it. */
+export function processesIn(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap(pid => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return `${command}${readlinkSync(`/proc/${pid}/cwd`)}`.includes(folder) ? [command] : []
+      } catch {
+        // It has ended meanwhile.
+        return []
+      }
+    })
+}
