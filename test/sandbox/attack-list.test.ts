@@ -78,6 +78,7 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [140, 'switches of the kernel that belong to the own namespaces', isolation('A140')],
   [141, 'what clouds tell a machine, by addresses that carry others', traffic('E141')],
   [142, 'a disk filled where nobody counts: closed folders, files without a name', ['test/sandbox/disk-bound', 'B142']],
+  [143, 'what the kernel has for the whole machine or for a user', ['test/sandbox/hostile', 'A143']],
 ]
 
 /** What has nothing to be tried on, and why. */

@@ -34,6 +34,24 @@ it('A139: keeps process 1 alive when somebody inside would set limits for it', a
   })
 })
 
+it('A143: takes none of the machine’s contexts of asynchronous input and output, and leaves others signals that wait', async () => {
+  await using box = await start('takes-all')
+  const [io_setup, queue] = process.arch === 'arm64' ? [0, 138] : [206, 129]
+  expect(await box.shell(`perl -e 'my $context = pack("Q", 0); print syscall(${io_setup}, 65536, $context), " ", $! + 0'`)).toMatchObject({
+    text: '-1 38',
+  })
+  // To all containers the kernel counts as to one user.
+  if (promises.driver !== 'bubblewrap') return
+  const fill = `perl -MPOSIX=:signal_h -e '$| = 1; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(34)); my $signal = pack("iiix116", 34, 0, -1); my $n = 0; $n++ while syscall(${queue}, $$ + 0, 34, $signal) == 0; print $n, "\n"; sleep shift'`
+  await using beside = await start('beside')
+  const took = Promise.withResolvers<string>()
+  const holding = box.separate(`${fill} 1000`, { on_output: bytes => took.resolve(Buffer.from(bytes).toString()), timeout_ms: 60_000 })
+  expect(Number(await took.promise)).toBe(2_048)
+  expect(Number((await beside.separate(`${fill} 0`)).text)).toBe(2_048)
+  await box.shell('pkill perl')
+  await holding
+})
+
 it('keeps the shell when only its keeper was killed, and notices when that shell ends too', async () => {
   await using box = await start('keeper')
   for (const kill of ['kill -9 $PPID', 'kill -9 -1']) {

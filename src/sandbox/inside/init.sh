@@ -39,6 +39,8 @@ else
 fi
 bash=(/bin/bash --noprofile --norc)
 ulimit -c 0 -f "$file_kib" -v "$memory_kib"
+# Signals that wait and message queues, of which all sandboxes together have as many as one user; the kernel counts them for each apart too.
+[[ $kind == bubblewrap ]] && ulimit -i 2048 -q 102400
 # The agent may use up its processes: what the host asks for has a reserve beyond them.
 [[ $kind == bubblewrap ]] && ulimit -u $((processes + 32))
 # Children get process groups of their own, and bash does not make them ignore interrupts.
