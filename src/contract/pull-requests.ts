@@ -44,7 +44,9 @@ export const PullRequest = z
     repo_id: z.int().describe('Its repository'),
     agent_run_id: z.int().nullable().describe('Null: the run was deleted, or taken off it'),
     title: z.string().describe('The title of the run that proposed it'),
-    body: z.string().describe('Markdown: what the run answered, and where it came from'),
+    body: z
+      .string()
+      .describe('Markdown: what the run answered, in the repository’s template for pull requests if there is one, and where it came from'),
     url: z.string().describe('Where it can be looked at'),
     state: PullRequestState,
     head_branch: z.string().describe('Branch with the changes'),

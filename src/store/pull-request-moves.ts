@@ -10,8 +10,20 @@ export async function movePullRequest(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'move_pull_request',
-    text: `update pull_requests set state = $4, updated_at = now() where organization_id = $1 and id = $2 and state = any($3) and state <> 'merged'`,
+    text: `update pull_requests set state = $4, held_back = false, updated_at = now()
+      where organization_id = $1 and id = $2 and state = any($3) and state <> 'merged'`,
     values: [organization_id, id, move.from, move.to],
+  })
+  return rowCount === 1
+}
+
+/** A draft that was held back for its evaluation is opened at the head that has passed. False: nobody held it back, or it has another head by now. */
+export async function openHeldBack(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'open_held_back',
+    text: `update pull_requests set state = 'open', held_back = false, updated_at = now()
+      where organization_id = $1 and id = $2 and head_sha = $3 and state = 'draft' and held_back`,
+    values: [organization_id, id, head_sha],
   })
   return rowCount === 1
 }

@@ -120,6 +120,21 @@ export async function getPullRequest(
   return rows[0]
 }
 
+/** The pull request that a branch of the repository has had, whatever became of it. */
+export async function findByBranch(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  head_branch: string,
+): Promise<WholePullRequestRow | undefined> {
+  const { rows } = await db.query<WholePullRequestRow>({
+    name: 'find_pull_request_by_branch',
+    text: `select ${whole} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = $3`,
+    values: [organization_id, repository_id, head_branch],
+  })
+  return rows[0]
+}
+
 export type NewPullRequest = Pick<
   WholePullRequestRow,
   | 'organization_id'
@@ -137,7 +152,7 @@ export type NewPullRequest = Pick<
 > & { run_id: number }
 
 /**
- * The pull request of a branch: made when there is none, otherwise brought up to the new head. `created` tells which.
+ * The pull request of a branch: made as a draft that is held back when there is none, otherwise brought up to the new head. `created` tells which.
  * One row for a branch whatever is tried twice; numbers count up per repository. Undefined: the branch's pull request was closed or merged.
  */
 export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(PullRequestRow & { created: boolean }) | undefined> {
@@ -154,8 +169,8 @@ export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(Pull
     text: `with r as (update repositories set pull_request_count = pull_request_count + 1 where organization_id = $1 and id = $2
         and not exists (select from pull_requests p where p.organization_id = $1 and p.repository_id = $2 and p.head_branch = $7)
         returning pull_request_count)
-      insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions)
-      select $1, $2, $3, r.pull_request_count, 'open', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from r returning ${columns}`,
+      insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions, held_back)
+      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true from r returning ${columns}`,
     values: [
       pr.organization_id,
       pr.repository_id,

@@ -5,10 +5,10 @@ import { conflictMarkers } from '../git/conflict-markers.ts'
 import { isAncestor } from '../git/merge.ts'
 import { newBlobs } from '../git/new-blobs.ts'
 import type { ModelMessage } from '../model/port.ts'
-import { findEntries } from '../store/log-entries.ts'
 import { entry } from '../trace/entry.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
+import { lastSaid } from './last-said.ts'
 import type { NotPublished } from './publish.ts'
 import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -49,7 +49,7 @@ export async function evaluateTurn(
   })
   const again = verdict === 'fail' && sent_back.length < MOST_ROUNDS
   const told = again ? [messageRecord(findings, since)] : []
-  if (again || !(await isTold(deps, claim, head))) {
+  if (again || (await lastSaid(claim, 'COMMIT_EVALUATION'))?.head_sha !== head) {
     const observation = {
       commits: listed.map(({ sha, message, files }) => ({
         sha,
@@ -62,14 +62,6 @@ export async function evaluateTurn(
   }
   if (again) return { kind: 'sent_back' }
   return secrets.length > 0 ? deniedForSecrets(claim, secrets) : null
-}
-
-/** An owner of before may have looked at these commits already. */
-async function isTold(deps: WorkerDeps, claim: Claim, head: string): Promise<boolean> {
-  const newest = { skip: 0, limit: 1, reverse: true }
-  const { rows } = await findEntries(deps.db, claim.organization_id, claim.run_id, { message_type: 'COMMIT_EVALUATION' }, newest)
-  const body = rows[0] && (JSON.parse(rows[0].body) as { observation: { head_sha?: string } })
-  return body?.observation.head_sha === head
 }
 
 /** What the agent is told; part of the conversation from then on. */

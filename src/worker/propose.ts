@@ -1,4 +1,4 @@
-import type { Proposal } from '../agent/phases/pull-request.ts'
+import { bodyOf, type Proposal } from '../agent/phases/pull-request.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { insertEvent } from '../store/events.ts'
 import { type PullRequestRow, savePullRequest } from '../store/pull-requests.ts'
@@ -6,11 +6,12 @@ import type { RunRow } from '../store/runs.ts'
 import { entry } from '../trace/entry.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
+import { readTemplate } from './pull-request-template.ts'
 import type { WorkerDeps } from './settings.ts'
 
 export const isEnded = ({ state }: PullRequestRow) => state === 'closed' || state === 'merged'
 
-/** Makes the pull request of the pushed branch, or brings it up to the new head. False: it was closed or merged meanwhile, and stays so. */
+/** Makes the pull request of the pushed branch, as a draft until it is evaluated, or brings it up to the new head. False: it was closed or merged meanwhile, and stays so. */
 export async function propose(
   deps: WorkerDeps,
   claim: Claim,
@@ -21,6 +22,7 @@ export async function propose(
   changes: { files_changed: number; additions: number; deletions: number },
 ): Promise<boolean> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
+  const body = claim.redactor.text(bodyOf(words, await readTemplate(deps, base)))
   return deps.db.transaction(async tx => {
     // Who stopped the run, or removed it from its pull request, does not want another.
     if ((await claim.append({}, tx)).status === 'cancelling') return true
@@ -29,7 +31,7 @@ export async function propose(
       repository_id: base.repository.id,
       run_id: run.id,
       title: words.title,
-      body: words.body,
+      body,
       url: `${traceUrl(deps.base_url, run.id)}?view=changes`,
       head_branch: base.branch,
       base_branch: base.ref,

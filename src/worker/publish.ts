@@ -19,6 +19,7 @@ import { FencedError } from './claim.ts'
 import { commitTurn, planCommit, tooSlow } from './commit-turn.ts'
 import type { Control } from './control.ts'
 import { evaluateTurn, type SentBack } from './evaluate-commits.ts'
+import { evaluateProposed } from './evaluate-pull-request.ts'
 import { goOnFrom } from './go-on-from.ts'
 import { isEnded, propose } from './propose.ts'
 import { type Elsewhere, pushRunBranch } from './push-branch.ts'
@@ -123,6 +124,7 @@ async function offer(
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
   if (run.auto_create_pr && !known && !(await propose(deps, claim, run, base, head, words, change))) return null
+  if (run.auto_create_pr) await evaluateProposed(deps, claim, base, head, words)
   return { kind: 'pushed' }
 }
 

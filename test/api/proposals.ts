@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { openHeldBack } from '../../src/store/pull-request-moves.ts'
 import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
@@ -64,7 +65,7 @@ export async function startForgeApp(env: Record<string, string> = {}): Promise<F
       const words = { title: `Change ${run_id}`, body: 'Because.', url: `${app.base_url}/agent/trace/${run_id}?view=changes` }
       const place = { organization_id: app.org_id, repository_id, run_id, head_branch: branch, base_branch }
       const row = await savePullRequest(app.db, { ...place, ...words, ...counts, base_sha, head_sha })
-      if (!row) throw new Error('the pull request was not saved')
+      if (!row || !(await openHeldBack(app.db, app.org_id, row.id, head_sha))) throw new Error('the pull request was not saved')
       return { id: row.id, run_id, branch, head_sha, base_sha }
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

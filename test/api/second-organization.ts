@@ -6,6 +6,7 @@ import type { Database } from '../../src/store/database.ts'
 import { insertEvent } from '../../src/store/events.ts'
 import { insertServiceUser } from '../../src/store/members.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
+import { openHeldBack } from '../../src/store/pull-request-moves.ts'
 import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
 import { insertRun } from '../../src/store/runs.ts'
@@ -101,6 +102,7 @@ export async function addPullRequest(
   const shas = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40) }
   const pr = await savePullRequest(db, { ...place, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
   if (!pr) throw new Error('there is one already, and it has ended')
+  await openHeldBack(db, place.organization_id, pr.id, shas.head_sha)
   return pr.id
 }
 

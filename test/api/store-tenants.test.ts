@@ -30,9 +30,18 @@ import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { recordPause, requestPause, withdrawPause } from '../../src/store/pauses.ts'
-import { addMergeAttempt, dropMergeAttempt, markMerged, movePullRequest, recordHead } from '../../src/store/pull-request-moves.ts'
+import {
+  addMergeAttempt,
+  dropMergeAttempt,
+  markMerged,
+  movePullRequest,
+  openHeldBack,
+  recordHead,
+} from '../../src/store/pull-request-moves.ts'
+
 import {
   detachPullRequests,
+  findByBranch,
   findPullRequests,
   getPullRequest,
   listPullRequests,
@@ -282,6 +291,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
+  findByBranch: (db, org) => findByBranch(db, org, mine.repo, 'h'),
+  openHeldBack: (db, org) => openHeldBack(db, org, mine.pr, pull_request.head_sha),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
   getRun: (db, org) => getRun(db, org, mine.run),
   holdRepository: (db, org) => holdRepository(db, org, mine.repo),
@@ -521,6 +532,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listEgressOfRun',
     'getMember',
     'getPullRequest',
+    'findByBranch',
     'findLiveTokens',
     'holdMembership',
     'listTokens',
@@ -571,7 +583,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'setDefaultBranch',
     'setSetupStatus',
     'recordNextBranch',
-    ...['recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'markMerged'],
+    ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'markMerged'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)

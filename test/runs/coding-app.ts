@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import type { FakeAnswer, FakeScript, FakeServer } from '../model/fake-server.ts'
 import { type App, startApp } from '../start-app.ts'
@@ -46,6 +46,7 @@ export function makeRepository(
   chmodSync(folder, 0o755)
   gitIn(folder, 'init', '--quiet', '--initial-branch=main')
   for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), content)
     gitIn(folder, 'add', '.')
     gitIn(folder, 'commit', '--quiet', '-m', `add ${name}`)

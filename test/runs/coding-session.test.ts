@@ -59,6 +59,7 @@ describe('a coding session of a model, with parallel calls', () => {
       'COMMIT_EVALUATION',
       'git_push',
       'INITIAL_PR_GENERATION',
+      'PR_EVALUATION',
       'FINAL_ANSWER',
     ])
   })

@@ -81,7 +81,16 @@ test.each(['merge', 'squash'])(
     expect(app.git('rev-parse', first.branch).trim()).toBe(merged.head_sha)
     const entries = (await allLogs(app, run.id)).filter(entry => entry.turn === 2)
     expect(entries.map(entry => entry.tool_name ?? entry.message_type)).toEqual([
-      ...['USER_MESSAGE', 'git_checkout', 'shell', 'COMMIT_EVALUATION', 'git_push', 'INITIAL_PR_GENERATION', 'FINAL_ANSWER'],
+      ...[
+        'USER_MESSAGE',
+        'git_checkout',
+        'shell',
+        'COMMIT_EVALUATION',
+        'git_push',
+        'INITIAL_PR_GENERATION',
+        'PR_EVALUATION',
+        'FINAL_ANSWER',
+      ],
     ])
     expect(entries[2]?.tool_output).toMatchObject({ exit_code: 0, output: 'theirs\n1\n' })
     await merge(app, run.github_pull_requests[1].id, method)

@@ -26,7 +26,7 @@ test('what could not be pushed is pushed and proposed by the next turn, though t
   expect(run).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ number: 1, files_changed: 1 }] })
   expect(app.git('show', `${run.branch}:pushme.txt`)).toBe('pushme\n')
   const entries = (await allLogs(app, id)).filter(entry => entry.turn === 2).map(entry => entry.tool_name ?? entry.message_type)
-  expect(entries).toEqual(['USER_MESSAGE', 'git_push', 'INITIAL_PR_GENERATION', 'FINAL_ANSWER'])
+  expect(entries).toEqual(['USER_MESSAGE', 'git_push', 'INITIAL_PR_GENERATION', 'PR_EVALUATION', 'FINAL_ANSWER'])
 }, 60_000)
 
 test('a branch that the remote refused is offered again, and a third turn with nothing new pushes nothing', async () => {

@@ -1,5 +1,7 @@
-/** Title and body of a run's pull request, and the message of its commit. */
-export type Proposal = { title: string; body: string; commit_message: string }
+import { fillTemplate } from '../../core/pull-request-template.ts'
+
+/** Title and description of a run's pull request, where it came from, and the message of its commit. */
+export type Proposal = { title: string; description: string; origin: string; commit_message: string }
 
 const SUBJECT_CHARS = 72
 
@@ -8,10 +10,19 @@ export function proposal(run: { title: string; answer: string; web_url: string; 
   const by = run.scripted ? 'Made by a scripted playbook, without a language model' : 'Made by an agent run'
   return {
     title,
-    body: `${run.answer.trim()}\n\n---\n${by}: ${run.web_url}`,
+    description: run.answer.trim(),
+    origin: `${by}: ${run.web_url}`,
     commit_message: `${subject(title)}\n\n${wrap(run.answer)}\n\n${run.trailer}: ${run.web_url}\n`,
   }
 }
+
+const RULE = '\n\n---\n'
+
+/** The body as the repository wants it; `template` null: it has none. */
+export const bodyOf = ({ description, origin }: Proposal, template: string | null): string =>
+  `${template === null ? description : fillTemplate(template, description)}\n\n---\n${origin}`
+
+export const withoutOrigin = (body: string): string => body.slice(0, body.includes(RULE) ? body.lastIndexOf(RULE) : body.length)
 
 function subject(title: string): string {
   if (title.length <= SUBJECT_CHARS) return title

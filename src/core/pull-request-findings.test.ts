@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { evaluatePullRequest, type Proposed } from './pull-request-findings.ts'
+
+const good: Proposed = {
+  title: 'Round the total',
+  description: 'The total is rounded to cents.',
+  base_branch: 'main',
+  unanswered: [],
+  commits: 'pass',
+  mergeable: 'clean',
+  files_changed: 2,
+  additions: 20,
+  deletions: 3,
+}
+const found = (change: Partial<Proposed>) => {
+  const { verdict, findings } = evaluatePullRequest({ ...good, ...change })
+  return { verdict, codes: findings.map(({ severity, code }) => `${severity} ${code}`) }
+}
+
+test('nothing is found in a good one, and what is not known is no fault', () => {
+  expect(found({})).toEqual({ verdict: 'pass', codes: [] })
+  expect(found({ commits: null, mergeable: 'unknown' })).toEqual({ verdict: 'pass', codes: [] })
+})
+
+test('commits that should not have been pushed, and a conflict, fail it', () => {
+  expect(found({ commits: 'fail' })).toEqual({ verdict: 'fail', codes: ['error commits_failed'] })
+  expect(found({ mergeable: 'conflict' })).toEqual({ verdict: 'fail', codes: ['error conflict_with_base'] })
+})
+
+test('words and size are told and fail nothing', () => {
+  expect(found({ title: 'WIP', description: 'x', unanswered: ['Testing', 'Risk'] })).toEqual({
+    verdict: 'pass',
+    codes: ['warning title_unclear', 'info description_missing', 'warning template_unanswered', 'warning template_unanswered'],
+  })
+  expect(found({ title: 'x'.repeat(101) }).codes).toEqual(['info title_too_long'])
+  expect([found({ additions: 998 }).codes, found({ files_changed: 51 }).codes]).toEqual([
+    ['warning large_change'],
+    ['warning large_change'],
+  ])
+  expect(found({ additions: 997, files_changed: 50 }).codes).toEqual([])
+})

@@ -1,0 +1,62 @@
+import { EMPTY_WORDS, type Finding, type Verdict } from './commit-findings.ts'
+
+/** What an evaluation of a pull request has found, in the shape of what one of commits finds. */
+export type PullRequestFinding = Omit<Finding, 'code'> & { code: PullRequestFindingCode }
+export type PullRequestFindingCode =
+  | 'commits_failed'
+  | 'conflict_with_base'
+  | 'title_unclear'
+  | 'title_too_long'
+  | 'description_missing'
+  | 'template_unanswered'
+  | 'large_change'
+
+/** A pull request as it is looked at. */
+export type Proposed = {
+  title: string
+  description: string
+  base_branch: string
+  /** Headings of the repository's template that the body leaves unanswered. */
+  unanswered: string[]
+  /** What the commit agent said of its head; null: nothing was pushed in this turn. */
+  commits: Verdict | null
+  mergeable: 'clean' | 'conflict' | 'unknown'
+  files_changed: number
+  additions: number
+  deletions: number
+}
+
+/** More than a person reads with care. */
+const LARGE = { lines: 1_000, files: 50 }
+const TITLE_CHARS = 100
+const SHORT_CHARS = 20
+
+/** `fail`: one of the findings is an error, and it stays a draft until a person opens it or a later head passes. */
+export function evaluatePullRequest(proposed: Proposed): { verdict: Verdict; findings: PullRequestFinding[] } {
+  const findings = [...errors(proposed), ...words(proposed), ...size(proposed)]
+  return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }
+}
+
+const of = (severity: Finding['severity'], code: PullRequestFindingCode, body: string): PullRequestFinding => ({
+  ...{ path: null, line: null, severity, code, body },
+})
+
+const errors = ({ commits, mergeable, base_branch }: Proposed) => [
+  ...(commits === 'fail' ? [of('error', 'commits_failed', 'What was found in its commits was not mended.')] : []),
+  ...(mergeable === 'conflict' ? [of('error', 'conflict_with_base', `It does not go together with ${base_branch} as that is now.`)] : []),
+]
+
+function words({ title, description, unanswered }: Proposed): PullRequestFinding[] {
+  return [
+    ...(EMPTY_WORDS.test(title.trim()) ? [of('warning', 'title_unclear', 'The title does not say what was done.')] : []),
+    ...(title.length > TITLE_CHARS ? [of('info', 'title_too_long', `The title has ${title.length} characters.`)] : []),
+    ...(description.trim().length < SHORT_CHARS ? [of('info', 'description_missing', 'The description says next to nothing.')] : []),
+    ...unanswered.map(heading => of('warning', 'template_unanswered', `Nothing is said under “${heading}” of the template.`)),
+  ]
+}
+
+function size({ files_changed, additions, deletions }: Proposed): PullRequestFinding[] {
+  const lines = additions + deletions
+  if (lines <= LARGE.lines && files_changed <= LARGE.files) return []
+  return [of('warning', 'large_change', `It changes ${lines} lines of ${files_changed} files: few people read that with care.`)]
+}

@@ -1,0 +1,48 @@
+/** What a repository asks of the words of a pull request, and what of it was answered. */
+
+/** Where a description belongs, by the words of a heading. */
+const DESCRIPTION = /\b(?:summary|description|what|changes?|overview|purpose|about)\b/i
+const HEADING = /^(#{1,6}) +(\S.*)$/
+const COMMENT = /<!--[\s\S]*?(?:-->|$)/g
+
+type Section = { heading: string | null; lines: string[] }
+
+/**
+ * The template with the description in it: below the first heading that asks for one, or above everything. Comments are hints to whoever
+ * writes, and go; what else the template asks is left for a person to see that it was not answered.
+ */
+export function fillTemplate(template: string, description: string): string {
+  const sections = sectionsOf(template.replaceAll(COMMENT, ''))
+  const place = sections.find(({ heading }) => heading !== null && DESCRIPTION.test(heading))
+  if (place) place.lines = ['', description.trim(), '', ...place.lines.filter(line => line.trim() !== '')]
+  else sections.unshift({ heading: null, lines: [description.trim(), ''] })
+  const text = sections.map(({ heading, lines }) => [...(heading === null ? [] : [heading]), ...lines].join('\n')).join('\n')
+  return text.replaceAll(/\n{3,}/g, '\n\n').trim()
+}
+
+/** Headings of the template below which nothing stands in the body; those that the body does not have count too. */
+export function unanswered(template: string, body: string): string[] {
+  const answered = new Map(sectionsOf(body.replaceAll(COMMENT, '')).map(({ heading, lines }) => [heading, lines.some(isAnswer)]))
+  return sectionsOf(template.replaceAll(COMMENT, '')).flatMap(({ heading, lines }, i, all) => {
+    if (heading === null || answered.get(heading)) return []
+    // A title over other headings asks for nothing itself.
+    const level = depth(heading)
+    const next = all[i + 1]?.heading
+    return next != null && depth(next) > level && !lines.some(isAnswer) ? [] : [heading.replace(HEADING, '$2')]
+  })
+}
+
+/** A box that nobody has ticked, a rule and an empty bullet say nothing. */
+const isAnswer = (line: string) => !/^\s*(?:[-*+]\s*(?:\[ \].*)?|[-*_]{3,}|)$/.test(line)
+const depth = (heading: string) => HEADING.exec(heading)?.[1]?.length ?? 1
+
+function sectionsOf(text: string): Section[] {
+  const sections: Section[] = [{ heading: null, lines: [] }]
+  let fenced = false
+  for (const line of text.split(/\r?\n/)) {
+    if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced
+    if (!fenced && HEADING.test(line)) sections.push({ heading: line.trim(), lines: [] })
+    else sections.at(-1)?.lines.push(line)
+  }
+  return sections.filter(({ heading, lines }) => heading !== null || lines.some(line => line.trim() !== ''))
+}
