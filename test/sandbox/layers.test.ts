@@ -158,3 +158,17 @@ it('is removed whole, the closed folders that an overlay works in included', asy
   await removeWorkspace(folder, sandbox_user)
   expect(existsSync(folder)).toBe(false)
 })
+
+it('renames no folder of the template in one step, which mv and git know how to live with, and every folder of its own', async () => {
+  await using set = await openBoth(made.makeWorkspace('renames'), makeBase('renames-base'))
+  const { shell } = set.box
+  await shell('git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm one')
+  expect((await shell('git mv one uno 2>&1')).text).toContain('Invalid cross-device link')
+  expect((await shell('mv one uno && git add -A && git status --short')).text).toBe('R  one/a -> uno/a\nR  one/b -> uno/b\n')
+  const rename = `perl -e 'rename($ARGV[0], $ARGV[1]) or die "$!\\n"'`
+  expect(
+    await shell(`mkdir -p two/own/deep && ${rename} two/own two/mine && ${rename} uno ein && ls -d two/mine/deep ein/a`),
+  ).toMatchObject({
+    text: 'ein/a\ntwo/mine/deep\n',
+  })
+})
