@@ -15,7 +15,7 @@ export function egressEnvironment(mirrors: readonly Mirror[], open = true): Reco
   return {
     ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: own, NO_PROXY: own },
     // Node's own fetch asks for them only when it is told to, and every Node then takes twice as long to start.
-    ...(open && { NODE_USE_ENV_PROXY: '1' }),
+    ...(open ? { NODE_USE_ENV_PROXY: '1' } : { NODE_OPTIONS: '--require=/run/init/fetch.cjs' }),
     ...Object.assign({}, ...mirrors.map(variablesOf)),
   }
 }

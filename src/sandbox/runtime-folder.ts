@@ -10,7 +10,7 @@ export type RuntimeFolder = {
   seccomp: string
   /** The same for container engines. */
   seccomp_profile: string
-  /** Becomes /run/init: a bash that cannot be read, the script of process 1 and what listens on ports. */
+  /** Becomes /run/init: a bash that cannot be read, the script of process 1, what listens on ports, and what Node loads. */
   init: string
   /** File name → host path of what the sandbox sees in /etc. */
   etc: Record<string, string>
@@ -55,7 +55,7 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   place(seccomp, 0o444, path => writeFileSync(path, seccompProgram(process.arch === 'arm64' ? 'arm64' : 'x64')))
   const seccomp_profile = join(folder, 'seccomp.json')
   place(seccomp_profile, 0o444, path => writeFileSync(path, seccompProfile()))
-  for (const name of ['init.sh', 'listen.cjs', 'bridge.cjs'])
+  for (const name of ['init.sh', 'listen.cjs', 'bridge.cjs', 'fetch.cjs'])
     place(join(init, name), 0o444, path => copyFileSync(new URL(`./inside/${name}`, import.meta.url), path))
   // A process whose program file cannot be read is closed to others of its user: no memory, descriptors or environment by /proc.
   place(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))

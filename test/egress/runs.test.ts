@@ -52,6 +52,17 @@ describe('what is allowed', () => {
     ])
   })
 
+  test('is nothing for Node’s own fetch too, which leaves an entry, and reaches what the sandbox serves itself', async () => {
+    const fetching = `node -e 'fetch("https://evil.example/").catch(error => console.log(error.cause.message))' 2>&1`
+    const serving = `require("http").createServer((_, answer) => answer.end("own")).listen(8124, async () => { for (const _ of "xx") console.log(await (await fetch("http://localhost:8124/")).text()); process.exit() })`
+    const mocked = `globalThis.fetch = async () => "mine"; fetch().then(console.log)`
+    const { outputs, blocked } = await play(fetching, `node -e '${serving}'`, `node -e '${mocked}'`)
+    expect(outputs).toEqual([expect.any(String), 'own\nown\n', 'mine\n'])
+    expect(blocked.map(log => [log.tool_input, log.tool_output])).toEqual([
+      [{ host: 'evil.example', port: 443, method: 'CONNECT' }, expect.objectContaining({ reason: 'off', command: fetching })],
+    ])
+  })
+
   test('names of the sandbox itself are asked for without the proxy, so its own servers can be reached', async () => {
     const serving = `node -e 'require("http").createServer((_, a) => a.end("own ")).listen(8123, "0.0.0.0")' & until curl -s http://localhost:8123/; do sleep 0.1; done`
     const { outputs, blocked } = await play(
