@@ -60,7 +60,7 @@ const rooms: Record<string, Room> = {
   },
   'src/agent': { code: ['src/model/port.ts', 'src/sandbox/port.ts', 'src/sandbox/files.ts'], node: ['node:fs'] },
   'src/worker': {
-    code: ['src/agent', 'src/egress', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
+    code: ['src/agent', 'src/egress', 'src/forge/port.ts', 'src/forge/sync.ts', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },

@@ -7,7 +7,11 @@ export type PullRequestRow = {
   repository_id: number
   /** Null: its run was deleted, or removed from it. */
   run_id: number | null
+  /** On its forge, if it is on one, or counted here. */
   number: number
+  remote_number: number | null
+  /** Whether it is a draft there, as we said or heard it last. */
+  remote_draft: boolean | null
   state: PullRequestState
   title: string
   url: string
@@ -28,7 +32,7 @@ export type WholePullRequestRow = PullRequestRow & {
   /** Commits that were, or may have been, pushed to the base branch to merge it. */
   merge_attempts: string[]
 }
-const columns = `id, organization_id, repository_id, run_id, number, state, title, url, head_branch, base_branch, base_sha, head_sha,
+const columns = `id, organization_id, repository_id, run_id, coalesce(remote_number, number) as number, remote_number, remote_draft, state, title, coalesce(remote_url, url) as url, head_branch, base_branch, base_sha, head_sha,
   merge_sha, files_changed, additions, deletions, created_at, updated_at, merged_at`
 const whole = `${columns}, body, merge_attempts`
 

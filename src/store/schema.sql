@@ -354,6 +354,7 @@ create table pull_requests (
   merge_attempts text[] not null default '{}'::text[],
   remote_number integer,
   remote_url text,
+  remote_draft boolean,
   remote_seen_at timestamp with time zone,
   held_back boolean not null default false,
   constraint pull_requests_check CHECK (((state = 'merged'::text) = (merged_at IS NOT NULL))),

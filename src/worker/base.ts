@@ -11,6 +11,7 @@ import type { RunRow } from '../store/runs.ts'
 import { recordCheckout } from '../store/workspaces.ts'
 import { errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
+import { syncWithForge } from './propose-on-forge.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /**
@@ -127,6 +128,7 @@ function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha, for
  * after a merge the base branch as it is now, if everything that the run has committed is in there. Nothing is written down yet.
  */
 export async function renewBase(deps: WorkerDeps, run: RunRow, base: Base, signal: AbortSignal): Promise<Base> {
+  await syncWithForge(deps, run, base.repository)
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.find(item => item.head_branch === base.branch)
   if (!pr || pr.state === 'open' || pr.state === 'draft') return base

@@ -2,10 +2,13 @@ import { bodyOf, type Proposal } from '../agent/phases/pull-request.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { insertEvent } from '../store/events.ts'
 import { type PullRequestRow, savePullRequest } from '../store/pull-requests.ts'
+import { mirrorRemote, recordRemote } from '../store/remote-pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { entry } from '../trace/entry.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
+import type { Control } from './control.ts'
+import { proposeOnForge } from './propose-on-forge.ts'
 import { readTemplate } from './pull-request-template.ts'
 import type { WorkerDeps } from './settings.ts'
 
@@ -20,12 +23,18 @@ export async function propose(
   head: string,
   words: Proposal,
   changes: { files_changed: number; additions: number; deletions: number },
+  control: Control,
 ): Promise<boolean> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
   const body = claim.redactor.text(bodyOf(words, await readTemplate(deps, base)))
+  const wanted = { title: words.title, body, head_branch: base.branch, base_branch: base.ref, draft: true }
+  if ((await claim.append({})).status === 'cancelling') return true
+  const proposed = await proposeOnForge(deps, claim, base.repository, wanted, control)
+  if (proposed.kind === 'failed') return true
+  const remote = proposed.kind === 'made' ? proposed.pr : null
   return deps.db.transaction(async tx => {
     // Who stopped the run, or removed it from its pull request, does not want another.
-    if ((await claim.append({}, tx)).status === 'cancelling') return true
+    if ((await claim.append({}, tx)).status === 'cancelling' && remote === null) return true
     const pr = await savePullRequest(tx, {
       organization_id: run.organization_id,
       repository_id: base.repository.id,
@@ -40,10 +49,12 @@ export async function propose(
       ...counts,
     })
     if (!pr) return false
+    if (remote && (pr.created || pr.remote_number === null)) await recordRemote(tx, run.organization_id, pr.id, remote)
+    const { number, url } = remote ?? pr
     if (pr.created) {
       const observation = {
-        pr_number: pr.number,
-        url: pr.url,
+        pr_number: number,
+        url,
         head_branch: pr.head_branch,
         base_branch: pr.base_branch,
         head_sha: head,
@@ -53,10 +64,13 @@ export async function propose(
       await claim.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
     }
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.pull_request', {
-      pr_number: pr.number,
+      pr_number: number,
       state: pr.state,
       created: pr.created,
     })
-    return true
+    // Somebody ended it on the forge before we heard that it was made.
+    const ended = remote !== null && (remote.state === 'closed' || remote.state === 'merged')
+    if (ended) await mirrorRemote(tx, run.organization_id, pr.id, remote)
+    return !ended
   })
 }

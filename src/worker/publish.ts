@@ -22,6 +22,7 @@ import { evaluateTurn, type SentBack } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
 import { goOnFrom } from './go-on-from.ts'
 import { isEnded, propose } from './propose.ts'
+import { syncWithForge } from './propose-on-forge.ts'
 import { type Elsewhere, pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
 
@@ -123,8 +124,9 @@ async function offer(
     if (failed) return failed
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
-  if (run.auto_create_pr && !known && !(await propose(deps, claim, run, base, head, words, change))) return null
+  if (run.auto_create_pr && !known && !(await propose(deps, claim, run, base, head, words, change, control))) return null
   if (run.auto_create_pr) await evaluateProposed(deps, claim, base, head, words)
+  if (run.auto_create_pr) await syncWithForge(deps, run, base.repository)
   return { kind: 'pushed' }
 }
 

@@ -49,6 +49,7 @@ import {
   savePullRequest,
 } from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
+import { mirrorRemote, recordRemote, recordRemoteDraft } from '../../src/store/remote-pull-requests.ts'
 import {
   getRepository,
   holdRepository,
@@ -275,6 +276,9 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     if (!row) throw new Error('no secret')
     return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
   },
+  recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
+  recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
+  mirrorRemote: (db, org) => mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
   resealForge: (db, org) =>
     resealForge(db, { id: mine.forge, organization_id: org, url: 'u', key_id: 'k', sealed: Buffer.from('s') }, 'new', Buffer.from('x')),
   resealWebhook: (db, org) =>
@@ -561,7 +565,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
     ...['settleDelivery', 'scheduleNext', 'requeueDelivery', 'insertDeliveries'],
-    'resealForge',
+    ...['resealForge', 'recordRemote', 'recordRemoteDraft'],
     'insertMessage',
     'takeMessages',
     'append',
@@ -583,7 +587,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'setDefaultBranch',
     'setSetupStatus',
     'recordNextBranch',
-    ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'markMerged'],
+    ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'mirrorRemote', 'markMerged'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)

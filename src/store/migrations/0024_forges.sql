@@ -44,6 +44,7 @@ create table forge_deliveries (
 create index forge_deliveries_due on forge_deliveries (next_attempt_at) where next_attempt_at is not null;
 create index forge_deliveries_old on forge_deliveries (received_at);
 
--- A pull request that is on a forge, and mirrored here.
-alter table pull_requests add column remote_number int, add column remote_url text, add column remote_seen_at timestamptz;
+-- A pull request that is on a forge, and mirrored here. `remote_draft`: whether it is a draft there, as we said or heard it last.
+alter table pull_requests add column remote_number int, add column remote_url text, add column remote_draft boolean,
+  add column remote_seen_at timestamptz;
 create index pull_requests_remote on pull_requests (remote_seen_at) where remote_number is not null and state in ('open', 'draft');
