@@ -1,0 +1,77 @@
+/** One attempt to mend failing checks: of which commit they failed, and which of them the agent was asked to mend. */
+export type CheckRound = {
+  head_sha: string
+  /** The files of that commit. */
+  tree: string
+  /** `attempt`: of the check itself, for this commit. */
+  failing: { name: string; attempt: number }[]
+  worked_on: string[]
+  /** What was found in the commits besides. */
+  findings: number
+  attempt: number
+}
+
+export const stopReasons = {
+  attempts_used: 'they were worked on as often as the settings of the repository allow for one commit',
+  not_converging: 'as many attempts as the settings of the repository allow did not leave fewer of them',
+  same_diff: 'the files are what they were in an earlier attempt',
+  findings_grew: 'the last attempt left more to mend than there was before',
+  needs_person: 'no change of the code helps where a check was cancelled or waits for somebody',
+  pull_request_ended: 'its pull request was closed or merged',
+  time_over: 'checks were waited for as long as the service does',
+} as const
+/** Why failing checks are not worked on any more. */
+export type StopReason = keyof typeof stopReasons
+
+export type Failing = { name: string; attempt: number; mendable: boolean }
+export type Found = { head_sha: string; tree: string; failing: readonly Failing[]; findings: number }
+
+/** `attempt` of `max_attempts`: counted since fewer checks failed than ever before in the turn. */
+export type NextRound = { attempt: number; max_attempts: number } & ({ kind: 'work'; on: string[] } | { kind: 'stop'; because: StopReason })
+
+/**
+ * Whether failing checks go back to the agent once more. Two guards that know nothing of each other: of one commit a check is worked on as
+ * often as `allowed` says; and over all commits of the turn it has to get better: fewer failing checks within so many attempts, never the same
+ * files again, and never more to mend than before. `rounds`: the attempts of this turn, oldest first.
+ */
+export function nextRound(rounds: readonly CheckRound[], found: Found, allowed: (name: string) => number): NextRound {
+  const names = found.failing.filter(check => check.mendable).map(check => check.name)
+  const since = sinceProgress(rounds, found.failing.length)
+  const max_attempts = Math.max(0, ...names.map(allowed))
+  const stop = (because: StopReason): NextRound => ({ kind: 'stop', because, attempt: since.length, max_attempts })
+  if (names.length === 0) return stop('needs_person')
+  if (isOldFiles(rounds, found)) return stop('same_diff')
+  if (hasGrown(rounds.at(-1), found) && since.length > 0) return stop('findings_grew')
+  const here = rounds.filter(round => round.head_sha === found.head_sha)
+  const usedUp = (name: string) => timesOf(here, name) >= allowed(name)
+  const on = names.filter(name => !usedUp(name) && timesOf(since, name) < allowed(name))
+  if (on.length === 0) return stop(names.every(usedUp) ? 'attempts_used' : 'not_converging')
+  if (since.length >= max_attempts) return stop('not_converging')
+  return { kind: 'work', on, attempt: since.length + 1, max_attempts }
+}
+
+/** Attempts since fewer checks failed than at any time before, `failing` of now among them. */
+function sinceProgress(rounds: readonly CheckRound[], failing: number): readonly CheckRound[] {
+  let fewest = Number.POSITIVE_INFINITY
+  let from = 0
+  for (const [i, round] of rounds.entries()) {
+    if (round.failing.length >= fewest) continue
+    fewest = round.failing.length
+    from = i
+  }
+  return failing < fewest ? [] : rounds.slice(from)
+}
+
+/** The files of an earlier commit, or of the same one where no check has run again since. */
+function isOldFiles(rounds: readonly CheckRound[], found: Found): boolean {
+  if (rounds.some(round => round.tree === found.tree && round.head_sha !== found.head_sha)) return true
+  const last = rounds.at(-1)
+  if (last?.head_sha !== found.head_sha) return false
+  return found.failing.every(({ name, attempt }) => last.failing.some(known => known.name === name && known.attempt >= attempt))
+}
+
+/** What differs at one and the same commit is luck. */
+const hasGrown = (last: CheckRound | undefined, now: Found) =>
+  last !== undefined && last.head_sha !== now.head_sha && now.failing.length + now.findings > last.failing.length + last.findings
+
+const timesOf = (rounds: readonly CheckRound[], name: string) => rounds.filter(round => round.worked_on.includes(name)).length

@@ -1,0 +1,26 @@
+/** Colours and other things that are said to a terminal. */
+const TERMINAL = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
+const FAILURE =
+  /\b(?:not ok|fail(?:ed|ure|s|ing)?|errors?|exception|traceback|panic(?:ked)?|assert(?:ion)?(?:error)?|expected|fatal|undefined)\b|✗|✖|×/i
+/** Lines shown before the first that tells of a failure. */
+const BEFORE = 2
+
+/**
+ * What of an output tells why a command failed, in at most `most` characters: its end, and where what failed is told earlier, the first lines
+ * that do before it.
+ */
+export function failingExcerpt(output: string, most: number): string {
+  const text = output
+    .replace(TERMINAL, '')
+    .replaceAll('\r\n', '\n')
+    .replace(/[^\n]*\r(?!\n)/g, '')
+    .trim()
+  if (text.length <= most) return text
+  const tail = text.slice(-most)
+  const lines = text.split('\n')
+  const first = lines.findIndex(line => FAILURE.test(line))
+  const from = lines.slice(0, Math.max(0, first - BEFORE)).reduce((sum, line) => sum + line.length + 1, 0)
+  if (first < 0 || from >= text.length - most) return tail.toWellFormed()
+  const half = Math.floor((most - 3) / 2)
+  return `${text.slice(from, from + half)}\n…\n${text.slice(-half)}`.toWellFormed().slice(0, most)
+}
