@@ -1,11 +1,22 @@
+import type { CheckRound } from '../core/check-rounds.ts'
 import { type NearLimit, noticeKey } from '../core/near-limits.ts'
 import type { Reservation } from '../core/reservation.ts'
 import type { ModelMessage, ToolCall } from '../model/port.ts'
 
 /** The journal as the loop reads it: what happened, in order. */
 export type JournalRecord =
-  /** `limits`: it is a notice of the service that these are near. `sent_back`: what the agent made was not pushed, and it is to mend it. */
-  | { kind: 'message'; turn: number; messages: ModelMessage[]; limits?: NearLimit[]; sent_back?: { reset_to: string | null } }
+  /**
+   * `limits`: it is a notice of the service that these are near. `sent_back`: what the agent made was not pushed, and it is to mend it.
+   * `checks_failed`: it was pushed, and its checks failed.
+   */
+  | {
+      kind: 'message'
+      turn: number
+      messages: ModelMessage[]
+      limits?: NearLimit[]
+      sent_back?: { reset_to: string | null }
+      checks_failed?: CheckRound
+    }
   | { kind: 'model_started'; turn: number; reservation?: Reservation }
   | { kind: 'model_failed'; turn: number; charge: Reservation | null }
   | { kind: 'model_answered'; turn: number; messages: ModelMessage[]; tool_calls: ToolCall[]; tokens: number; ends_turn?: TurnEnding }
@@ -19,6 +30,8 @@ export type JournalRecord =
   | { kind: 'push_started'; turn: number }
   /** The workspace was prepared by the repository's commands. */
   | { kind: 'set_up'; turn: number }
+  /** The checks of what was pushed are no more to be worked on in this turn. */
+  | { kind: 'checks_judged'; turn: number }
 
 /** How the agent itself ended its turn. */
 export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
@@ -39,8 +52,10 @@ export type Conversation = {
   turn_tokens: number
   /** The notices of limits that the agent was given in it. */
   noticed: Set<string>
-  /** How often in it the agent's work was sent back, and to which commit. */
+  /** How often in it the agent's work was sent back since something was pushed, and to which commit. */
   sent_back: { reset_to: string | null }[]
+  /** How often in it the agent was asked to mend failing checks of what it had pushed. */
+  check_rounds: CheckRound[]
   /** The turn is over as far as the agent goes: only what comes after its answer is left to do. */
   ending: TurnEnding | null
 }
@@ -55,7 +70,8 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
   let model_call_open = false
   let open_reservation: Reservation | null = null
   const noticed = new Set<string>()
-  const sent_back: Conversation['sent_back'] = []
+  let sent_back: Conversation['sent_back'] = []
+  const check_rounds: CheckRound[] = []
   for (const record of records) {
     if (record.kind !== 'recovered' && record.kind !== 'set_up') {
       model_call_open = record.kind === 'model_started'
@@ -66,6 +82,11 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       ending = null
       if (record.turn === turn) for (const limit of record.limits ?? []) noticed.add(noticeKey(limit))
       if (record.turn === turn && record.sent_back) sent_back.push(record.sent_back)
+      if (record.turn === turn && record.checks_failed) {
+        check_rounds.push(record.checks_failed)
+        // What is on the remote by now is not taken back.
+        sent_back = []
+      }
     } else if (record.kind === 'model_failed') {
       if (record.turn === turn && record.charge !== null) turn_tokens += record.charge.input_tokens + record.charge.output_tokens
     } else if (record.kind === 'model_answered') {
@@ -83,7 +104,18 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       open = open.filter(call => call.id !== record.call_id)
     } else if (record.kind === 'compacted') messages = compact(messages, record.keep_last)
   }
-  return { messages, open_calls: open, model_call_open, open_reservation, turn_steps, turn_tokens, noticed, sent_back, ending }
+  return {
+    messages,
+    open_calls: open,
+    model_call_open,
+    open_reservation,
+    turn_steps,
+    turn_tokens,
+    noticed,
+    sent_back,
+    check_rounds,
+    ending,
+  }
 }
 
 export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {

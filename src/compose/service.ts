@@ -40,7 +40,14 @@ type State = 'starting' | 'ready' | 'stopping'
 
 /** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
 function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
-  const deps = { db, log, telemetry, max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES, driver: null }
+  const deps = {
+    db,
+    log,
+    telemetry,
+    max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
+    queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    driver: null,
+  }
   return repeat(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
 

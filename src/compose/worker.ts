@@ -57,6 +57,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     answer_seconds: config.AGENTRUN_ANSWER_MAX_SECONDS,
+    ci_wait_seconds: config.AGENTRUN_CI_WAIT_SECONDS,
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
     retention_days: config.AGENTRUN_RETENTION_DAYS ?? null,
     model_timeouts: {

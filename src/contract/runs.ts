@@ -45,7 +45,7 @@ export const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', '
 export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
   id: 'WaitingOn',
   description:
-    'What a run waits for: a person or an outside event while it is `waiting` (`user_input`, `plan_approval`, `tool_approval`, `ci`), otherwise what goes on right now: `slot`: a free worker; `worker`: one that takes over, lets go or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: an answer; `model_retry`: the next try after one that failed; `tool`: a call that is running; `push`',
+    'What a run waits for: a person or an outside event while it is `waiting` (`user_input`, `plan_approval`, `tool_approval`, `ci`), otherwise what goes on right now: `ci`: checks that the service runs itself; `slot`: a free worker; `worker`: one that takes over, lets go or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: an answer; `model_retry`: the next try after one that failed; `tool`: a call that is running; `push`',
 })
 export type WaitingOn = z.infer<typeof WaitingOn>
 

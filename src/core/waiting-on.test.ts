@@ -34,7 +34,8 @@ test('the phase says it where no agent is at work', () => {
   expect((['clone', 'checkout', 'setup', 'recover'] as const).map(phase => of({ status: 'starting', phase }))).toEqual([
     ...['clone', 'clone', 'setup', 'recovery'],
   ])
-  expect((['push', 'pull_request', 'evaluate'] as const).map(phase => of({ phase }))).toEqual(['push', 'push', 'model'])
+  expect((['push', 'pull_request', 'evaluate'] as const).map(phase => of({ phase }))).toEqual(['push', 'push', 'ci'])
+  expect(of({ phase: 'evaluate', last_record: 'model_started' })).toBe('model')
 })
 
 test('a run whose owner is gone, or is to let go, waits for a worker, whatever was going on', () => {

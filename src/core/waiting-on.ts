@@ -20,7 +20,7 @@ const ofPhase: Record<Exclude<RunPhase, 'agent'>, WaitingOn> = {
   checkout: 'clone',
   setup: 'setup',
   recover: 'recovery',
-  evaluate: 'model',
+  evaluate: 'ci',
   push: 'push',
   pull_request: 'push',
 }
@@ -48,7 +48,8 @@ export function waitingOn(run: Doing): WaitingOn | null {
     case 'starting':
     case 'running':
       if (run.ownerless || run.pausing || run.phase === null) return 'worker'
-      return run.phase === 'agent' ? (ofRecord[run.last_record ?? ''] ?? 'worker') : ofPhase[run.phase]
+      if (run.phase === 'agent') return ofRecord[run.last_record ?? ''] ?? 'worker'
+      return run.phase === 'evaluate' && run.last_record === 'model_started' ? 'model' : ofPhase[run.phase]
     default:
       return null
   }

@@ -86,3 +86,11 @@ export async function hasCommit(host: GitHost, repository_id: number, sha: strin
   const found = await runGit(host, { git_dir: mirrorPath(host, repository_id), args: ['cat-file', '-e', `${sha}^{commit}`] })
   return found.exit_code === 0
 }
+
+/** The tree of a commit of the mirror. GitError `corrupt`, `timeout`, `failed`. */
+export async function treeOf(host: GitHost, repository_id: number, sha: string): Promise<string> {
+  const answer = await readMirror(host, repository_id, 'the commit cannot be read', {
+    args: ['rev-parse', '--verify', `${asSha(sha)}^{tree}`],
+  })
+  return answer.toString('latin1').trim()
+}

@@ -153,6 +153,11 @@ export function takeFilesAwayCommand(): string {
   return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', 'rm -rf .git'].join('\n')
 }
 
+/** Fills an empty workspace and home folder with a copy of two folders. Exit code 0, otherwise cp's. */
+export function copyPreparedCommand(workspace: string, home: string): string {
+  return ['set -e', `cp -a --reflink=auto ${quote(workspace)}/. .`, `cp -a --reflink=auto ${quote(home)}/. "$HOME"`].join('\n')
+}
+
 /** Has the workspace, committed as it is, stand at another commit of the same tree. Exit code 0, otherwise git's. */
 export function standAtCommand(sha: string): string {
   return [...PROLOGUE, `g update-ref HEAD ${quote(sha)}`].join('\n')

@@ -9,6 +9,11 @@ export function isPrompt(message: ModelMessage): boolean {
   return message.role === 'user' && message.providerOptions?.agentrun?.prompt === true
 }
 
+/** True for what the service says of failing checks. */
+export function isChecksFailed(message: ModelMessage): boolean {
+  return message.role === 'user' && message.providerOptions?.agentrun?.checks_failed === true
+}
+
 export function textOf(message: ModelMessage): string {
   if (typeof message.content === 'string') return message.content
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('\n')

@@ -1,6 +1,6 @@
 import { findPlaybook, type Playbook } from '../core/playbook.ts'
 import { storedText } from '../core/stored-text.ts'
-import { callsOf, countAnswers, isPrompt, textOf } from './conversation.ts'
+import { callsOf, countAnswers, isChecksFailed, isPrompt, textOf } from './conversation.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
 import { placeOf } from './scripted-place.ts'
 import { checkResult, lookOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
@@ -80,12 +80,20 @@ function nextMove(messages: ModelMessage[]): Move {
   return (script || !first ? null : tourMove(messages.slice(start + 1))) ?? shortReply(ending)
 }
 
-/** The latest prompt with a playbook. A prompt without one that comes later (a steering message) does not stop its script. */
+/**
+ * The latest prompt with a playbook. A prompt without one that comes later (a steering message) does not stop its script. When checks have
+ * failed since, it is what the playbook has for that, from the beginning each time.
+ */
 function findScript(messages: ModelMessage[]): { index: number; playbook: Playbook } | null {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index]
     const found = message && isPrompt(message) ? findPlaybook(textOf(message)) : null
-    if (found?.ok) return { index, playbook: found.playbook }
+    if (!found?.ok) continue
+    const { playbook } = found
+    const failed = messages.findLastIndex(isChecksFailed)
+    if (failed > index && playbook.on_checks_failed !== null)
+      return { index: failed, playbook: { ...playbook, steps: playbook.on_checks_failed } }
+    return { index, playbook }
   }
   return null
 }

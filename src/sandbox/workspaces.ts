@@ -43,6 +43,19 @@ export function createHome(root: string, run_id: number, epoch: number, user: Sy
   return makeEmpty(root, `${run_id}-${epoch}.home`, user)
 }
 
+/** Makes an empty folder for checks, anew where an earlier one could not be removed. */
+export async function createCheckFolder(
+  root: string,
+  run_id: number,
+  epoch: number,
+  name: string,
+  user: SystemUser | null,
+): Promise<string> {
+  const own = `${run_id}-${epoch}.${name}`
+  await removeWorkspace(join(root, own), user)
+  return makeEmpty(root, own, user)
+}
+
 /** The home folder beside a workspace. It keeps its name for as long as it is shown: what it takes on the disk is looked up by it. */
 export const homeOf = (workspace: string): string => join(dirname(workspace), `${basename(workspace).split('.')[0]}.home`)
 

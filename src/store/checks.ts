@@ -57,7 +57,14 @@ export async function saveCheck(db: Db, organization_id: number, repository_id: 
   return rowCount === 1
 }
 
-/** What is known of commits, by commit and name; of each whether its repository ignores it. */
+// Of the commit's runs none is left that could end it.
+const given_up = `c.source = 'local' and c.status <> 'completed' and not exists (select from runs r where r.organization_id = c.organization_id
+  and r.repository_id = c.repository_id and r.pushed_sha = c.head_sha and r.status not in ('completed', 'failed', 'cancelled'))`
+
+/**
+ * What is known of commits, by commit and name; of each whether its repository ignores it. One that the service had begun is cancelled when
+ * no run of that commit goes on.
+ */
 export async function listChecks(
   db: Db,
   organization_id: number,
@@ -65,7 +72,7 @@ export async function listChecks(
 ): Promise<(CheckRow & { ignored: boolean })[]> {
   const { rows } = await db.query<CheckRow & { ignored: boolean }>({
     name: 'list_checks',
-    text: `select ${columns.replaceAll(/\w+/g, 'c.$&')}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
+    text: `select ${columns.replaceAll(/\w+/g, 'c.$&').replace('c.status', `case when ${given_up} then 'completed' else c.status end as status`).replace('c.conclusion', `case when ${given_up} then 'cancelled' else c.conclusion end as conclusion`)}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
       from checks c left join check_suite_settings s using (organization_id, repository_id)
       where c.organization_id = $1 and (c.repository_id, c.head_sha) in (select * from unnest($2::bigint[], $3::text[]))
       order by c.head_sha, c.name, c.source`,

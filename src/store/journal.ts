@@ -57,7 +57,7 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
     text: `select n, turn, epoch, seq, kind, key, created_at,
         case when kind in ('model_answered', 'model_failed', 'tool_finished', 'recovered') then body else '' end as body
       from journal where organization_id = $1 and run_id = $2 and turn > 0
-        and kind not in ('message', 'compacted', 'commit_started', 'push_started', 'set_up') order by n`,
+        and kind not in ('message', 'compacted', 'commit_started', 'push_started', 'set_up', 'checks_judged') order by n`,
     values: [organization_id, run_id],
   })
   return rows
@@ -94,4 +94,18 @@ export async function listPushes(
     values: [organization_id, run_id],
   })
   return rows
+}
+
+/** What came of checks when that was last written down; undefined: it never was. */
+export async function lastJudged(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<{ turn: number; head_sha: string; said: string } | undefined> {
+  const { rows } = await db.query<{ turn: number; body: string }>({
+    name: 'last_judged',
+    text: `select turn, body from journal where organization_id = $1 and run_id = $2 and kind = 'checks_judged' order by n desc limit 1`,
+    values: [organization_id, run_id],
+  })
+  return rows[0] && { turn: rows[0].turn, ...(JSON.parse(rows[0].body) as { head_sha: string; said: string }) }
 }

@@ -93,11 +93,12 @@ export async function takeExpired(db: Db, max_losses: number, late_seconds: numb
   return rows
 }
 
-/** Runs that nobody works on and whose time is over: queued or waiting past their deadline. */
+/** Runs that nobody works on and whose time is over: queued or waiting past their deadline. Those that wait for checks go on then. */
 export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'list_overdue',
-    text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null order by deadline_at limit $1`,
+    text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null
+      and (waiting_on is distinct from 'ci' or runnable_at is not null) order by deadline_at limit $1`,
     values: [limit],
   })
   return rows

@@ -12,7 +12,11 @@ import { chargeLostCall, closeOpenCalls, readJournal } from './loop-journal.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /** How a turn ended: as the loop says, or as something outside says. */
-export type End = EndReason | { kind: 'completed'; text: string; thought: string | null } | { kind: 'waiting' }
+export type End =
+  | EndReason
+  | { kind: 'completed'; text: string; thought: string | null }
+  | { kind: 'waiting' }
+  | { kind: 'waiting_for_checks'; seconds: number }
 
 /** Failures that may be gone when the run is resumed. */
 const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
@@ -21,7 +25,7 @@ const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeo
 export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
   if (end.kind === 'shutdown') return handOver(deps, claim)
-  if (end.kind !== 'completed' && end.kind !== 'waiting') await closeTurn(claim, run)
+  if (!['completed', 'waiting', 'waiting_for_checks'].includes(end.kind)) await closeTurn(claim, run)
   // Who resumed it meanwhile wants it to go on.
   if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
   if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end))) return
@@ -39,6 +43,10 @@ async function writeEnd(
   if (end.kind === 'waiting') {
     const deadline_seconds = deps.answer_seconds
     return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'user_input', deadline_seconds })
+  }
+  if (end.kind === 'waiting_for_checks') {
+    const deadline_seconds = end.seconds
+    return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
   }
   if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, claim, run, end.message)
   if (end.kind === 'paused')

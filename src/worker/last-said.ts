@@ -6,7 +6,7 @@ import type { Claim } from './claim.ts'
 export async function lastSaid(
   claim: Claim,
   message_type: 'PR_EVALUATION' | 'COMMIT_EVALUATION',
-): Promise<{ head_sha?: string; verdict?: Verdict; pr_number?: number } | undefined> {
+): Promise<{ head_sha?: string; verdict?: Verdict; pr_number?: number; findings_total?: number } | undefined> {
   const newest = { skip: 0, limit: 1, reverse: true }
   const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, { message_type }, newest)
   return rows[0] && (JSON.parse(rows[0].body) as { observation: object }).observation

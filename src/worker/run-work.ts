@@ -19,6 +19,7 @@ import { giveSpaceBack, namedDiskFull } from './disk-full.ts'
 import { listReachable } from './egress.ts'
 import { endOf, endOfControl } from './end-of.ts'
 import { type End, endTurn } from './end-turn.ts'
+import { type Followed, followChecks } from './follow-checks.ts'
 import { type Heartbeat, LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { isToBeSetUp } from './home.ts'
 import { readInstructions } from './instructions.ts'
@@ -228,7 +229,12 @@ async function workToEnd(
     }).finally(stop)
   }
   for (let going_on = conversation; ; ) {
-    const end = await endOfLoop(deps, claim, run, base, sandbox, going_on.sent_back, control, await runAgent(going_on))
+    const { sent_back, check_rounds } = going_on
+    const follow = async (answer: string) => {
+      const { alongside: started } = await openOnce()
+      return base && followChecks({ deps, claim, run, base, setup, secrets, started, rounds: check_rounds, answer, signal: control.signal })
+    }
+    const end = await endOfLoop(deps, claim, run, base, sandbox, sent_back, follow, control, await runAgent(going_on))
     if (end !== 'sent_back') return end
     if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
     going_on = rebuildConversation(await readJournal(claim), run.turn)
@@ -242,6 +248,7 @@ async function endOfLoop(
   base: Base | null,
   open: () => Promise<Sandbox>,
   sent_back: Conversation['sent_back'],
+  follow: (answer: string) => Promise<Followed | null>,
   control: Control,
   outcome: LoopOutcome,
 ): Promise<End | 'sent_back'> {
@@ -270,7 +277,12 @@ async function endOfLoop(
       ...answer,
       text: `${answer.text}\n\nThe remote refused the branch ${base.branch}, so there is no pull request: ${published.message}`,
     }
-  return { kind: 'completed', ...answer }
+  if (published.kind !== 'pushed') return { kind: 'completed', ...answer }
+  const followed = await follow(answer.text)
+  if (control.signal.aborted || followed?.kind === 'left') return endOfControl(control)
+  if (followed?.kind === 'sent_back') return 'sent_back'
+  if (followed?.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
+  return { kind: 'completed', ...answer, text: followed?.said ? `${answer.text}\n\n${followed.said}` : answer.text }
 }
 
 /** One decoder a call, so that a character cut between two chunks is not broken. */

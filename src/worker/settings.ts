@@ -39,6 +39,8 @@ export type WorkerDeps = {
   queue_seconds: number
   /** How long a question waits for its answer. */
   answer_seconds: number
+  /** How long the checks of others are waited for after a push. */
+  ci_wait_seconds: number
   /** Leases that a turn may lose before it ends as lost. */
   max_losses: number
   /** For how long runs that have ended are kept; null: for ever. */

@@ -65,6 +65,8 @@ export type SettingUp = {
   /** The agent's, which nothing of the agent runs in yet. */
   sandbox: Sandbox
   signal: AbortSignal
+  /** Said in the trace; absent: for the agent. */
+  purpose?: 'checks'
 }
 
 /** What was done. `left_out`: paths in the workspace that are the environment, and no part of what the run changes or of what is kept of it. */
@@ -107,13 +109,16 @@ export async function leftOutBySetup({ db }: Pick<WorkerDeps, 'db'>, run: RunRow
 /**
  * Runs the commands one after the other in a sandbox of their own, which is gone afterwards with all that they started. Each is an entry of the trace.
  */
-async function runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal }: SettingUp): Promise<SetupFailure[]> {
+export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promise<SetupFailure[]> {
+  const { deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose } = to
   await claim.move({ from: ['starting'], to: 'starting', phase: 'setup' })
   const trusted = files_of === 'repository'
   const given = trusted ? setupVariables(secrets.secrets) : secrets.environment
   const names = Object.keys(given)
   if (trusted && names.length > 0)
-    await claim.append({ entries: [serviceAction('sandbox_secrets', { for: 'setup' }, { status: 'ok', names }, 0)] })
+    await claim.append({
+      entries: [serviceAction('sandbox_secrets', { for: purpose ? 'setup of checks' : 'setup' }, { status: 'ok', names }, 0)],
+    })
   await using stack = new AsyncDisposableStack()
   const egress = stack.use(await openEgress(deps, claim, run.repository_id, trusted ? 'setup' : 'agent'))
   const environment = { ...setup.variables, ...given, ...egress.environment }
@@ -121,14 +126,21 @@ async function runSetup({ deps, claim, run, setup, files_of, secrets, shown, sta
   const sandbox = stack.use(await deps.driver.start(spec))
   await started(sandbox.identity)
   try {
-    return await runAll(claim, setup, files_of, sandbox, signal)
+    return await runAll(claim, setup, files_of, sandbox, signal, purpose)
   } finally {
     await sandbox.stop()
     await egress.tellBlocked()
   }
 }
 
-async function runAll(claim: Claim, setup: Setup, files_of: FilesOf, sandbox: Sandbox, signal: AbortSignal): Promise<SetupFailure[]> {
+async function runAll(
+  claim: Claim,
+  setup: Setup,
+  files_of: FilesOf,
+  sandbox: Sandbox,
+  signal: AbortSignal,
+  purpose: SettingUp['purpose'],
+): Promise<SetupFailure[]> {
   const failures: SetupFailure[] = []
   const trusted = files_of === 'repository'
   const until = performance.now() + setup.timeout_ms
@@ -147,7 +159,7 @@ async function runAll(claim: Claim, setup: Setup, files_of: FilesOf, sandbox: Sa
     const output = Buffer.from(clean).toString('utf8')
     const why = failureOf(result, setup)
     const said = { status: why === null ? 'ok' : 'error', exit_code: result.exit_code, output, truncated: result.truncated }
-    const input = { command, n: i + 1, of: setup.commands.length, ...(!trusted && { as: 'agent' }) }
+    const input = { command, n: i + 1, of: setup.commands.length, ...(!trusted && { as: 'agent' }), ...(purpose && { for: purpose }) }
     await claim.append({
       entries: [serviceAction('setup_command', input, { ...said, ...(why !== null && { error: why }) }, result.duration_ms)],
     })

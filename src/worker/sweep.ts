@@ -5,6 +5,7 @@ import type { SandboxDriver } from '../sandbox/port.ts'
 import { removeWorkspace } from '../sandbox/workspaces.ts'
 import { deleteExpiredTokens } from '../store/accounts.ts'
 import { append } from '../store/append.ts'
+import { wakeChecked } from '../store/check-waits.ts'
 import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../store/deletions.ts'
 import { insertEvent } from '../store/events.ts'
 import { deleteOldKeys } from '../store/idempotency-keys.ts'
@@ -32,7 +33,9 @@ const SILENT_WORKER_SECONDS = 3_600
  * What the sweep of runs needs. Any process may do it; one that works on none has no sandboxes to end (`driver` null), and leaves it for a
  * moment to those that do.
  */
-export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'log' | 'telemetry'> & { driver: Pick<SandboxDriver, 'end'> | null }
+export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'queue_seconds' | 'log' | 'telemetry'> & {
+  driver: Pick<SandboxDriver, 'end'> | null
+}
 
 /**
  * What every process does once a second, and one of them does then: a sweep reads every run at work, so a hundred that sweep would cost the
@@ -50,6 +53,7 @@ export async function sweepInTurn(deps: SweepDeps): Promise<void> {
 export async function sweepRuns(deps: SweepDeps): Promise<void> {
   const late_seconds = deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0
   const orphans = await requeueOrphans(deps, late_seconds)
+  await wakeWaiting(deps)
   const expired = await takeExpired(deps.db, deps.max_losses, late_seconds, BATCH)
   if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
   const ended = await Promise.allSettled([
@@ -72,6 +76,13 @@ async function requeueOrphans(deps: SweepDeps, late_seconds: number): Promise<Lo
     if (orphans.length > 0) await notifyWork(tx)
     return orphans
   })
+}
+
+/** Runs that wait for checks: whoever told of the last one need not have lived to wake them. */
+async function wakeWaiting(deps: SweepDeps): Promise<void> {
+  const woken = await wakeChecked(deps.db, deps.queue_seconds, BATCH)
+  for (const { organization_id, id } of woken) await notifyRun(deps.db, organization_id, id)
+  if (woken.length > 0) await notifyWork(deps.db)
 }
 
 /** A frozen owner cannot end its sandbox; on its machine we can, at once. */

@@ -31,6 +31,8 @@ export type Workspace = AsyncDisposable & {
   checkpoints: Checkpoints
   /** Says in the trace what was refused on the way out and is not said yet. */
   tellBlocked(): Promise<void>
+  /** Says which sandbox is there besides, so that whoever goes on with the run can end it; null: none any more. */
+  alongside(identity: string | null): Promise<void>
   /** How they came back, when somebody had worked on them before. */
   restored: Restored | null
   /** Setup commands that failed, where the repository says that its runs go on. */
@@ -102,9 +104,9 @@ export async function openWorkspace(
   if (shots.status === 'rejected') throw shots.reason
   const sandbox = agent.value
   const running_ones = [layer?.identity ?? null, sandbox.identity, shots.value.identity]
-  const recordSandboxes = (more: (string | null)[] = []) => {
+  const recordSandboxes = (more: (string | null)[] = [], filled = adopted) => {
     sandboxes = [...running_ones, ...more].filter(identity => identity !== null).join('\n')
-    return record(adopted)
+    return record(filled)
   }
   await recordSandboxes()
   let given_up = false
@@ -153,6 +155,7 @@ export async function openWorkspace(
     sandbox,
     checkpoints,
     tellBlocked,
+    alongside: identity => recordSandboxes([identity], true),
     restored: filled.restored,
     setup_failures,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -23,7 +23,7 @@ import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../sr
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
-import { lastOutcome, lastRecord, lastSetUp, listJournal, listPushes, listSteps } from '../../src/store/journal.ts'
+import { lastJudged, lastOutcome, lastRecord, lastSetUp, listJournal, listPushes, listSteps } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
@@ -106,6 +106,7 @@ beforeAll(async () => {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
     records: [
       { kind: 'set_up', key: null, body: '{}' },
+      { kind: 'checks_judged', key: null, body: '{}' },
       { kind: 'message', key: null, body: '{}' },
       { kind: 'tool_finished', key: null, body: '{}' },
     ],
@@ -335,6 +336,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
+  lastJudged: (db, org) => lastJudged(db, org, mine.run),
   lastOutcome: (db, org) => lastOutcome(db, org, mine.run),
   lastSetUp: (db, org) => lastSetUp(db, org, mine.run),
   listPushes: (db, org) => listPushes(db, org, mine.run),
@@ -394,6 +396,7 @@ const without: Record<string, string> = {
     claimRun: 'the queue of all',
     takeExpired: 'the sweep of all',
     requeueExpired: 'the sweep of all',
+    wakeChecked: 'the sweep of all',
     reportWorker: 'this process',
     forgetWorker: 'this process',
     listWorkers: 'all processes',
@@ -545,6 +548,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getRun',
     'listEntries',
     'listEntriesAfter',
+    'lastJudged',
     'lastOutcome',
     'lastSetUp',
     'lastRecord',
