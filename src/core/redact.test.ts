@@ -52,6 +52,15 @@ const written: [string, (value: string) => string][] = [
   ['in HTML, as numbers', value => value.replace(/[^A-Za-z0-9\n]/g, c => `&#${c.charCodeAt(0)};`)],
   ['as octal escapes', value => [...Buffer.from(value)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('')],
   ['base64 of base64 in lines', value => wrapped(base64(`${base64(`${value}\n`)}\n`), 19)],
+  ['coloured by grep', value => `\x1b[01;31m\x1b[K${value.slice(0, 3)}\x1b[m\x1b[K${value.slice(3)}`],
+  ['coloured by grep, in JSON', value => json(`\x1b[01;31m\x1b[K${value.slice(0, 3)}\x1b[m\x1b[K${value.slice(3)}`)],
+  ['each character of another colour', value => [...value].map((char, n) => `\x1b[38;5;${n}m${char}`).join('')],
+  ['struck over, as man writes it', value => [...value].map(char => `${char}\b${char}`).join('')],
+  ['struck over, in JSON', value => json([...value].map(char => `${char}\b${char}`).join(''))],
+  ['in UTF-16, in JSON', value => json([...value].join('\0'))],
+  ['in UTF-16', value => [...value].join('\0')],
+  ['with blanks of no width', value => [...value].join('\u200b')],
+  ['with blanks of no width, read as bytes', value => [...value].join('\xe2\x80\x8b')],
   ['in lines of seven', value => wrapped(value, 7)],
 ]
 

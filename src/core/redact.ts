@@ -2,7 +2,7 @@ import { type Finder, finderOf, type Place } from './find-any.ts'
 import { formsOf, mayBeWord } from './secret-forms.ts'
 import { isStructure } from './structure-words.ts'
 import { findShapes, openShape, shape_marks, shape_names } from './token-shapes.ts'
-import { asItIs, hasEscapes, joinedLines, unescaped, type View } from './unescaped.ts'
+import { asItIs, hasEscapes, hasMarks, joinedLines, unescaped, type View, withoutMarks } from './unescaped.ts'
 
 /** A value that nobody is to read, and the name that stands in its place. */
 export type KnownValue = { name: string; value: string }
@@ -37,8 +37,9 @@ const placeholder = (name: string) => `[redacted:${name}]`
 const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
 /** Escapes within escapes that are followed. */
 const LEVELS = 4
-/** An escape that is not whole yet. */
-const HALF_ESCAPE = /(?:\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|&#?[0-9a-zA-Z]{0,8})$/
+/** An escape, or a command to a terminal, that is not whole yet. */
+const HALF_ESCAPE =
+  /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|&#?[0-9a-zA-Z]{0,8})$/
 const ESCAPE_CHARS = 200
 /** Names are told of as many; more were made up by whoever wrote the text. */
 const MOST_NAMES = 50
@@ -126,10 +127,12 @@ const mayHoldShape = (text: string) => shape_marks.some(mark => text.includes(ma
 function* viewsOf(text: string): Generator<View> {
   const whole = asItIs(text)
   yield joinedLines(whole)
+  if (hasMarks(whole)) yield withoutMarks(whole)
   let view = whole
   for (let level = 0; level < LEVELS && hasEscapes(view); level++) {
     view = unescaped(view)
     yield view
+    if (hasMarks(view)) yield withoutMarks(view)
   }
 }
 

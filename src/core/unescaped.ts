@@ -2,6 +2,14 @@
 export type View = { text: string; start(at: number): number; end(at: number): number }
 
 const LINE = /[\r\n]+[ \t]*/g
+/** Colours and other commands to a terminal, what is struck over, and characters that nobody sees: in UTF-8 read as bytes, and in JSON, too. */
+const MARK =
+  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n](?:\x08|\\b)|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
+/** Looked for one by one: a text has millions of characters, and hardly ever one of these. */
+const BEGINNINGS = [
+  ...['\x1b', '\\u001b', '\\x1b', '\\033', '\\e[', '\x08', '\\b', '\0', '\\u0000'],
+  ...['\u00ad', '\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2060', '\ufeff', '\xe2\x80', '\xe2\x81\xa0', '\xef\xbb\xbf'],
+]
 /** JSON, C and shell; URL; HTML. */
 const ESCAPE =
   /[\r\n]+[ \t]*|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[\s\S])|%[0-9a-fA-F]{2}|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});/g
@@ -13,6 +21,11 @@ export const asItIs = (text: string): View => ({ text, start: at => at, end: at 
 
 /** Without the ends of lines, and what indents the next: encoders break lines where they like. */
 export const joinedLines = (view: View): View => (/[\r\n]/.test(view.text) ? changed(view, LINE, () => '') : view)
+
+export const hasMarks = ({ text }: View): boolean => BEGINNINGS.some(mark => text.includes(mark))
+
+/** As it is seen on a terminal, and lines joined. */
+export const withoutMarks = (view: View): View => changed(view, MARK, () => '')
 
 export const hasEscapes = ({ text }: View): boolean => HAS_ESCAPE.test(text)
 

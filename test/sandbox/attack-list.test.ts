@@ -79,6 +79,12 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [141, 'what clouds tell a machine, by addresses that carry others', traffic('E141')],
   [142, 'a disk filled where nobody counts: closed folders, files without a name', ['test/sandbox/disk-bound', 'B142']],
   [143, 'what the kernel has for the whole machine or for a user', ['test/sandbox/hostile', 'A143']],
+  [
+    144,
+    'a value between colours, struck over, in UTF-16 or in base32',
+    ['src/core/redact', 'coloured by grep'],
+    ['src/core/redact', 'base32 behind'],
+  ],
 ]
 
 /** What has nothing to be tried on, and why. */
