@@ -58,6 +58,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     answer_seconds: config.AGENTRUN_ANSWER_MAX_SECONDS,
     ci_wait_seconds: config.AGENTRUN_CI_WAIT_SECONDS,
+    approve_ci_changes: config.AGENTRUN_APPROVE_CI_CHANGES,
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
     retention_days: config.AGENTRUN_RETENTION_DAYS ?? null,
     model_timeouts: {

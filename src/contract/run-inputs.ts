@@ -88,6 +88,12 @@ export const ResumeRunInput = z
     images: images.describe('As at create'),
     model: model.nullish().describe('For this turn and later ones; default: as before'),
     budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run goes on with them'),
+    approve: z
+      .boolean()
+      .nullish()
+      .describe(
+        'Of a run that waits for `tool_approval`: true lets it push what it shows, and the agent is not asked again; otherwise the prompt goes to the agent',
+      ),
     webhooks,
   })
   .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })

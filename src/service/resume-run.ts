@@ -13,6 +13,7 @@ import { requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
 import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
+import { approvePush } from './approve-push.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { withoutSecrets } from './known-secrets.ts'
@@ -33,6 +34,10 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')
     if (run.status === 'cancelling')
       throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
+    if (input.approve) {
+      await approvePush(tx, ctx, run, await withoutSecrets(tx, ctx, run.repository_id, input.prompt))
+      return getRun(ctx, run.id, tx)
+    }
     if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
     if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, isTerminal(run.status) ? 0 : null)
     if (isTerminal(run.status)) await requireRepositoryOf(tx, run)

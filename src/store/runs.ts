@@ -35,6 +35,8 @@ export type RunRow = {
   /** Branches that it gave up, and the last commit that it had pushed to one of them. */
   branches_let_go: number
   let_go_sha: string | null
+  /** The head whose push a person has approved. */
+  approved_sha: string | null
   auto_create_pr: boolean
   parent_run_id: number | null
   forked_at_seq: number | null

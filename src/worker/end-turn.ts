@@ -1,5 +1,6 @@
 import { rebuildConversation } from '../agent/conversation.ts'
 import type { StatusReason } from '../contract/runs.ts'
+import { askApproval } from '../store/approvals.ts'
 import { insertEvent } from '../store/events.ts'
 import { postponeMessages } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
@@ -15,8 +16,11 @@ import type { WorkerDeps } from './settings.ts'
 export type End =
   | EndReason
   | { kind: 'completed'; text: string; thought: string | null }
-  | { kind: 'waiting' }
+  | Waiting
   | { kind: 'waiting_for_checks'; seconds: number }
+
+/** For an answer, or for the approval of a push of this head. */
+type Waiting = { kind: 'waiting'; approval_of: string | null }
 
 /** Failures that may be gone when the run is resumed. */
 const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
@@ -41,8 +45,7 @@ async function writeEnd(
 ): Promise<boolean> {
   const from = ['starting', 'running'] as const
   if (end.kind === 'waiting') {
-    const deadline_seconds = deps.answer_seconds
-    return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'user_input', deadline_seconds })
+    return (await pauseAsAsked(claim)) || waitForPerson(claim, end, deps.answer_seconds)
   }
   if (end.kind === 'waiting_for_checks') {
     const deadline_seconds = end.seconds
@@ -63,6 +66,13 @@ async function writeEnd(
     await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.queue_seconds })
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: 'queued' })
     await notifyWork(tx)
+  })
+}
+
+function waitForPerson(claim: Claim, { approval_of }: Waiting, deadline_seconds: number): Promise<boolean> {
+  const waiting_on = approval_of === null ? 'user_input' : 'tool_approval'
+  return claim.move({ from: ['running'], to: 'waiting', waiting_on, deadline_seconds }, {}, async tx => {
+    if (approval_of !== null) await askApproval(tx, claim.organization_id, claim.run_id, approval_of)
   })
 }
 

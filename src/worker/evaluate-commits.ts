@@ -23,16 +23,17 @@ const MOST = { commits: 50, files: 100, findings: 50, message: 1_000 }
 /**
  * The commit agent: looks at what the commits bring before they are pushed, and says so in the trace, once for each head. Commits that should
  * not be pushed as they are go back to the agent that made them, twice in a turn; then those with the value of a secret are not pushed at all,
- * and others are. Null: they may be pushed.
+ * and others are; `approval`: a person is asked first, because CI runs what is pushed with credentials that no sandbox has.
+ * Null: they may be pushed.
  */
 export async function evaluateTurn(
   deps: WorkerDeps,
   claim: Claim,
   base: Base,
-  commits: { head: string; pushed_sha: string | null },
+  commits: { head: string; pushed_sha: string | null; approved_sha: string | null },
   sent_back: readonly SentBack[],
-): Promise<{ kind: 'sent_back' } | NotPublished | null> {
-  const { head, pushed_sha } = commits
+): Promise<{ kind: 'sent_back' } | { kind: 'approval'; head: string } | NotPublished | null> {
+  const { head, pushed_sha, approved_sha } = commits
   const { id } = base.repository
   const known = pushed_sha !== null && (await isAncestor(deps.git, id, pushed_sha, head).catch(() => false))
   const since = known ? pushed_sha : base.sha
@@ -61,7 +62,9 @@ export async function evaluateTurn(
     await claim.append({ entries: [entry({ message_type: 'COMMIT_EVALUATION', observation })], records: told })
   }
   if (again) return { kind: 'sent_back' }
-  return secrets.length > 0 ? deniedForSecrets(claim, secrets) : null
+  if (secrets.length > 0) return deniedForSecrets(claim, secrets)
+  const of_ci = findings.some(({ code }) => code === 'ci_workflow_changed')
+  return of_ci && deps.approve_ci_changes && approved_sha !== head ? { kind: 'approval', head } : null
 }
 
 /** What the agent is told; part of the conversation from then on. */

@@ -29,10 +29,11 @@ import type { WorkerDeps } from './settings.ts'
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
-/** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
+/** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `approval`: a person is to say yes first; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
 export type Published =
   | { kind: 'nothing' }
   | { kind: 'sent_back' }
+  | { kind: 'approval'; head: string }
   | { kind: 'pushed' }
   | { kind: 'refused'; message: string }
   | NotPublished
@@ -118,7 +119,7 @@ async function offer(
     const next = { base_sha: base.sha, branch: base.branch }
     if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
       throw new FencedError('the run belongs to another owner')
-    const evaluated = await evaluateTurn(deps, claim, base, { head, pushed_sha }, sent_back)
+    const evaluated = await evaluateTurn(deps, claim, base, { head, pushed_sha, approved_sha: run.approved_sha }, sent_back)
     if (evaluated) return evaluated
     const failed = await pushRunBranch(deps, claim, base, head, pushed_sha, control)
     if (failed) return failed

@@ -258,7 +258,7 @@ async function endOfLoop(
       deps.log('error', 'a model provider refuses its key: no run of this model works until it is given another', { model: run.model })
     return outcome
   }
-  if (outcome.kind === 'ask') return { kind: 'waiting' }
+  if (outcome.kind === 'ask') return { kind: 'waiting', approval_of: null }
   if (outcome.kind === 'limit')
     return outcome.limit.kind === 'budget'
       ? { kind: 'paused', reason: 'budget', message: outcome.limit.message }
@@ -270,6 +270,7 @@ async function endOfLoop(
   const published = await publish(deps, claim, run, base, sandbox, answer.text, sent_back, control)
   if (control.signal.aborted) return endOfControl(control)
   if (published.kind === 'sent_back') return 'sent_back'
+  if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
   if (published.kind === 'failed') return { ...published, phase: 'push' }
   if (published.kind === 'refused')
     return {

@@ -41,6 +41,8 @@ export type WorkerDeps = {
   answer_seconds: number
   /** How long the checks of others are waited for after a push. */
   ci_wait_seconds: number
+  /** A person is asked before a change of what CI does is pushed. */
+  approve_ci_changes: boolean
   /** Leases that a turn may lose before it ends as lost. */
   max_losses: number
   /** For how long runs that have ended are kept; null: for ever. */

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getCustomPrompt, getMember, insertToken, updateUser } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
+import { askApproval, giveApproval } from '../../src/store/approvals.ts'
 import { getArtifact, saveArtifact } from '../../src/store/artifacts.ts'
 import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
@@ -296,6 +297,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
+  askApproval: (db, org) => askApproval(db, org, mine.run, 'b'),
+  giveApproval: (db, org) => giveApproval(db, org, mine.run),
   findByBranch: (db, org) => findByBranch(db, org, mine.repo, 'h'),
   openHeldBack: (db, org) => openHeldBack(db, org, mine.pr, pull_request.head_sha),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
@@ -592,6 +595,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'setSetupStatus',
     'recordNextBranch',
     ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'mirrorRemote', 'markMerged'],
+    'askApproval',
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)

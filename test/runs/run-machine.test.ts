@@ -92,7 +92,7 @@ async function newWorld(): Promise<World> {
 const ends: Record<RowEnd, End> = {
   completed: { kind: 'completed', text: 'done', thought: null },
   failed: { kind: 'failed', reason: 'agent_error', code: 'x', message: 'x', phase: 'agent' },
-  waiting: { kind: 'waiting' },
+  waiting: { kind: 'waiting', approval_of: null },
   budget: { kind: 'paused', reason: 'budget', message: 'x' },
   let_go: { kind: 'paused', reason: 'user_request', message: 'x' },
   handed_over: { kind: 'shutdown' },

@@ -5,6 +5,7 @@ import { visible } from '../text/visible.ts'
 import { textAt } from '../trace/fields.ts'
 import { Button } from '../ui/button.tsx'
 import { Select, TextArea } from '../ui/field.tsx'
+import { ApprovalQuestion } from './approval-question.tsx'
 import { isScripted } from './model-badge.tsx'
 import { useReadOnlyReason } from './permission.ts'
 import { PlainText } from './plain-text.tsx'
@@ -18,6 +19,7 @@ const working = new Set(['queued', 'starting', 'running'])
 
 /** What the box does in this state of the run. */
 function purpose(run: AgentRun): { label: string; send: string } {
+  if (run.status === 'waiting' && run.waiting_on === 'tool_approval') return { label: 'Or say what it should do instead', send: 'Send' }
   if (run.status === 'waiting' && run.waiting_on === 'user_input') return { label: 'Your answer', send: 'Answer' }
   if (run.status_reason === 'budget')
     return { label: 'Paused at its budget. Raise it under Config, then say how to go on', send: 'Continue' }
@@ -55,6 +57,14 @@ export function FollowUp({ run }: { run: AgentRun }) {
           <div className="mb-0.5 font-medium text-warn text-xs">The agent asks</div>
           <PlainText text={textAt(asked.tool_input, 'question') ?? ''} />
         </div>
+      )}
+      {run.status === 'waiting' && run.waiting_on === 'tool_approval' && (
+        <ApprovalQuestion
+          run={run}
+          reason={forbidden}
+          busy={resume.isPending}
+          approve={() => resume.mutate({ prompt: 'Approved.', approve: true })}
+        />
       )}
       <TextArea
         aria-label={label}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { answers, calls, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
+import { startChromium, visit } from './visit.ts'
+
+test('a change of CI says on the page what it is, and one click lets it be pushed', async () => {
+  const workflow = '.github/workflows/ci.yml'
+  const change = calls(shell(`echo "# faster" >> ${workflow}`))
+  await using browser = await startChromium()
+  await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' }))
+  const { id } = await createRun(app, { prompt: 'Make CI faster' })
+  await awaitRun(app, id, run => run.waiting_on === 'tool_approval')
+  await using visitor = await visit(browser, app)
+  await visitor.open(`/agent/trace/${id}`)
+  const question = visitor.page.getByTestId('approval')
+  await question.getByText(workflow).waitFor()
+  await question.getByRole('button', { name: 'Approve and push' }).click()
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'open' }] })
+  await question.waitFor({ state: 'detached' })
+})

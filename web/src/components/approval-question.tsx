@@ -1,0 +1,27 @@
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import { visible } from '../text/visible.ts'
+import { objectsAt, textAt } from '../trace/fields.ts'
+import { Button } from '../ui/button.tsx'
+import { useLatestEntry } from './use-latest-entry.ts'
+
+/** What a person is to approve before it is pushed: the files by which CI would do something else. */
+export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; busy: boolean; approve: () => void }) {
+  const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
+  const files = objectsAt(evaluation?.observation, 'findings').filter(finding => textAt(finding, 'code') === 'ci_workflow_changed')
+  return (
+    <div className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="approval">
+      <div className="min-w-0 flex-1">
+        <div className="mb-0.5 font-medium text-warn text-xs">Waits for your approval</div>
+        <p>This changes what CI does, with the credentials that CI has. Nothing is pushed until somebody approves it.</p>
+        <ul className="mt-1 font-mono text-xs">
+          {files.map(finding => (
+            <li key={textAt(finding, 'path')}>{visible(textAt(finding, 'path') ?? '')}</li>
+          ))}
+        </ul>
+      </div>
+      <Button type="button" variant="primary" reason={props.reason} busy={props.busy} onClick={props.approve}>
+        Approve and push
+      </Button>
+    </div>
+  )
+}
