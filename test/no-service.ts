@@ -25,6 +25,8 @@ const unaskedForge = {
   branches: unasked,
   findMerge: unasked,
   count: unasked,
+  commits: unasked,
+  changes: unasked,
   merge: unasked,
   push: unasked,
   mergeable: unasked,

@@ -9,6 +9,7 @@ import { forgeEndpoints } from './endpoints/forges.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
+import { pullRequestContentEndpoints } from './endpoints/pull-request-contents.ts'
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
@@ -36,6 +37,7 @@ export const endpoints = {
   ...setupCommandEndpoints,
   ...webhookEndpoints,
   ...pullRequestEndpoints,
+  ...pullRequestContentEndpoints,
   ...organizationEndpoints,
   ...usageEndpoints,
   ...analysisEndpoints,

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { ChecksSummary } from './checks.ts'
 import { id } from './decimal.ts'
+import { limits } from './limits.ts'
 import { pageOf, pageQuery } from './page.ts'
+import { text } from './text.ts'
 
 export const PullRequestState = z
   .enum(['open', 'draft', 'closed', 'merged'])
@@ -43,10 +45,12 @@ export const PullRequest = z
     organization_id: z.int().describe('Whose pull request it is'),
     repo_id: z.int().describe('Its repository'),
     agent_run_id: z.int().nullable().describe('Null: the run was deleted, or taken off it'),
-    title: z.string().describe('The title of the run that proposed it'),
+    title: z.string().describe('The title of the run that proposed it, until somebody gives it another'),
     body: z
       .string()
-      .describe('Markdown: what the run answered, in the repository’s template for pull requests if there is one, and where it came from'),
+      .describe(
+        'Markdown: what the run answered, in the repository’s template for pull requests if there is one, and where it came from; or what somebody has written instead',
+      ),
     url: z.string().describe('Where it can be looked at'),
     state: PullRequestState,
     head_branch: z.string().describe('Branch with the changes'),
@@ -94,10 +98,20 @@ export const MergePullRequestInput = z
   .meta({ id: 'MergePullRequestInput', examples: [{ method: 'merge', expected_head_sha: example.head_sha }] })
 export type MergePullRequestInput = z.output<typeof MergePullRequestInput>
 
-/** What existing clients send and read (EditPRInput, EditPRResponse). */
+/** What existing clients send and read (EditPRInput, EditPRResponse); they send `state` alone. */
 export const EditPullRequestInput = z
   .object({
-    state: z.enum(['open', 'closed', 'draft', 'ready_for_review']).describe('The state to take; `ready_for_review` opens a draft'),
+    state: z
+      .enum(['open', 'closed', 'draft', 'ready_for_review'])
+      .optional()
+      .describe('The state to take; `ready_for_review` opens a draft. This or one of the others must be there'),
+    title: text(1, limits.title_chars, { trim: true }).optional().describe('Another title'),
+    body: text(0, limits.pull_request_body_chars).optional().describe('Another text, Markdown'),
+    base_branch: text(1, limits.branch_chars).optional().describe('Another branch that it is to be merged into'),
+  })
+  .refine(input => Object.values(input).some(value => value !== undefined), {
+    path: ['state'],
+    error: 'must be there, or a title, a body or a base_branch',
   })
   .meta({ id: 'EditPRInput', examples: [{ state: 'closed' }] })
 export type EditPullRequestInput = z.output<typeof EditPullRequestInput>

@@ -4,6 +4,7 @@ import type { GitHost } from './git-host.ts'
 import { type Branches, fetchBranches, findMerge, type Merged, type MergeInput, makeMerge, readBranches } from './merge.ts'
 import { tryMerge } from './mergeable.ts'
 import { refreshMirror } from './mirrors.ts'
+import { type Proposed, proposedChanges, proposedCommits } from './proposed.ts'
 import { type MergePushed, pushMerge } from './push.ts'
 import type { GitRepository } from './repository-url.ts'
 
@@ -29,6 +30,9 @@ export function localForge(host: GitHost, author: { name: string; email: string 
         const { files_changed, additions, deletions } = await readChanges(host, repo.id, base_sha, head_sha, { max_patch_bytes: 1 })
         return { files_changed, additions, deletions }
       }),
+    commits: (repo: GitRepository, pr: Proposed, window: { skip: number; limit: number }) =>
+      tried(() => proposedCommits(host, repo, pr, window)),
+    changes: (repo: GitRepository, pr: Proposed) => tried(() => proposedChanges(host, repo, pr)),
     merge: (repo: GitRepository, input: Omit<MergeInput, 'author'>): Promise<Tried<Merged>> =>
       tried(() => makeMerge(host, repo.id, { ...input, author })),
     push: (repo: GitRepository, merge: { sha: string; branch: string; base_sha: string }): Promise<Tried<MergePushed>> =>

@@ -12,6 +12,7 @@ import type { ActorContext, Context, Services } from '../service/context.ts'
 import { createRun } from '../service/create-run.ts'
 import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
+import { editPullRequest } from '../service/edit-pull-request.ts'
 import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges.ts'
 import { forkRun } from '../service/fork-run.ts'
@@ -28,7 +29,14 @@ import {
   updateOrganization,
 } from '../service/organizations.ts'
 import { pauseRun } from '../service/pause-run.ts'
-import { editPullRequest, getPullRequest, listPullRequests } from '../service/pull-requests.ts'
+import {
+  createPullRequestComment,
+  deletePullRequestComment,
+  listPullRequestComments,
+  updatePullRequestComment,
+} from '../service/pull-request-comments.ts'
+import { getPullRequestDiff, listPullRequestCommits } from '../service/pull-request-contents.ts'
+import { getPullRequest, listPullRequests } from '../service/pull-requests.ts'
 import { createRepository, deleteRepository, getRepository, listRepositories, updateRepository } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
@@ -153,6 +161,15 @@ export const handlers: Handlers = {
   listPullRequests: (ctx, { query }) => listPullRequests(ctx, query),
   getPullRequest: (ctx, { params }) => getPullRequest(ctx, params.pr_id),
   mergePullRequest: (ctx, { params, body }) => mergePullRequest(ctx, params.pr_id, body),
+  listPullRequestCommits: (ctx, { params, query }) => listPullRequestCommits(ctx, params.pr_id, query),
+  getPullRequestDiff: async (ctx, { params, query }) => {
+    const diff = await getPullRequestDiff(ctx, params.pr_id)
+    return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
+  },
+  listPullRequestComments: (ctx, { params, query }) => listPullRequestComments(ctx, params.pr_id, query),
+  createPullRequestComment: (ctx, { params, body }) => createPullRequestComment(ctx, params.pr_id, body),
+  updatePullRequestComment: (ctx, { params, body }) => updatePullRequestComment(ctx, params, body),
+  deletePullRequestComment: (ctx, { params }) => deletePullRequestComment(ctx, params),
   editPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
   editRepositoryPullRequest: (ctx, { params, body }) => editPullRequest(ctx, params, body),
   createRepository: (ctx, { body }) => createRepository(ctx, body),

@@ -1,7 +1,9 @@
+import type { PullRequestCommit, PullRequestDiff } from '../contract/pull-request-contents.ts'
 import { ServiceError } from '../core/service-error.ts'
 
 type Repository = { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
 export type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
+type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
 
 /** What the verbs of pull requests ask of git. Every commit is named by its whole SHA; nothing here touches a work tree. */
 export type Forge = {
@@ -20,6 +22,19 @@ export type Forge = {
     base_sha: string,
     head_sha: string,
   ): Promise<Tried<{ files_changed: number; additions: number; deletions: number }>>
+  /** What a pull request brings, oldest first, a part of it; times in seconds as the commits say them. */
+  commits(
+    repo: Repository,
+    pr: Proposed,
+    window: { skip: number; limit: number },
+  ): Promise<
+    Tried<{
+      commits: (Omit<PullRequestCommit, 'authored_at' | 'committed_at'> & { authored_at: number; committed_at: number })[]
+      total: number
+    }>
+  >
+  /** Its change. */
+  changes(repo: Repository, pr: Proposed): Promise<Tried<Omit<PullRequestDiff, 'pr_id'>>>
   /** Makes the commit, here only. */
   merge(
     repo: Repository,

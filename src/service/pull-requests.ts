@@ -1,20 +1,12 @@
 import type { ChecksSummary } from '../contract/checks.ts'
-import type {
-  EditPullRequestInput,
-  EditPullRequestResponse,
-  ListPullRequestsQuery,
-  PullRequest,
-  PullRequestState,
-} from '../contract/pull-requests.ts'
+import type { ListPullRequestsQuery, PullRequest, PullRequestState } from '../contract/pull-requests.ts'
 import { checksVerdict } from '../core/checks-verdict.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
-import { askedState } from '../core/pull-request-state.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { listChecks } from '../store/checks.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
-import { movePullRequest } from '../store/pull-request-moves.ts'
 import {
   findPullRequests,
   getPullRequest as getPullRequestRow,
@@ -25,7 +17,7 @@ import { lockRun, updateRun } from '../store/runs.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 
-const NOT_FOUND = 'Pull request not found.'
+export const NOT_FOUND = 'Pull request not found.'
 
 export async function requirePullRequest(ctx: Context, pr_id: number): Promise<WholePullRequestRow> {
   const row = await getPullRequestRow(ctx.db, ctx.organization_id, pr_id, ctx.actor.repository_ids)
@@ -50,29 +42,6 @@ export async function listPullRequests(ctx: Context, query: ListPullRequestsQuer
   const checksOf = ({ repository_id, head_sha }: PullRequestRow) =>
     checksVerdict(checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha))
   return { items: rows.map(row => pullRequestObject(row, 'unknown', checksOf(row))), total, ...pageNumbers(total, window) }
-}
-
-/** Opens, closes or drafts. What cannot be done is an answer with `success: false`, as existing clients expect it (decisions §8). */
-export async function editPullRequest(
-  ctx: Context,
-  path: { pr_id: number; repo_id?: number },
-  input: EditPullRequestInput,
-): Promise<EditPullRequestResponse> {
-  const row = await getPullRequestRow(ctx.db, ctx.organization_id, path.pr_id, ctx.actor.repository_ids)
-  if (!row || (path.repo_id !== undefined && row.repository_id !== path.repo_id))
-    return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
-  const { url, number, title } = row
-  const asked = askedState(row.state, input.state)
-  if ('refused' in asked) return { success: false, url, number, title, state: row.state, error: asked.refused }
-  const { state } = asked
-  const move = { from: [row.state], to: state }
-  const moved =
-    state === row.state ||
-    (await changePullRequest(ctx, row, { state, detail: { from: row.state, to: state } }, tx =>
-      movePullRequest(tx, ctx.organization_id, row.id, move),
-    ))
-  if (moved) return { success: true, url, number, title, state, error: null }
-  return { success: false, url, number, title, state: row.state, error: 'The pull request changed at the same moment; try again.' }
 }
 
 /**

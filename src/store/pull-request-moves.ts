@@ -1,18 +1,27 @@
 import type { Db } from './database.ts'
 import type { PullRequestState } from './pull-requests.ts'
 
-/** From one of `from` to another state but merged. False: it is in none of them any more, and nothing was changed. */
-export async function movePullRequest(
-  db: Db,
-  organization_id: number,
-  id: number,
-  move: { from: PullRequestState[]; to: 'open' | 'closed' | 'draft' },
-): Promise<boolean> {
+export type PullRequestEdit = {
+  from: PullRequestState
+  to: PullRequestState
+  title?: string | undefined
+  body?: string | undefined
+  /** With how large the change is against it. */
+  base?: { base_branch: string; files_changed: number; additions: number; deletions: number } | undefined
+}
+
+/** Changes what is given while its state is `from`. False: it has another by now, and nothing was changed. */
+export async function editPullRequest(db: Db, organization_id: number, id: number, edit: PullRequestEdit): Promise<boolean> {
+  const { from, to, title, body, base } = edit
   const { rowCount } = await db.query({
-    name: 'move_pull_request',
-    text: `update pull_requests set state = $4, held_back = false, updated_at = now()
-      where organization_id = $1 and id = $2 and state = any($3) and state <> 'merged'`,
-    values: [organization_id, id, move.from, move.to],
+    name: 'edit_pull_request',
+    text: `update pull_requests set state = $4, held_back = held_back and state = $4, title = coalesce($5, title), body = coalesce($6, body), base_branch = coalesce($7, base_branch),
+        files_changed = coalesce($8, files_changed), additions = coalesce($9, additions), deletions = coalesce($10, deletions), updated_at = now()
+      where organization_id = $1 and id = $2 and state = $3 and (state = 'merged') = ($4 = 'merged')`,
+    values: [
+      ...[organization_id, id, from, to, title ?? null, body ?? null],
+      ...[base?.base_branch ?? null, base?.files_changed ?? null, base?.additions ?? null, base?.deletions ?? null],
+    ],
   })
   return rowCount === 1
 }

@@ -330,6 +330,33 @@ create table organizations (
   constraint organizations_runs_per_month_check CHECK ((runs_per_month >= 0))
 );
 
+create table pull_request_comments (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  pull_request_id bigint not null,
+  user_id bigint,
+  run_id bigint,
+  body text not null,
+  path text,
+  line integer,
+  side text,
+  head_sha text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint pull_request_comments_check CHECK (((user_id IS NULL) OR (run_id IS NULL))),
+  constraint pull_request_comments_check1 CHECK (((line IS NULL) OR (path IS NOT NULL))),
+  constraint pull_request_comments_check2 CHECK (((side IS NULL) = (line IS NULL))),
+  constraint pull_request_comments_line_check CHECK ((line > 0)),
+  constraint pull_request_comments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint pull_request_comments_organization_id_pull_request_id_fkey FOREIGN KEY (organization_id, pull_request_id) REFERENCES pull_requests(organization_id, id),
+  constraint pull_request_comments_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
+  constraint pull_request_comments_pkey PRIMARY KEY (organization_id, id),
+  constraint pull_request_comments_side_check CHECK ((side = ANY (ARRAY['LEFT'::text, 'RIGHT'::text]))),
+  constraint pull_request_comments_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX pull_request_comments_in_order ON public.pull_request_comments USING btree (organization_id, pull_request_id, id);
+CREATE INDEX pull_request_comments_of_run ON public.pull_request_comments USING btree (organization_id, run_id) WHERE (run_id IS NOT NULL);
+
 create table pull_requests (
   id bigint not null generated always as identity,
   organization_id bigint not null,

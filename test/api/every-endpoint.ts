@@ -21,6 +21,8 @@ export type Ids = {
   service_user_id?: number
   /** Of a webhook. */
   delivery_id?: number
+  /** Of the pull request, by the caller. */
+  comment_id?: number
 }
 
 /** Ids that nobody has. */
@@ -34,6 +36,7 @@ export const unknown: Required<Ids> = {
   token_id: 424_242,
   service_user_id: 424_242,
   delivery_id: 424_242,
+  comment_id: 424_242,
 }
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
@@ -72,6 +75,8 @@ export function tokenCalls(ids: Ids): Call[] {
     unarchiveAgentRun: { agent_run_id: ids.run_id },
     mergePullRequest: { method: 'merge' },
     editPullRequest: { state: 'closed' },
+    createPullRequestComment: { body: 'x' },
+    updatePullRequestComment: { body: 'changed' },
     editRepositoryPullRequest: { state: 'open' },
     addMember: { email: 'new@example.org', role: 'READER' },
     updateMember: { role: 'ADMIN' },
@@ -79,7 +84,14 @@ export function tokenCalls(ids: Ids): Call[] {
     createToken: { name: 'x' },
   }
   // There are no sandboxes in this version: any id will do.
-  const unnamed = { token_id: 424_242, service_user_id: 424_242, delivery_id: 424_242, sandbox_id: 1, name: 'DEPLOY_KEY' }
+  const unnamed = {
+    token_id: 424_242,
+    service_user_id: 424_242,
+    delivery_id: 424_242,
+    comment_id: 424_242,
+    sandbox_id: 1,
+    name: 'DEPLOY_KEY',
+  }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {
     getCheckSuiteSettings: `repo_id=${ids.repo_id}`,

@@ -19,6 +19,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   service_user_id: 'service_user_id',
   artifact_id: 'artifact_id',
   delivery_id: 'delivery_id',
+  comment_id: 'comment_id',
   // There are no sandboxes in this version.
   sandbox_id: null,
   // Numbers that GitHub has given.

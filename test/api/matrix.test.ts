@@ -109,6 +109,9 @@ const beyondTheRow: Partial<Record<EndpointName, (may: readonly Scope[]) => 403 
   addMember: gives('READER'),
   createServiceUser: gives('READER'),
   createSignInLink: gives('ADMIN'),
+  // What somebody else has said.
+  updatePullRequestComment: () => 403,
+  deletePullRequestComment: () => 403,
   // It is somebody else's.
   revokeToken: may => (may.includes('org:admin') ? null : 404),
 }

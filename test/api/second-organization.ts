@@ -6,6 +6,7 @@ import type { Database } from '../../src/store/database.ts'
 import { insertEvent } from '../../src/store/events.ts'
 import { insertServiceUser } from '../../src/store/members.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
+import { insertComment } from '../../src/store/pull-request-comments.ts'
 import { openHeldBack } from '../../src/store/pull-request-moves.ts'
 import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
@@ -21,6 +22,7 @@ export type Tenant = Organization & {
   token_id: number
   service_user_id: number
   delivery_id: number
+  comment_id: number
 }
 
 /** A webhook of a run to which no event goes, at an address that is refused. */
@@ -89,7 +91,8 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   await insertMembership(db, org_id, service_user_id, 'READER')
   const artifact_id = await addArtifact(db, { organization_id: org_id, run_id }, `secret of ${name}`)
   const delivery_id = await addDelivery(db, { organization_id: org_id, run_id }, `secret of ${name}`)
-  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id }
+  const comment_id = await addComment(db, { organization_id: org_id, pr_id, user_id }, `secret of ${name}`)
+  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id }
 }
 
 /** A pull request of a run, whose branch nobody has pushed. */
@@ -104,6 +107,16 @@ export async function addPullRequest(
   if (!pr) throw new Error('there is one already, and it has ended')
   await openHeldBack(db, place.organization_id, pr.id, shas.head_sha)
   return pr.id
+}
+
+/** What somebody said of a pull request. */
+export async function addComment(
+  db: Database,
+  { organization_id, pr_id, user_id }: { organization_id: number; pr_id: number; user_id: number },
+  body: string,
+): Promise<number> {
+  const nowhere = { path: null, line: null, side: null, head_sha: 'b'.repeat(40) }
+  return (await insertComment(db, organization_id, { pull_request_id: pr_id, user_id, run_id: null, body, ...nowhere }))?.id ?? 0
 }
 
 /** What was given up of a run that has this webhook. */

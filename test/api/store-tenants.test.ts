@@ -31,11 +31,12 @@ import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { recordPause, requestPause, withdrawPause } from '../../src/store/pauses.ts'
+import { deleteComment, insertComment, listComments, lockComment, updateComment } from '../../src/store/pull-request-comments.ts'
 import {
   addMergeAttempt,
   dropMergeAttempt,
+  editPullRequest,
   markMerged,
-  movePullRequest,
   openHeldBack,
   recordHead,
 } from '../../src/store/pull-request-moves.ts'
@@ -94,6 +95,7 @@ let mine: {
   epoch: number
   token: number
   pr: number
+  comment: number
   told: number
   delivery: number
   claimed: number
@@ -135,6 +137,7 @@ beforeAll(async () => {
     epoch: row?.epoch ?? 0,
     token: token_id,
     pr: 0,
+    comment: 0,
     told: ended.id,
     delivery: 0,
     claimed: 0,
@@ -150,6 +153,7 @@ beforeAll(async () => {
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
   await saveCheckpoints(app.db, { organization_id: app.org_id, run_id: id, epoch: mine.epoch }, 'a', [checkpoint], pack, 100)
   mine.pr = (await savePullRequest(app.db, { ...pull_request, organization_id: app.org_id, repository_id: mine.repo, run_id: id }))?.id ?? 0
+  mine.comment = (await insertComment(app.db, app.org_id, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }))?.id ?? 0
   const targets = '[{"url":"https://a.example/"}]'
   await rows(app, `update runs set webhooks = $2 where id = $1`, [mine.told, targets])
   const [waiting, claimed] = await rows<{ id: number }>(
@@ -179,6 +183,7 @@ const change = {
 }
 const { patch_truncated: _cut, files: _files, patch: _patch, ...numbers } = change
 const { base_sha: _base, head_sha: _head, ...counts } = numbers
+const comment = { run_id: null, body: 'b', path: null, line: null, side: null, head_sha: 'c' }
 const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }
 const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'parent_run_id'> = {
   ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null, base_ref: null },
@@ -347,11 +352,16 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listSteps: (db, org) => listSteps(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
+  insertComment: (db, org) => insertComment(db, org, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }),
+  listComments: async (db, org) => (await listComments(db, org, mine.pr, 0, 100)).rows,
+  lockComment: (db, org) => lockComment(db, org, mine.pr, mine.comment),
+  updateComment: (db, org) => updateComment(db, org, mine.comment, 'x'),
+  deleteComment: (db, org) => deleteComment(db, org, mine.comment),
   pullRequestsOfBranches: (db, org) => pullRequestsOfBranches(db, org, mine.repo, [pull_request.head_branch]),
   listRunsOfPullRequests: (db, org) => listRunsOfPullRequests(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
   markMerged: (db, org) => markMerged(db, org, mine.pr, { merge_sha: 'm', head_sha: 'c' }),
-  movePullRequest: (db, org) => movePullRequest(db, org, mine.pr, { from: ['open'], to: 'draft' }),
+  editPullRequest: (db, org) => editPullRequest(db, org, mine.pr, { from: 'open', to: 'draft' }),
   moveRun: (db, org) => moveRun(db, org, mine.run, mine.epoch, { from: ['running'], to: 'failed', status_reason: 'lost' }),
   postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
   recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
@@ -559,6 +569,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listSteps',
     'listPullRequests',
     'pullRequestsOfBranches',
+    ...['listComments', 'lockComment'],
     'listRunsOfPullRequests',
     'lockRun',
     'lockExpiredRuns',
@@ -594,8 +605,9 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'setDefaultBranch',
     'setSetupStatus',
     'recordNextBranch',
-    ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'movePullRequest', 'mirrorRemote', 'markMerged'],
+    ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'editPullRequest', 'mirrorRemote', 'markMerged'],
     'askApproval',
+    ...['insertComment', 'updateComment', 'deleteComment'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)

@@ -16,7 +16,7 @@ const edit = {
   tag: 'pull-requests',
   method: 'PATCH',
   description:
-    'An unknown pull request, or a state that this one cannot take, answers 200 with `success: false` and `error`, as existing clients expect. A state that it has already is a success.',
+    'Opens it again, closes it, makes a draft of it or takes that back, and changes title, text and base branch: what is not given stays. An unknown pull request, a state that this one cannot take, or a base that there is not answers 200 with `success: false` and `error`, as existing clients expect. A state that it has already is a success.',
   // What is out of reach is said in the answer, too.
   reach: 'verb',
   scope: 'runs:write',
@@ -69,13 +69,13 @@ export const pullRequestEndpoints = {
   editPullRequest: {
     ...edit,
     path: '/v1/organizations/{org_id}/prs/{pr_id}',
-    summary: 'Open, close or draft a pull request',
+    summary: 'Change a pull request',
     params: pull_request,
   },
   editRepositoryPullRequest: {
     ...edit,
     path: '/v1/organizations/{org_id}/repos/{repo_id}/prs/{pr_id}',
-    summary: 'Open, close or draft a pull request of a repository',
+    summary: 'Change a pull request of a repository',
     params: pull_request.extend({ repo_id: id().describe('The repository') }),
   },
 } as const satisfies Record<string, Endpoint>

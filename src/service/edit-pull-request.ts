@@ -1,0 +1,77 @@
+import type { EditPullRequestInput, EditPullRequestResponse } from '../contract/pull-requests.ts'
+import { askedState } from '../core/pull-request-state.ts'
+import { editPullRequest as editRow, type PullRequestEdit } from '../store/pull-request-moves.ts'
+import { getPullRequest, type WholePullRequestRow } from '../store/pull-requests.ts'
+import { getRepository } from '../store/repositories.ts'
+import type { Context } from './context.ts'
+import { followHead } from './follow-head.ts'
+import { changePullRequest, NOT_FOUND } from './pull-requests.ts'
+
+/** Changes what is given. What cannot be done is an answer with `success: false`, as existing clients expect it, and changes nothing (decisions §8). */
+export async function editPullRequest(
+  ctx: Context,
+  path: { pr_id: number; repo_id?: number },
+  input: EditPullRequestInput,
+): Promise<EditPullRequestResponse> {
+  const row = await getPullRequest(ctx.db, ctx.organization_id, path.pr_id, ctx.actor.repository_ids)
+  if (!row || (path.repo_id !== undefined && row.repository_id !== path.repo_id))
+    return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
+  const { url, number } = row
+  const refusal = (error: string) => ({ success: false, url, number, title: row.title, state: row.state, error })
+  const asked = input.state === undefined ? { state: row.state } : askedState(row.state, input.state)
+  if ('refused' in asked) return refusal(asked.refused)
+  const base = await newBase(ctx, row, input.base_branch)
+  if (typeof base === 'string') return refusal(base)
+  const edit: PullRequestEdit = {
+    from: row.state,
+    to: asked.state,
+    title: changed(row.title, input.title),
+    body: changed(row.body, input.body),
+    base,
+  }
+  const detail = detailOf(row, edit)
+  const done =
+    detail === null || (await changePullRequest(ctx, row, { state: edit.to, detail }, tx => editRow(tx, ctx.organization_id, row.id, edit)))
+  if (!done) return refusal('The pull request changed at the same moment; try again.')
+  if (row.state === 'closed' && edit.to !== 'closed') await catchUp(ctx, row.id)
+  return { success: true, url, number, title: edit.title ?? row.title, state: edit.to, error: null }
+}
+
+const changed = (now: string, asked: string | undefined) => (asked === now ? undefined : asked)
+
+/** For the audit log; null when nothing changes. */
+function detailOf(row: WholePullRequestRow, { from, to, title, body, base }: PullRequestEdit): Record<string, unknown> | null {
+  const detail = {
+    ...(from !== to && { from, to }),
+    ...(title !== undefined && { title: { from: row.title, to: title } }),
+    // Long, and there to be read.
+    ...(body !== undefined && { body: 'changed' }),
+    ...(base && { base_branch: { from: row.base_branch, to: base.base_branch } }),
+  }
+  return Object.keys(detail).length === 0 ? null : detail
+}
+
+/** The branch, with how large the change is against it; a text: why it cannot be the base. Undefined: it stays. */
+async function newBase(ctx: Context, row: WholePullRequestRow, base_branch: string | undefined): Promise<PullRequestEdit['base'] | string> {
+  if (base_branch === undefined || base_branch === row.base_branch) return undefined
+  if (row.state === 'merged') return 'The pull request is merged; its base does not change any more.'
+  if (base_branch === row.head_branch) return 'A branch cannot be merged into itself.'
+  const repository = await getRepository(ctx.db, ctx.organization_id, row.repository_id)
+  if (!repository) return 'The repository of this pull request is no longer registered.'
+  const found = await ctx.forge.fetch(repository, { base: base_branch, head: row.head_branch })
+  if (!found.ok) return `${found.message.slice(0, 1).toUpperCase()}${found.message.slice(1)}`
+  const { base_sha } = found.value
+  if (base_sha === null) return `There is no branch ${base_branch} in ${repository.full_name}.`
+  const counts = await ctx.forge.count(repository, base_sha, row.head_sha)
+  return counts.ok ? { base_branch, ...counts.value } : counts.message
+}
+
+/** Nobody has told of pushes while it was closed. That the repository is away now does not keep it closed. */
+async function catchUp(ctx: Context, pr_id: number): Promise<void> {
+  const row = await getPullRequest(ctx.db, ctx.organization_id, pr_id)
+  const repository = row && (await getRepository(ctx.db, ctx.organization_id, row.repository_id))
+  if (!row || !repository) return
+  const found = await ctx.forge.fetch(repository, { base: row.base_branch, head: row.head_branch })
+  if (!found.ok || found.value.base_sha === null || found.value.head_sha === null) return
+  await followHead(ctx, row, repository, found.value.base_sha, found.value.head_sha)
+}
