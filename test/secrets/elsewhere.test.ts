@@ -41,7 +41,7 @@ async function run(...answers: Awaited<ReturnType<FakeScript>>[]) {
   return { id, ended, logs: await allLogs(app, id) }
 }
 
-/** Where the value stands, of all places that something of a run goes to; the name of a branch is kept with the files that it is of. */
+/** Where the value stands, of all places that something of a run goes to; packs hold the files of a run as they are, with the name of their branch beside them. */
 async function found(id: number): Promise<string[]> {
   const at = `/v1/organizations/${app.org_id}`
   const paths = [`/agent/run/${id}`, `/agent/run/${id}/diff`, `/agent/run/${id}/recovery`, '/prs', '/audit-log', '/agent/runs']
@@ -51,7 +51,13 @@ async function found(id: number): Promise<string[]> {
   const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
   const dump = await Promise.all(
     tables.map(
-      async ({ name }) => [name, JSON.stringify(await rows(app, `select (to_jsonb(t) - 'branch')::text from ${name} t`))] as const,
+      async ({ name }) =>
+        [
+          name,
+          JSON.stringify(
+            await rows(app, `select (to_jsonb(t) - 'branch' - $1)::text from ${name} t`, [name === 'checkpoint_packs' ? 'content' : '']),
+          ),
+        ] as const,
     ),
   )
   const places: (readonly [string, string])[] = [
