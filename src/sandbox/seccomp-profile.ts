@@ -1,5 +1,5 @@
 import { allowed_calls } from './seccomp-allowed.ts'
-import { absent_calls, forbidden_calls } from './seccomp-syscalls.ts'
+import { absent_calls, forbidden_calls, internet_protocols, refused_requests } from './seccomp-syscalls.ts'
 
 type Condition = { index: number; value: number; valueTwo?: number; op: 'SCMP_CMP_EQ' | 'SCMP_CMP_MASKED_EQ' }
 type Rule = { names: string[]; action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO'; errnoRet?: number; args?: Condition[] }
@@ -25,10 +25,14 @@ export function seccompProfile(): string {
     // No new namespace of any kind.
     when('clone', masked(0, 0x7e020000, 0)),
     when('socket', equal(0, 1)),
-    ...[2, 10].flatMap(family => [1, 2].map(type => when('socket', equal(0, family), masked(1, 0xf, type)))),
+    ...[2, 10].flatMap(family =>
+      Object.entries(internet_protocols).flatMap(([type, protocols]) =>
+        protocols.map(protocol => when('socket', equal(0, family), masked(1, 0xf, Number(type)), equal(2, protocol))),
+      ),
+    ),
     when('socket', equal(0, 16), equal(2, 0)),
-    // Not TIOCSTI and TIOCLINUX. The kernel looks at the low word alone.
-    ...allBut([0x5412, 0x541c]).map(({ mask, value }) => when('ioctl', masked(1, mask, value))),
+    // The kernel looks at the low word alone.
+    ...allBut(Object.values(refused_requests)).map(({ mask, value }) => when('ioctl', masked(1, mask, value))),
     when('personality', equal(0, 0)),
     when('personality', equal(0, LOW_WORD)),
     // A process's own limits.

@@ -92,5 +92,22 @@ export const inspected_calls = {
   prlimit64: { x64: 302, arm64: 261 },
 }
 
+/**
+ * Requests to devices and file systems: typing into a terminal for somebody else; other line disciplines, for which the kernel loads modules
+ * that had many holes; volumes of Btrfs within a workspace, where nobody counts and nothing is removed.
+ */
+export const refused_requests: Record<string, number> = {
+  TIOCSTI: 0x5412,
+  TIOCLINUX: 0x541c,
+  TIOCSETD: 0x5423,
+  BTRFS_IOC_SNAP_CREATE: 0x50009401,
+  BTRFS_IOC_SUBVOL_CREATE: 0x5000940e,
+  BTRFS_IOC_SNAP_CREATE_V2: 0x50009417,
+  BTRFS_IOC_SUBVOL_CREATE_V2: 0x50009418,
+}
+
+/** What sockets of the internet speak, by their type: the usual, and TCP over streams, UDP over datagrams. */
+export const internet_protocols: Record<number, number[]> = { 1: [0, 6], 2: [0, 17] }
+
 /** The first number that nobody has looked at (open_tree_attr of Linux 6.15): it and all above get ENOSYS. */
 export const first_unknown_call = 467

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type SeccompArchitecture, seccompProgram } from './seccomp.ts'
-import { absent_calls, first_unknown_call, forbidden_calls, inspected_calls } from './seccomp-syscalls.ts'
+import { absent_calls, first_unknown_call, forbidden_calls, inspected_calls, refused_requests } from './seccomp-syscalls.ts'
 
 const architectures: SeccompArchitecture[] = ['x64', 'arm64']
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003, arm: 0x40000028 }
@@ -31,7 +31,7 @@ function decide(program: Buffer, architecture: number, number: number, ...parame
 function answerName(value: number): string {
   if (value === 0x7fff0000) return 'allow'
   if (value === 0x80000000) return 'kill'
-  return { 1: 'EPERM', 38: 'ENOSYS', 97: 'EAFNOSUPPORT' }[value & 0xffff] ?? String(value)
+  return { 1: 'EPERM', 38: 'ENOSYS', 93: 'EPROTONOSUPPORT', 97: 'EAFNOSUPPORT' }[value & 0xffff] ?? String(value)
 }
 
 describe.each(architectures)('the system call filter for %s', architecture => {
@@ -82,6 +82,10 @@ describe.each(architectures)('the system call filter for %s', architecture => {
       expect(socket(family, datagram)).toBe('allow')
       expect(socket(family, raw | close_on_exec, 1)).toBe('EPERM')
       expect(socket(family, packet)).toBe('EPERM')
+      expect([socket(family, stream, 6), socket(family, datagram | close_on_exec, 17)]).toEqual(['allow', 'allow'])
+      // SCTP, MPTCP, SMC, UDP over a stream; ICMP, UDP-Lite, L2TP.
+      for (const protocol of [132, 262, 256, 17]) expect(socket(family, stream, protocol)).toBe('EPROTONOSUPPORT')
+      for (const protocol of [1, 58, 136, 115]) expect(socket(family, datagram, protocol)).toBe('EPROTONOSUPPORT')
     }
     expect(socket(netlink, raw, 0)).toBe('allow')
     expect(socket(netlink, raw, 12)).toBe('EAFNOSUPPORT')
@@ -98,7 +102,9 @@ describe.each(architectures)('the system call filter for %s', architecture => {
     expect(ioctl(0x5401)).toBe('allow')
     expect(ioctl(0x5412)).toBe('EPERM')
     expect(decide(program, native, inspected_calls.ioctl[architecture], 0, 0x1_0000_5412)).toBe('EPERM')
-    expect(ioctl(0x541c)).toBe('EPERM')
+    for (const request of Object.values(refused_requests)) expect(ioctl(request)).toBe('EPERM')
+    // A copy of a file that shares its blocks.
+    expect(ioctl(0x40049409)).toBe('allow')
     const personality = (value: number) => ask(inspected_calls.personality[architecture], value)
     expect([personality(0), personality(0xffffffff), personality(0x0040000)]).toEqual(['allow', 'allow', 'EPERM'])
   })

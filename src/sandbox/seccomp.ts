@@ -1,4 +1,11 @@
-import { absent_calls, first_unknown_call, forbidden_calls, inspected_calls } from './seccomp-syscalls.ts'
+import {
+  absent_calls,
+  first_unknown_call,
+  forbidden_calls,
+  inspected_calls,
+  internet_protocols,
+  refused_requests,
+} from './seccomp-syscalls.ts'
 
 export type SeccompArchitecture = 'x64' | 'arm64'
 
@@ -19,6 +26,7 @@ const kill_process = 0x80000000
 const refuse_with = (errno: number) => 0x00050000 | errno
 const EPERM = 1
 const ENOSYS = 38
+const EPROTONOSUPPORT = 93
 const EAFNOSUPPORT = 97
 
 // Where struct seccomp_data keeps the call's number, the architecture and the lower half of each argument.
@@ -65,12 +73,17 @@ export function seccompProgram(architecture: SeccompArchitecture): Buffer {
 /** No new namespace of any kind: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const clone_rules = [load(argument_at(0)), ...when(jump_any_bit, 0x7e020000, [answer(refuse_with(EPERM))]), answer(allow)]
 
-/** Unix sockets; streams and datagrams over IPv4 and IPv6; the route part of netlink. AF_VSOCK, a door to the hypervisor, and the rest do not exist. */
+/** Unix sockets; TCP and UDP over IPv4 and IPv6; the route part of netlink. AF_VSOCK, a door to the hypervisor, and the rest do not exist. */
 const internet_rules = [
   load(argument_at(1)),
   mask(0xf),
-  ...when(jump_equal, 1, [answer(allow)]),
-  ...when(jump_equal, 2, [answer(allow)]),
+  ...Object.entries(internet_protocols).flatMap(([type, protocols]) =>
+    when(jump_equal, Number(type), [
+      load(argument_at(2)),
+      ...protocols.flatMap(protocol => when(jump_equal, protocol, [answer(allow)])),
+      answer(refuse_with(EPROTONOSUPPORT)),
+    ]),
+  ),
   answer(refuse_with(EPERM)),
 ]
 const socket_rules = [
@@ -82,11 +95,9 @@ const socket_rules = [
   answer(refuse_with(EAFNOSUPPORT)),
 ]
 
-/** Typing into a terminal for somebody else: TIOCSTI and TIOCLINUX. */
 const ioctl_rules = [
   load(argument_at(1)),
-  ...when(jump_equal, 0x5412, [answer(refuse_with(EPERM))]),
-  ...when(jump_equal, 0x541c, [answer(refuse_with(EPERM))]),
+  ...Object.values(refused_requests).flatMap(request => when(jump_equal, request, [answer(refuse_with(EPERM))])),
   answer(allow),
 ]
 

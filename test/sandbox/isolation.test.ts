@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { absent_calls, first_unknown_call, forbidden_calls } from '../../src/sandbox/seccomp-syscalls.ts'
+import { absent_calls, first_unknown_call, forbidden_calls, refused_requests } from '../../src/sandbox/seccomp-syscalls.ts'
 import { isAlive } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
@@ -129,10 +129,10 @@ it('A18: has no second table of system calls (x32)', async () => {
 })
 
 it('A19, A20: opens no socket of another family and no raw one', async () => {
-  const perl = `perl -MSocket -e 'for (@ARGV) { my ($f, $t) = split /:/; print socket(my $s, $f, $t, 0) ? "$_ open\\n" : "$_ refused\\n" }'`
-  const refused = ['40:1', '17:3', '38:5', '31:1', '44:3', '29:3', '9:5', '3:5', '2:3', '10:3']
+  const perl = `perl -MSocket -e 'for (@ARGV) { my ($f, $t, $p) = split /:/; print socket(my $s, $f, $t, $p // 0) ? "$_ open\\n" : "$_ refused\\n" }'`
+  const refused = ['40:1', '17:3', '38:5', '31:1', '44:3', '29:3', '9:5', '3:5', '2:3', '10:3', '2:1:132', '2:1:262', '2:2:136', '10:2:115']
   expect(await run(`${perl} ${refused.join(' ')}`)).toBe(refused.map(pair => `${pair} refused\n`).join(''))
-  expect(await run(`${perl} 1:1 2:1 2:2 10:1 16:3`)).not.toContain('refused')
+  expect(await run(`${perl} 1:1 2:1 2:2 10:1 16:3 2:1:6 10:2:17`)).not.toContain('refused')
 })
 
 it('A21–A26: reaches no service of the host, no abstract socket, no network and no resolver', async () => {
@@ -188,6 +188,12 @@ it('A140: cannot turn a switch of the kernel, also not one of its own namespaces
   }
   // A container's processes are ended first because its engine, which is root, says so.
   if (promises.driver === 'bubblewrap') expect(await run('(echo 0 >/proc/self/oom_score_adj) 2>&1')).toContain('Read-only file system')
+})
+
+it('A145: gives a terminal of its own no other line discipline, and makes no volume of the file system', async () => {
+  const requests = Object.values(refused_requests).join(' ')
+  const ask = `perl -MFcntl -e 'open(my $f, "+<", "/dev/ptmx") or die $!; for (@ARGV) { my $n = pack("i", 21); print ioctl($f, $_, $n) ? "taken " : ($!{EPERM} || $!{ENOSYS}) ? "refused " : "$! " }' ${requests}`
+  expect(await run(ask)).toBe('refused '.repeat(Object.keys(refused_requests).length))
 })
 
 it('shows the given folders read-only, and its own Node first on the path', async () => {
