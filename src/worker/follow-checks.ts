@@ -33,6 +33,8 @@ export type Followed =
 type Head = { sha: string; checks: Seen[]; commands: CheckCommandsInput['checks']; settings: CheckSettings; pr: PullRequestRow | null }
 type Seen = CheckRow & { ignored: boolean }
 
+type Attempt = Pick<NextRound, 'attempt' | 'max_attempts'>
+const NO_ATTEMPT: Attempt = { attempt: 0, max_attempts: 0 }
 const MOST = { checks: 50, thought: 2_000 }
 const nothing: Followed = { kind: 'done', said: null }
 
@@ -122,13 +124,13 @@ async function findingsOf({ claim }: Following, sha: string): Promise<number> {
 }
 
 /** The end of the matter for this turn and commit, written down once. */
-async function judge(to: Following, head: Head, because: StopReason | null, next: NextRound | null = null): Promise<Followed> {
+async function judge(to: Following, head: Head, because: StopReason | null, next = NO_ATTEMPT): Promise<Followed> {
   const { claim, rounds } = to
   const { passed, failing } = checksVerdict(head.checks)
   const names = failing.map(check => check.name)
   const said = checksSaid({ head_sha: head.sha, passed, failing: names, attempts: rounds.length, because })
   // What nobody was asked to mend was not told yet.
-  const untold = rounds.length === 0 && next !== null ? [detected(head, next)] : []
+  const untold = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
   await claim.append({
     entries: [...untold, ...fixed(to, head, because)],
     records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, said }) }],
@@ -138,7 +140,7 @@ async function judge(to: Following, head: Head, because: StopReason | null, next
 
 const failingOf = ({ checks }: Head) => checksVerdict(checks).failing
 
-function detected(head: Head, { attempt, max_attempts }: NextRound) {
+function detected(head: Head, { attempt, max_attempts }: Attempt) {
   const checks = failingOf(head).slice(0, MOST.checks)
   const observation = {
     pr_number: head.pr?.number ?? null,
@@ -167,7 +169,7 @@ function fixed({ rounds, answer }: Following, head: Head, because: StopReason | 
   return [entry({ message_type: 'FIX_PR_ERRORS', thought, observation })]
 }
 
-function messageOf(head: Head, { attempt, max_attempts }: NextRound, on: readonly string[]) {
+function messageOf(head: Head, { attempt, max_attempts }: Attempt, on: readonly string[]) {
   const failing = failingOf(head)
   const checks = failing.filter(check => on.includes(check.name)).slice(0, MOST.checks)
   return checksFailedMessage({

@@ -8,9 +8,8 @@ import { tools } from '../agent/tools/table.ts'
 import { isDatabaseAway } from '../core/database-away.ts'
 import { mayChangeFiles } from '../core/file-tools.ts'
 import { errorText, type Log, logWith } from '../core/log.ts'
-import type { ToolCall } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
-import type { RunRow } from '../store/runs.ts'
+import { getRun, type RunRow } from '../store/runs.ts'
 import { patient } from '../store/undone.ts'
 import { type Base, prepareBase } from './base.ts'
 import { Claim, FencedError } from './claim.ts'
@@ -23,6 +22,7 @@ import { type Followed, followChecks } from './follow-checks.ts'
 import { type Heartbeat, LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { isToBeSetUp } from './home.ts'
 import { readInstructions } from './instructions.ts'
+import { liveOutput } from './live-output.ts'
 import {
   chargeLostCall,
   closeOpenCalls,
@@ -228,15 +228,23 @@ async function workToEnd(
       on_output: liveOutput(claim),
     }).finally(stop)
   }
-  for (let going_on = conversation; ; ) {
-    const { sent_back, check_rounds } = going_on
-    const follow = async (answer: string) => {
-      const { alongside: started } = await openOnce()
-      return base && followChecks({ deps, claim, run, base, setup, secrets, started, rounds: check_rounds, answer, signal: control.signal })
-    }
-    const end = await endOfLoop(deps, claim, run, base, sandbox, sent_back, follow, control, await runAgent(going_on))
+  const checking = {
+    deps,
+    claim,
+    setup,
+    secrets,
+    signal: control.signal,
+    started: async (id: string | null) => (await openOnce()).alongside(id),
+  }
+  for (let going_on = conversation, row = run, at = base; ; ) {
+    const { sent_back, check_rounds: rounds } = going_on
+    const follow = async (answer: string) => at && followChecks({ ...checking, run: row, base: at, rounds, answer })
+    const end = await endOfLoop(deps, claim, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
     if (end !== 'sent_back') return end
     if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+    // What was pushed meanwhile is what the next push builds on.
+    row = (await getRun(deps.db, run.organization_id, run.id)) ?? row
+    at = await prepareBase(deps, claim, row, control.signal)
     going_on = rebuildConversation(await readJournal(claim), run.turn)
   }
 }
@@ -284,13 +292,4 @@ async function endOfLoop(
   if (followed?.kind === 'sent_back') return 'sent_back'
   if (followed?.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
   return { kind: 'completed', ...answer, text: followed?.said ? `${answer.text}\n\n${followed.said}` : answer.text }
-}
-
-/** One decoder a call, so that a character cut between two chunks is not broken. */
-function liveOutput(claim: Claim): (call: ToolCall, chunk: Uint8Array) => void {
-  let current: { id: string; decoder: InstanceType<typeof TextDecoder> } | null = null
-  return (call, chunk) => {
-    if (current?.id !== call.id) current = { id: call.id, decoder: new TextDecoder('utf-8', { fatal: false }) }
-    claim.liveText({ event: 'output', call_id: call.id, text: current.decoder.decode(chunk, { stream: true }) })
-  }
 }

@@ -16,7 +16,7 @@ let script: FakeAnswer[]
 /** What the server answers to checks that ask it, one after the other. */
 let gates: (() => Promise<number> | number)[]
 /** What a check asks for that is to go on when somebody says so. */
-function gate() {
+function gate(status = 200) {
   const reached = Promise.withResolvers<void>()
   const passed = Promise.withResolvers<number>()
   gates = [
@@ -25,7 +25,7 @@ function gate() {
       return passed.promise
     },
   ]
-  return { reached: reached.promise, open: () => passed.resolve(200) }
+  return { reached: reached.promise, open: () => passed.resolve(status) }
 }
 beforeAll(async () => {
   server = await servePlain(async (_request, answer) => {
@@ -102,6 +102,8 @@ describe('what fails goes back to the agent', () => {
     expect(checks.map(({ tool_input, tool_output }) => `${tool_input.name} ${tool_output.conclusion}`)).toEqual([
       ...['test failure', 'lint success', 'test success', 'lint success'],
     ])
+    const commits = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION').map(entry => entry.observation.commits.length)
+    expect(commits).toEqual([1, 1])
     const kinds = logs.map(entry => entry.tool_name ?? entry.message_type)
     const pushed = ['COMMIT_EVALUATION', 'git_push']
     expect(
@@ -214,7 +216,8 @@ test('a check that is not the fault of the change is run again at the same commi
   await checkBy({ flaky: ask(), steady: 'true' })
   gates = [() => 500, () => 200]
   script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }, { text: 'The server was away.' }]
-  const { run, detected, fixed, checks, pr } = await seen(await start())
+  const { run, logs, detected, fixed, checks, pr } = await seen(await start())
+  expect(logs.filter(entry => entry.tool_name === 'git_push')).toHaveLength(1)
   expect(run.result).toMatch(/^The server was away\.\n\nChecks: all 2 checks .* passed, after one attempt/)
   expect(detected).toHaveLength(1)
   expect(fixed).toMatchObject([{ from_sha: pr.head_sha, to_sha: pr.head_sha, fixed_checks: ['flaky'] }])
@@ -309,6 +312,21 @@ test('a ban while checks run ends it: no further attempt', async () => {
   open()
   const { run, detected } = await seen(id)
   expect([run.status, run.banned, detected]).toEqual(['cancelled', true, []])
+})
+
+test('nothing is mended of a pull request that a person has closed meanwhile', async () => {
+  await checkBy({ test: ask() })
+  const { reached, open } = gate(500)
+  script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
+  const id = await start()
+  await reached
+  const run = (await app.call('GET', at(`/agent/run/${id}`))).body
+  await app.call('PATCH', at(`/prs/${run.github_pull_requests[0].id}`), { state: 'closed' })
+  open()
+  const { detected, fixed, pr } = await seen(id)
+  expect(detected).toMatchObject([{ attempt: 0, checks: [{ name: 'test' }] }])
+  expect(fixed).toMatchObject([{ stopped_because: 'pull_request_ended' }])
+  expect(pr.state).toBe('closed')
 })
 
 describe('checks of a forge', () => {
