@@ -64,6 +64,14 @@ export const pullRequestQuery = (pr_id: number, state: string) =>
     queryFn: ({ signal }) => call('getPullRequest', { params: { pr_id }, signal }),
   })
 
+/** `state` as above. */
+export const checksQuery = (pr_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['checks', pr_id, state],
+    queryFn: ({ signal }) => call('listPullRequestChecks', { params: { pr_id }, signal }),
+    placeholderData: previous => previous,
+  })
+
 /** What runs of a repository may reach besides what its organization's may. */
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })

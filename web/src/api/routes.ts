@@ -15,6 +15,7 @@ export const routes = {
   getAgentRunLogs: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs' },
   getArtifact: { method: 'GET', path: '/v1/organizations/{org_id}/artifacts/{artifact_id}' },
   getPullRequest: { method: 'GET', path: '/v1/organizations/{org_id}/prs/{pr_id}' },
+  listPullRequestChecks: { method: 'GET', path: '/v1/organizations/{org_id}/prs/{pr_id}/checks' },
   mergePullRequest: { method: 'POST', path: '/v1/organizations/{org_id}/prs/{pr_id}/merge' },
   editPullRequest: { method: 'PATCH', path: '/v1/organizations/{org_id}/prs/{pr_id}' },
   getAgentRunDiff: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/diff' },

@@ -8,6 +8,7 @@ import { PlanList } from './entries/plan.tsx'
 import { PullRequestCard } from './entries/pull-request.tsx'
 import { Markdown } from './markdown.tsx'
 import { PullRequestActions } from './pull-request-actions.tsx'
+import { PullRequestChecks } from './pull-request-checks.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
 /** What came of the run: pull request and answer, or the plan while it is at work. */
@@ -31,6 +32,7 @@ export function AnswerPane({ run }: { run: AgentRun }) {
             deletions: pr.deletions,
           }}
         >
+          <PullRequestChecks run={run} pr={pr} />
           <PullRequestActions run={run} pr={pr} />
         </PullRequestCard>
       ))}

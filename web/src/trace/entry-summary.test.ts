@@ -71,6 +71,24 @@ test('a review says its verdict, and a bad one looks bad', () => {
   expect(review('fail')).toMatchObject({ note: 'fail', tone: 'bad' })
 })
 
+test('failing checks are named, and what came of an attempt says which pass, which do not, and why it stops', () => {
+  const detected = { checks: [{ name: 'test' }, { name: 'lint' }], attempt: 1, max_attempts: 3 }
+  expect(entrySummary(entry('DETECT_PR_ERRORS', { observation: detected }))).toMatchObject({
+    ...{ label: 'Checks failed', line: 'test, lint', tone: 'bad', note: 'attempt 1 of 3' },
+  })
+  const fixed = (fixed_checks: string[], remaining_checks: string[], stopped_because: string | null) =>
+    entrySummary(entry('FIX_PR_ERRORS', { thought: 'x', observation: { fixed_checks, remaining_checks, stopped_because } }))
+  expect(fixed(['test'], [], null)).toMatchObject({ label: 'Checks mended', line: 'test passes now', tone: 'ok', note: null })
+  expect(fixed(['a', 'b'], ['lint'], null)).toMatchObject({ line: 'a, b pass now; lint still fails', tone: 'warn' })
+  expect(fixed([], ['lint'], 'not_converging')).toMatchObject({ label: 'Checks given up', tone: 'bad', note: 'not getting better' })
+  expect(fixed([], [], 'a word of a later version')).toMatchObject({ note: 'a word of a later version' })
+})
+
+test('a check shows its name and its command', () => {
+  const check = { tool_name: 'check', tool_input: { name: 'test', command: 'npm test' }, tool_output: { status: 'error', exit_code: 1 } }
+  expect(entrySummary(entry('ACTION', check))).toMatchObject({ kind: 'shell', line: 'test: npm test', note: 'exit 1' })
+})
+
 test('a line is one line, short, and without escape sequences or bidi controls', () => {
   const { line } = entrySummary(entry('FINAL_ANSWER', { observation: `\n\u001b[31mred\u001b[0m \u202Egpj.exe ${'x'.repeat(1000)}\nnext` }))
   expect(line).toMatch(/^red ⟨U\+202E⟩gpj\.exe x+…$/)

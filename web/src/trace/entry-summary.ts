@@ -2,6 +2,7 @@ import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
 import { withoutAnsi } from '../text/ansi.ts'
 import { visible } from '../text/visible.ts'
 import { blockedLine } from './blocked-host.ts'
+import { detectedSummary, fixedSummary } from './checks-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 import { type ToolKind, toolKind } from './tool-kind.ts'
 
@@ -42,7 +43,7 @@ export function oneLine(text: string): string {
 export function toolLine(tool_name: string | null, input: unknown): string {
   switch (toolKind(tool_name)) {
     case 'shell':
-      return textAt(input, 'command') ?? ''
+      return [tool_name === 'check' ? textAt(input, 'name') : null, textAt(input, 'command')].filter(Boolean).join(': ')
     case 'search':
       return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
@@ -127,6 +128,10 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
         tone: 'bad',
         note: textAt(observation, 'code'),
       }
+    case 'DETECT_PR_ERRORS':
+      return detectedSummary(observation)
+    case 'FIX_PR_ERRORS':
+      return fixedSummary(observation)
     case 'AGENT_RUN_LINK':
       return { kind: 'link', label: 'Linked run', line: linkLine(observation), tone: 'neutral', note: textAt(observation, 'status') }
     default: {

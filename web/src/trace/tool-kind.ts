@@ -16,6 +16,7 @@ const agent_tools: Record<ToolName, ToolKind> = {
 /** What the service itself does for a run. */
 const service_tools: Record<string, ToolKind> = {
   setup_command: 'shell',
+  check: 'shell',
   setup_changes: 'git',
   git_clone: 'git',
   git_left_out: 'git',

@@ -7,6 +7,7 @@ import { PlainText } from '../plain-text.tsx'
 import { ActionBody } from './action-body.tsx'
 import { BlockedHost } from './blocked-host.tsx'
 import { Clamped } from './clamped.tsx'
+import { FailedChecks } from './failed-checks.tsx'
 import { Findings } from './findings.tsx'
 import { JsonView } from './json-view.tsx'
 import { PlanList } from './plan.tsx'
@@ -51,6 +52,8 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
           {open && <JsonView title="Details" value={observation} />}
         </>
       )
+    case 'DETECT_PR_ERRORS':
+      return <FailedChecks observation={observation} open={open} on_toggle={on_toggle} />
     case 'INITIAL_PR_GENERATION':
       return <PullRequestCard pr={pullRequestOf(observation)} />
     case 'ERROR':

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
+import type { Check } from '../../../src/contract/checks.ts'
+import type { AgentRun, RunPullRequest } from '../../../src/contract/runs.ts'
+import { checksQuery } from '../api/queries.ts'
+import { visible } from '../text/visible.ts'
+import { Terminal } from './entries/terminal.tsx'
+import { SafeLink } from './safe-link.tsx'
+
+/** Checks of a forge are told to the service alone: a run that waits for them has nothing to stream. */
+const ASK_AGAIN_MS = 10_000
+
+/** What the checks of a pull request say, and what failed. Asked anew when the run has said something of them. */
+export function PullRequestChecks({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
+  const at_work = run.phase === 'evaluate'
+  const state = [pr.head_sha, run.status, run.phase, at_work ? run.total_logs : 0].join(' ')
+  const waits = run.status === 'waiting' && run.waiting_on === 'ci'
+  const { data } = useQuery({ ...checksQuery(pr.id, state), refetchInterval: waits ? ASK_AGAIN_MS : false })
+  if (!data || data.items.length === 0) return null
+  return (
+    <section aria-label="Checks" className="mt-2">
+      <h3 className="text-muted text-xs">{summaryOf(data)}</h3>
+      <ul className="mt-1 space-y-1">
+        {data.items.map(check => (
+          <CheckLine key={check.id} check={check} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function summaryOf({ passed, failed, pending }: { passed: number; failed: number; pending: number }): string {
+  const parts = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(pending > 0 ? [`${pending} not ended`] : []),
+    ...(passed > 0 ? [`${passed} passed`] : []),
+  ]
+  return parts.length === 0 ? 'Checks: none that counts' : `Checks: ${parts.join(', ')}`
+}
+
+const good: Check['conclusion'][] = ['success', 'neutral', 'skipped']
+
+function CheckLine({ check }: { check: Check }) {
+  const { name, conclusion, url, log_excerpt, attempt, status } = check
+  const word = (conclusion ?? status).replaceAll('_', ' ')
+  const [Icon, color] =
+    conclusion === null ? [CircleDashed, 'text-faint'] : good.includes(conclusion) ? [CircleCheck, 'text-ok'] : [CircleX, 'text-bad']
+  const line = (
+    <>
+      <Icon aria-hidden className={`size-3.5 shrink-0 ${color}`} />
+      <span className="[overflow-wrap:anywhere]">{visible(name)}</span>
+      <span className="shrink-0 text-faint">
+        {word}
+        {attempt > 1 && `, run ${attempt} times`}
+      </span>
+    </>
+  )
+  if (!log_excerpt) return <li className="flex items-center gap-2 text-xs">{line}</li>
+  return (
+    <li>
+      <details className="group/check">
+        <summary className="flex cursor-pointer items-center gap-2 text-xs">
+          {line}
+          <span aria-hidden className="text-faint transition-transform group-open/check:rotate-90">
+            ›
+          </span>
+        </summary>
+        <div className="mt-1 space-y-1">
+          <Terminal text={log_excerpt} open on_toggle={() => {}} />
+          <SafeLink href={url} className="text-xs">
+            Where it ran
+          </SafeLink>
+        </div>
+      </details>
+    </li>
+  )
+}
