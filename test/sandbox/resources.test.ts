@@ -58,6 +58,24 @@ test.runIf(here.means.memory !== 'watchdog')(
   },
 )
 
+/** Connections to itself, each filled until nothing goes in any more. What it holds then, by the kernel's own count, is in pages. */
+const fill = `perl -MSocket -e 'socket(my $l, 2, 1, 0); bind($l, pack_sockaddr_in(0, "\\x7f\\0\\0\\x01")); listen($l, 1000); my $to = getsockname($l);
+for (1 .. 400) { socket(my $c, 2, 1, 0); connect($c, $to) or last; accept(my $a, $l) or last; push @all, $c, $a; $c->blocking(0); 1 while syswrite($c, "x" x 65536) }
+open(my $f, "<", "/proc/net/sockstat"); print grep /^TCP/, <$f>' -MIO::Handle`
+
+test.runIf(here.means.memory !== 'watchdog')(
+  'A146: holds what waits in sockets, which the machine has so much of for everybody',
+  async () => {
+    await using box = await startSandbox(made.driver, made.makeWorkspace('sockets'), { limits: { max_memory_bytes: 256 * mebibyte } })
+    const pages = () => Number(/^TCP:.* mem (\d+)$/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1])
+    const before = pages()
+    const { text } = await box.shell(fill, { timeout_ms: 60_000 })
+    const held = Number(/ mem (\d+)/.exec(text)?.[1]) - before
+    expect(held).toBeGreaterThan(1_000)
+    expect(held * 4_096).toBeLessThan(384 * mebibyte)
+  },
+)
+
 test.runIf(here.means.cpu !== 'niceness')('B40: holds the processors that a sandbox may keep busy', async () => {
   await using box = await startSandbox(made.driver, made.makeWorkspace('busy'), { limits: { cpus: 0.2 } })
   const before = box.sandbox.usage().cpu_ms ?? Number.NaN

@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
-import { readUsage } from '../resources/cgroup.ts'
+import { boundSockets, readUsage } from '../resources/cgroup.ts'
 import { ownGroups } from '../resources/cgroup-places.ts'
 
-/** Asks what the control group of the process `pid` takes, as long as it is there; nobody knows where we cannot see its groups. */
+/**
+ * Asks what the control group of the process `pid` takes, as long as it is there; nobody knows where we cannot see its groups. What engines do
+ * not bound is bounded first, where we may.
+ */
 export function watchUsage(pid: number): () => ResourceUsage {
   const groups = groupsOf(pid)
   let last = no_usage
   if (groups === null) return () => last
   const { v2, v1 } = groups
+  const memory = v1.get('memory')
+  if (memory !== undefined) boundSockets(memory)
   const at = (controller: string, file: string) => join(v1.get(controller) ?? v2 ?? '/nowhere', file)
   return () => {
     const now = readUsage(v1.has('memory') ? 1 : 2, at, last)

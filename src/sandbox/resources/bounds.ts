@@ -8,6 +8,9 @@ export type ResourceBounds = {
   max_processes: number
 }
 
+/** What may wait in sockets of the internet: the kernel has a bound for the whole machine, and its services speak TCP too. */
+export const MAX_SOCKET_BYTES = 64 * 1024 ** 2
+
 /** What they take and took. Null: nobody counts it on this machine. */
 export type ResourceUsage = {
   memory_bytes: number

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from '
 import { join } from 'node:path'
 import { processIdentity } from '../../system/process-identity.ts'
 import { signalProcess, waitUntil } from '../../system/processes.ts'
-import { no_usage, type ResourceBounds, type ResourceGroup, type ResourceUsage } from './bounds.ts'
+import { MAX_SOCKET_BYTES, no_usage, type ResourceBounds, type ResourceGroup, type ResourceUsage } from './bounds.ts'
 
 /** Folders that groups of sandboxes are made in, by controller; those of version 2 are one and the same. */
 export type GroupFolders = { version: 1 | 2; memory?: string; cpu?: string; cpuacct?: string; pids?: string }
@@ -90,6 +90,7 @@ function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_pro
     // Together with swap, which a kernel may not count: then its own bound is none.
     optional(() => writeFileSync(at('memory', 'memory.memsw.limit_in_bytes'), String(max_memory_bytes)))
     optional(() => writeFileSync(at('memory', 'memory.swappiness'), '0'))
+    boundSockets(at('memory', '.'))
   }
   if (folders.cpu !== undefined) {
     writeFileSync(at('cpu', 'cpu.cfs_period_us'), String(PERIOD_US))
@@ -97,6 +98,11 @@ function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_pro
     optional(() => writeFileSync(at('cpu', 'cpu.shares'), String(SHARES)))
   }
   if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
+}
+
+/** Where control groups are of version 1: there what waits in sockets is counted apart, or not at all. */
+export function boundSockets(group: string): void {
+  optional(() => writeFileSync(join(group, 'memory.kmem.tcp.limit_in_bytes'), String(MAX_SOCKET_BYTES)))
 }
 
 /**
