@@ -14,6 +14,7 @@ export const exampleRun = {
       title: 'Fix the invoice total',
       url: 'http://127.0.0.1:4600/agent/trace/42?view=changes',
       created_at: '2026-11-20T10:31:12.480Z',
+      updated_at: '2026-11-20T10:31:12.480Z',
       head_branch_name: 'agent/run-42-fix-the-invoice-total',
       number: 3,
       state: 'open',

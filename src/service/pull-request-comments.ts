@@ -5,6 +5,7 @@ import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
 import { type CommentRow, deleteComment, insertComment, listComments, lockComment, updateComment } from '../store/pull-request-comments.ts'
+import { touchPullRequest } from '../store/pull-request-moves.ts'
 import type { PullRequestRow } from '../store/pull-requests.ts'
 import { lockRun } from '../store/runs.ts'
 import { audit } from './audit.ts'
@@ -82,6 +83,7 @@ async function requireOwn(tx: Db, ctx: Context, { pr_id, comment_id }: { pr_id: 
 async function tellOf(tx: Db, ctx: Context, pr: PullRequestRow, what: string, comment_id: number): Promise<void> {
   await audit(tx, ctx, `pull_request.${what}`, { type: 'pull_request', id: pr.id }, { comment_id })
   const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
+  await touchPullRequest(tx, ctx.organization_id, pr.id)
   if (!run) return
   const change = { changed: ['pull_request_comments'], pr_id: pr.id, comment_id, user_id: ctx.actor.user_id }
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', change)

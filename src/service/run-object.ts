@@ -26,6 +26,7 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
       title: pr.title,
       url: pr.url,
       created_at: pr.created_at.toISOString(),
+      updated_at: pr.updated_at.toISOString(),
       head_branch_name: pr.head_branch,
       number: pr.number,
       state: pr.state,

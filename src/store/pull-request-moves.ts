@@ -87,3 +87,13 @@ export async function markMerged(
   })
   return rowCount === 1
 }
+
+/** Something was said of it: whoever shows it looks again. */
+export async function touchPullRequest(db: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'touch_pull_request',
+    text: 'update pull_requests set updated_at = now() where organization_id = $1 and id = $2',
+    values: [organization_id, id],
+  })
+  return rowCount === 1
+}

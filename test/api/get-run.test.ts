@@ -68,6 +68,7 @@ describe('200', () => {
           title: 'T',
           url: 'http://x/1',
           created_at: expect.stringMatching(time),
+          updated_at: expect.stringMatching(time),
           head_branch_name: 'agent/run-1',
           number: 1,
         },

@@ -39,6 +39,7 @@ import {
   markMerged,
   openHeldBack,
   recordHead,
+  touchPullRequest,
 } from '../../src/store/pull-request-moves.ts'
 
 import {
@@ -352,6 +353,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listSteps: (db, org) => listSteps(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
+  touchPullRequest: (db, org) => touchPullRequest(db, org, mine.pr),
   insertComment: (db, org) => insertComment(db, org, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }),
   listComments: async (db, org) => (await listComments(db, org, mine.pr, 0, 100)).rows,
   lockComment: (db, org) => lockComment(db, org, mine.pr, mine.comment),
@@ -607,7 +609,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'recordNextBranch',
     ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'editPullRequest', 'mirrorRemote', 'markMerged'],
     'askApproval',
-    ...['insertComment', 'updateComment', 'deleteComment'],
+    ...['touchPullRequest', 'insertComment', 'updateComment', 'deleteComment'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)

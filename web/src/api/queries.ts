@@ -72,6 +72,33 @@ export const checksQuery = (pr_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
+/** `state` as above. */
+export const commitsQuery = (pr_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['commits', pr_id, state],
+    queryFn: ({ signal }) => call('listPullRequestCommits', { params: { pr_id }, query: { limit: '100' }, signal }),
+    placeholderData: previous => previous,
+  })
+
+/** All that was said of a pull request. */
+export const commentsQuery = (pr_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['comments', pr_id, state],
+    queryFn: async ({ signal }) => {
+      const page = (skip: number) =>
+        call('listPullRequestComments', { params: { pr_id }, query: { limit: '100', skip: String(skip) }, signal })
+      const { items, total } = await page(0)
+      const all = [...items]
+      while (all.length < total) {
+        const next = await page(all.length)
+        if (next.items.length === 0) break
+        all.push(...next.items)
+      }
+      return all
+    },
+    placeholderData: previous => previous,
+  })
+
 /** What runs of a repository may reach besides what its organization's may. */
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })

@@ -9,6 +9,7 @@ import { PullRequestCard } from './entries/pull-request.tsx'
 import { Markdown } from './markdown.tsx'
 import { PullRequestActions } from './pull-request-actions.tsx'
 import { PullRequestChecks } from './pull-request-checks.tsx'
+import { PullRequestDetails } from './pull-request-details.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
 /** What came of the run: pull request and answer, or the plan while it is at work. */
@@ -34,6 +35,7 @@ export function AnswerPane({ run }: { run: AgentRun }) {
         >
           <PullRequestChecks run={run} pr={pr} />
           <PullRequestActions run={run} pr={pr} />
+          <PullRequestDetails run={run} pr={pr} />
         </PullRequestCard>
       ))}
       {run.error && (

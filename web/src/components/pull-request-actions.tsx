@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useReadOnlyReason } from './permission.ts'
 
-type State = 'open' | 'closed' | 'ready_for_review'
+type State = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
 /** What may be asked of a pull request. The run's stream tells what came of it; the run is asked for besides, in case that is away. */
 function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
@@ -65,6 +65,7 @@ export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequ
           </Button>
         )}
         {pr.state === 'draft' && toggle('ready_for_review', 'Ready for review')}
+        {open && toggle('draft', 'Make it a draft')}
         {pr.state === 'closed' ? toggle('open', 'Reopen') : toggle('closed', 'Close')}
         {mergeable === 'conflict' && <span className="text-warn text-xs">Conflicts with {base}, by what was last fetched</span>}
       </div>
