@@ -158,6 +158,8 @@ const schema = z.object({
   AGENTRUN_RUN_MAX_RECOVERIES: whole(0, 10_000).default(10),
   AGENTRUN_QUEUE_MAX_SECONDS: whole(1, 2_592_000).default(86_400),
   AGENTRUN_ANSWER_MAX_SECONDS: whole(1, 31_536_000).default(604_800),
+  AGENTRUN_CI_FIRST_SECONDS: whole(0, 3_600).default(60),
+  AGENTRUN_CI_POLL_SECONDS: whole(1, 3_600).default(30),
   AGENTRUN_CI_WAIT_SECONDS: whole(1, 604_800).default(3_600),
   AGENTRUN_MODEL_FIRST_BYTE_SECONDS: whole(1, 3_600).default(120),
   AGENTRUN_MODEL_IDLE_SECONDS: whole(1, 3_600).default(60),

@@ -57,6 +57,8 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     turn_wall_seconds: config.AGENTRUN_RUN_MAX_WALL_SECONDS,
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     answer_seconds: config.AGENTRUN_ANSWER_MAX_SECONDS,
+    ci_first_seconds: config.AGENTRUN_CI_FIRST_SECONDS,
+    ci_poll_seconds: config.AGENTRUN_CI_POLL_SECONDS,
     ci_wait_seconds: config.AGENTRUN_CI_WAIT_SECONDS,
     approve_ci_changes: config.AGENTRUN_APPROVE_CI_CHANGES,
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,

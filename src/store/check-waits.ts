@@ -1,7 +1,21 @@
 import type { Db } from './database.ts'
 
+/** Commits that runs wait for checks of. Of all organizations: the sweep's. */
+export async function listWaitingHeads(
+  db: Db,
+  limit: number,
+): Promise<{ organization_id: number; repository_id: number; head_sha: string }[]> {
+  const { rows } = await db.query<{ organization_id: number; repository_id: number; head_sha: string }>({
+    name: 'list_waiting_heads',
+    text: `select distinct organization_id, repository_id, pushed_sha as head_sha from runs
+      where status = 'waiting' and waiting_on = 'ci' and runnable_at is null and pushed_sha is not null limit $1`,
+    values: [limit],
+  })
+  return rows
+}
+
 /**
- * Runs that wait for checks of what they pushed and need not any more go on: all of these have ended, or one has failed of an app that does
+ * Runs that wait for checks of what they pushed and need not any more go on: all that a forge has told of have ended, or one has failed of an app that does
  * not let others be waited for, or the time is over. They have `deadline_seconds` to find a worker.
  */
 export async function wakeChecked(db: Db, deadline_seconds: number, limit: number): Promise<{ organization_id: number; id: number }[]> {
@@ -13,6 +27,7 @@ export async function wakeChecked(db: Db, deadline_seconds: number, limit: numbe
               or bool_or(c.conclusion not in ('success', 'neutral', 'skipped') and s.high_priority_apps::jsonb ? c.app)
             from checks c left join check_suite_settings s using (organization_id, repository_id)
             where c.organization_id = r.organization_id and c.repository_id = r.repository_id and c.head_sha = r.pushed_sha
+              and c.source <> 'local'
               and not coalesce(s.ignored_checks::jsonb ? c.name, false)))
         order by r.id for update of r skip locked limit $2)
       returning organization_id, id`,

@@ -23,7 +23,7 @@ export type CheckReport = Omit<CheckRow, 'id' | 'repository_id'>
 
 /**
  * Writes down what a check says of a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier moment
- * of the same attempt, changes nothing. False: it was known already.
+ * of the same attempt, changes nothing but to add what it wrote. False: it was known already.
  */
 export async function saveCheck(db: Db, organization_id: number, repository_id: number, report: CheckReport): Promise<boolean> {
   const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`
@@ -37,7 +37,8 @@ export async function saveCheck(db: Db, organization_id: number, repository_id: 
         conclusion = excluded.conclusion, url = excluded.url, log_excerpt = excluded.log_excerpt, attempt = excluded.attempt,
         started_at = case when c.attempt = excluded.attempt then coalesce($12, c.started_at, excluded.started_at) else excluded.started_at end,
         completed_at = excluded.completed_at
-      where c.attempt < excluded.attempt or (c.attempt = excluded.attempt and ${order('c')} < ${order('excluded')})`,
+      where c.attempt < excluded.attempt or (c.attempt = excluded.attempt and (${order('c')} < ${order('excluded')}
+        or (c.status = excluded.status and c.log_excerpt is null and excluded.log_excerpt is not null)))`,
     values: [
       organization_id,
       repository_id,

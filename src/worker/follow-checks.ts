@@ -3,6 +3,7 @@ import type { CheckCommandsInput } from '../contract/checks.ts'
 import { type CheckRound, type Failing, type NextRound, nextRound, type StopReason } from '../core/check-rounds.ts'
 import { type CheckSettings, checkSettings, retriesOf } from '../core/check-settings.ts'
 import { checksVerdict, hasFailed, isMendable } from '../core/checks-verdict.ts'
+import { failingExcerpt } from '../core/failing-excerpt.ts'
 import { treeOf } from '../git/revisions.ts'
 import { getCheckCommands } from '../store/check-commands.ts'
 import { getCheckSuiteSettings } from '../store/check-suite-settings.ts'
@@ -12,9 +13,10 @@ import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts
 import { getRun } from '../store/runs.ts'
 import { entry } from '../trace/entry.ts'
 import type { CheckPlacesInput } from './check-places.ts'
+import { isOnForge, lookAtForge } from './forge-checks.ts'
 import { lastSaid } from './last-said.ts'
 import { isEnded } from './propose.ts'
-import { type CheckToRun, runChecks } from './run-checks.ts'
+import { type CheckToRun, EXCERPT_CHARS, runChecks } from './run-checks.ts'
 
 export type Following = Omit<CheckPlacesInput, 'head_sha'> & {
   /** The attempts of this turn to mend failing checks. */
@@ -62,7 +64,7 @@ export async function followChecks(to: Following): Promise<Followed> {
   const age_ms = await pushedAgo(to, sha)
   // A turn that pushed nothing leaves what was said of the commit as it is.
   if (age_ms === null && !known.some(check => check.source === 'local' && check.status !== 'completed')) return nothing
-  if (commands.length + known.length === 0) return nothing
+  if (commands.length + known.length === 0 && !(await isOnForge(deps, base.repository))) return nothing
   if (!(await claim.move({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
   await runChecks(
     { ...to, head_sha: sha },
@@ -70,14 +72,18 @@ export async function followChecks(to: Following): Promise<Followed> {
   )
   signal.throwIfAborted()
 
+  const on_forge = await lookAtForge(deps, base.repository, sha, text => failingExcerpt(claim.redactor.text(text), EXCERPT_CHARS))
   const settings = checkSettings(await getCheckSuiteSettings(deps.db, run.organization_id, base.repository.id))
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.findLast(one => one.head_branch === now.branch) ?? null
   const head: Head = { sha, checks: await look(), commands, settings, pr }
   const verdict = checksVerdict(head.checks, settings.high_priority_apps)
+  const age_seconds = (age_ms ?? 0) / 1000
+  const seen = head.checks.some(check => check.source !== 'local')
+  if (on_forge && !seen && age_seconds < deps.ci_first_seconds) return { kind: 'waiting', seconds: deps.ci_first_seconds - age_seconds }
   if (verdict.state === 'none') return nothing
   if (!verdict.settled) {
-    const left = deps.ci_wait_seconds - (age_ms ?? 0) / 1000
+    const left = deps.ci_wait_seconds - age_seconds
     return left > 0 ? { kind: 'waiting', seconds: left } : judge(to, head, 'time_over')
   }
   if (verdict.failed === 0) return judge(to, head, null)

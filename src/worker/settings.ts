@@ -41,6 +41,9 @@ export type WorkerDeps = {
   answer_seconds: number
   /** How long the checks of others are waited for after a push. */
   ci_wait_seconds: number
+  /** How long the first of them is waited for, and how often a forge is asked. */
+  ci_first_seconds: number
+  ci_poll_seconds: number
   /** A person is asked before a change of what CI does is pushed. */
   approve_ci_changes: boolean
   /** Leases that a turn may lose before it ends as lost. */

@@ -5,6 +5,7 @@ import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
 import { DiskWatch } from './disk-watch.ts'
+import { pollChecks } from './forge-checks.ts'
 import { LEASE_SECONDS } from './heartbeat.ts'
 import { repeat } from './repeat.ts'
 import { removeExpiredRuns } from './retention.ts'
@@ -60,6 +61,8 @@ export class Worker implements AsyncDisposable {
   async start(): Promise<void> {
     this.#unsubscribe = this.#deps.hub.onWork(() => this.wake())
     this.#every(SWEEP_MS, 'sweep', () => sweepInTurn(this.#deps))
+    const { ci_poll_seconds } = this.#deps
+    this.#every(ci_poll_seconds * 1_000, 'look at checks', () => pollChecks(this.#deps, ci_poll_seconds))
     this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
     this.#every(WORKSPACES_MS, 'workspaces', () => sweepWorkspaces(this.#deps))

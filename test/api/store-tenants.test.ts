@@ -412,6 +412,7 @@ const without: Record<string, string> = {
     takeExpired: 'the sweep of all',
     requeueExpired: 'the sweep of all',
     wakeChecked: 'the sweep of all',
+    listWaitingHeads: 'the sweep of all',
     reportWorker: 'this process',
     forgetWorker: 'this process',
     listWorkers: 'all processes',

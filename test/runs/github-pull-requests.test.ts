@@ -16,7 +16,7 @@ beforeAll(async () => {
     // Every turn writes a file that nobody has written before.
     ({ body }) =>
       (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
-    { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_PUSH_RETRY_SECONDS: '20' },
+    { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_PUSH_RETRY_SECONDS: '20', AGENTRUN_CI_FIRST_SECONDS: '0' },
   )
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -172,6 +172,7 @@ test('an app signs git and API in, also when its tokens are taken back between t
 test('kill -9 between the create and the record of it: one pull request, which the next worker finds', async () => {
   const released = Promise.withResolvers<void>()
   await using cluster: Cluster = await startCluster(answers(calls(shell('echo x > x.txt')), { text: 'Written.' }), {
+    AGENTRUN_CI_FIRST_SECONDS: '0',
     AGENTRUN_ALLOW_PRIVATE_GIT: '1',
   })
   const call = async (method: string, path: string, body?: unknown) => {

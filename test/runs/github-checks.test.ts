@@ -1,0 +1,78 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { connectFake } from '../forge/connect.ts'
+import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import { rows } from '../start-app.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
+import { type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
+
+const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
+
+let app: CodingApp
+let github: FakeGitHub
+let repo_id: number
+beforeAll(async () => {
+  app = await startCodingApp(
+    // Every round writes a file that nobody has written before.
+    ({ body }) =>
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
+    { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_POLL_SECONDS: '1' },
+  )
+})
+afterAll(() => app[Symbol.asyncDispose]())
+beforeEach(async () => {
+  github = await startFakeGitHub()
+  repo_id = await connectFake(app, github)
+})
+afterEach(async () => {
+  expect(github.mistakes).toEqual([])
+  await app.call('DELETE', `/v1/organizations/${app.org_id}/integrations/github?url=${encodeURIComponent(github.url)}`)
+  await github[Symbol.asyncDispose]()
+})
+
+const start = async () => (await createRun(app, { prompt: 'write', repo_id })).id as number
+/** The head of the run's pull request once it waits for checks of a commit that is not `before`. */
+const waitsFor = async (id: number, before = '') => {
+  const run = await awaitRun(
+    app,
+    id,
+    ({ status, waiting_on, github_pull_requests: [pr] }) => status === 'waiting' && waiting_on === 'ci' && pr?.head_sha !== before,
+  )
+  return run.github_pull_requests[0].head_sha as string
+}
+const say = (sha: string, conclusion: string | null, summary = '') => {
+  const check: any = { sha, name: 'build', app: 'github-actions', status: conclusion === null ? 'in_progress' : 'completed' }
+  github.state.checks = [...github.state.checks.filter(one => one.sha !== sha), { ...check, conclusion, summary }]
+}
+const entriesOf = async (id: number, type: string): Promise<any[]> =>
+  (await allLogs(app, id)).filter(entry => entry.message_type === type).map(entry => entry.observation)
+
+test('checks of GitHub are found without being told, waited for, mended where they fail, and waited for again', async () => {
+  const id = await start()
+  const first = await waitsFor(id)
+  say(first, null)
+  await expect
+    .poll(async () => (await rows(app, `select 1 from checks where head_sha = $1 and status = 'in_progress'`, [first])).length)
+    .toBe(1)
+  say(first, 'failure', 'two tests failed')
+  const second = await waitsFor(id, first)
+  expect(await entriesOf(id, 'DETECT_PR_ERRORS')).toMatchObject([
+    { pr_number: 100, head_sha: first, checks: [{ name: 'build', conclusion: 'failure', log_excerpt: 'build\n\ntwo tests failed' }] },
+  ])
+  say(second, 'success')
+  const run = await awaitEnd(app, id)
+  expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
+  expect(await entriesOf(id, 'FIX_PR_ERRORS')).toMatchObject([{ from_sha: first, to_sha: second, fixed_checks: ['build'] }])
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/prs/${run.github_pull_requests[0].id}/checks?head_sha=${first}`)
+  expect(body.items).toMatchObject([{ source: 'github', app: 'github-actions', url: expect.stringContaining(github.url), attempt: 1 }])
+}, 60_000)
+
+test('without a check the answer is given when the first was waited for long enough; a forge that is away is asked again', async () => {
+  github.play(RUNS, { kind: 'status', status: 500 }, { kind: 'hang_up', when: 'before' }, { kind: 'primary_limit', seconds: 1 })
+  const id = await start()
+  await waitsFor(id)
+  await expect.poll(() => github.count(RUNS), { timeout: 20_000 }).toBeGreaterThan(4)
+  await rows(app, `update journal set created_at = created_at - interval '1 hour' where run_id = $1 and kind = 'push_started'`, [id])
+  await rows(app, 'update runs set deadline_at = now() where id = $1', [id])
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
+}, 60_000)
