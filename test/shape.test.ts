@@ -32,7 +32,7 @@ const rooms: Record<string, Room> = {
   'src/live': { code: ['src/store/notify.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
   'src/service': {
-    code: ['src/forge/port.ts', 'src/store', 'src/trace/entry.ts'],
+    code: ['src/forge/port.ts', 'src/forge/sync.ts', 'src/store', 'src/trace/entry.ts'],
     types: ['src/forge/forges.ts', 'src/live/feed.ts'],
     node: ['node:crypto'],
   },
@@ -270,7 +270,7 @@ test('no check of the compiler is switched off', () => {
 })
 
 test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
-  const session = ['createSession', 'createSessionToken', 'deleteSession']
+  const session = ['createSession', 'createSessionToken', 'deleteSession', 'receiveGitHub']
   const feeds = new Feeds(
     new Hub(),
     () => {},

@@ -23,6 +23,7 @@ import { notifyWatched } from '../store/notify.ts'
 import { countSealedOtherwise } from '../store/secrets.ts'
 import { readTrees } from '../worker/read-trees.ts'
 import { prepareFirstStart } from './first-start.ts'
+import { startForges } from './forges.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 import { outgoingOf } from './webhooks.ts'
@@ -119,6 +120,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
   })
   const address = await app.listen({ host: config.AGENTRUN_HOST, port: config.AGENTRUN_PORT })
   services.base_url = config.AGENTRUN_BASE_URL ?? address
+  const forges = startForges(services, log)
   return {
     base_url: services.base_url,
     ...first,
@@ -138,6 +140,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       closing = true
       endStreams()
       stopped.abort()
+      forges[Symbol.dispose]()
       await closed
       clearTimeout(cut)
     },

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Log } from '../core/log.ts'
 import type { RepositoryCredentials } from '../core/repository-credentials.ts'
 import type { Sealer } from '../core/sealing.ts'
 import { outgoingFetch } from '../egress/fetch.ts'
@@ -6,7 +7,12 @@ import { type Forges, openForges } from '../forge/forges.ts'
 import { ForgeError } from '../forge/port.ts'
 import { GitError } from '../git/git-error.ts'
 import type { GitRepository } from '../git/repository-url.ts'
+import type { Services } from '../service/context.ts'
+import { pollForges } from '../service/forge-poll.ts'
+import { doForgeTasks } from '../service/forge-tasks.ts'
 import type { Database } from '../store/database.ts'
+import { deleteOldForgeDeliveries } from '../store/forge-deliveries.ts'
+import { repeat } from '../worker/repeat.ts'
 import { outgoingOf } from './webhooks.ts'
 
 const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }
@@ -16,6 +22,28 @@ export function forgesOf({ config, db, sealer, version }: { config: Config; db: 
   const outgoing = outgoingOf({ config }, config.AGENTRUN_ALLOW_PRIVATE_GIT)
   const fetch = (organization_id: number) => outgoingFetch(outgoing(organization_id), BOUNDS)
   return openForges({ db, sealer, fetch, user_agent: `agentrun/${version}` })
+}
+
+const TASK_MS = 1_000
+const POLL_MS = 15_000
+const TIDY_MS = 3_600_000
+/** For how long it is known what a forge has told; it tells again what is three days old at most. */
+const KEPT_DAYS = 30
+const BATCH = 1_000
+
+/** Does what forges tell of, and looks at what they do not, until disposed of. */
+export function startForges(services: Services, log: Log): Disposable {
+  const stack = new DisposableStack()
+  const tasks = async () => {
+    while ((await doForgeTasks(services, log)) > 0);
+  }
+  stack.defer(repeat(TASK_MS, 'work for forges', tasks, log))
+  stack.defer(repeat(POLL_MS, 'looking at forges', () => pollForges(services, (message, fields) => log('warn', message, fields)), log))
+  const tidy = async () => {
+    while ((await deleteOldForgeDeliveries(services.db, KEPT_DAYS, BATCH)) === BATCH);
+  }
+  stack.defer(repeat(TIDY_MS, 'tidying up of what forges told', tidy, log, 'at once'))
+  return stack
 }
 
 /** What git signs in with on a forge. GitError when the forge gives us nothing. */

@@ -81,3 +81,15 @@ const ForgeRepositoryItem = z
     ],
   })
 export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageOfForgeRepository' })
+
+export const ForgeReceipt = z
+  .object({
+    received: z.literal(true).describe('It is written down'),
+    duplicate: z.boolean().describe('Whether it was told before'),
+    queued: z.boolean().describe('Whether something is done about it'),
+    reason: z.string().nullable().describe('Why nothing is'),
+  })
+  .meta({ id: 'ForgeReceipt', examples: [{ received: true, duplicate: false, queued: true, reason: null }] })
+export type ForgeReceipt = z.output<typeof ForgeReceipt>
+
+export const GitHubDelivery = z.looseObject({}).meta({ id: 'GitHubDelivery', examples: [{ zen: 'Keep it logically awesome.' }] })

@@ -37,11 +37,11 @@ const example = {
   merged_at: null,
 }
 
-/** A pull request of the built-in forge (decisions §4). */
+/** A pull request, of the built-in forge or of one that the organization is connected to (decisions §4). */
 export const PullRequest = z
   .object({
     id: z.int().describe('The pull request'),
-    number: z.int().describe('Counts up per repository'),
+    number: z.int().describe('On its forge; of the built-in one it counts up per repository'),
     organization_id: z.int().describe('Whose pull request it is'),
     repo_id: z.int().describe('Its repository'),
     agent_run_id: z.int().nullable().describe('Null: the run was deleted, or taken off it'),

@@ -65,7 +65,15 @@ export type RemoteCheck = {
   completed_at: Date | null
 }
 
-export type RemoteComment = { id: number; url: string; author: string; body: string }
+export type RemoteComment = {
+  id: number
+  url: string
+  author: string
+  is_bot: boolean
+  author_association: string
+  body: string
+  created_at: Date
+}
 export type RemoteListing = { full_name: string; url: string; default_branch: string | null; private: boolean; archived: boolean }
 
 /**
@@ -97,7 +105,8 @@ export type RemoteForge = {
   ): Promise<{ merge_sha: string }>
   /** On an issue or a pull request; they share their numbers. */
   createComment(repo: ForgeRepository, number: number, body: string): Promise<RemoteComment>
-  listComments(repo: ForgeRepository, number: number): Promise<RemoteComment[]>
+  /** Oldest first; `since`: those that were written or changed since then. */
+  listComments(repo: ForgeRepository, number: number, since?: Date): Promise<RemoteComment[]>
   /** Check runs and statuses of a commit, the newest of each name. */
   listChecks(repo: ForgeRepository, sha: string): Promise<RemoteCheck[]>
   /** What somebody may do there. A stranger: `none`. */

@@ -18,6 +18,7 @@ import { answer } from './answer.ts'
 import { failedTokens } from './failed-tokens.ts'
 import { addGitRoutes } from './git-routes.ts'
 import { handlers, type OpenContext } from './handlers.ts'
+import { addHookRoutes } from './hook-routes.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
 import { type OpenStreams, watchStreams } from './open-streams.ts'
@@ -120,7 +121,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     if (request.is404 && request.method !== 'GET' && !requireMethod(request)) throw noSuchPath()
   })
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
-    if (endpoint.path.startsWith('/session')) continue
+    if (endpoint.path.startsWith('/session') || endpoint.path.startsWith('/hooks/')) continue
     for (const path of pathsOf(endpoint))
       app.route({
         method: endpoint.method,
@@ -138,6 +139,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     if (Buffer.isBuffer(request.body)) request.body = parseJsonBody(request.body)
   })
   addSessionRoutes(app, services)
+  addHookRoutes(app, services)
   addGitRoutes(app, { services, failed, transfers, log, admitted: (request, ctx) => void admitted.set(request, ctx) })
   const pageFor = await addWebPage(app, options.web)
   app.setNotFoundHandler(async (request, reply) => {

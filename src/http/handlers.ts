@@ -81,6 +81,7 @@ export type Special =
   | 'createSessionToken'
   | 'deleteSession'
   | 'getOpenApi'
+  | 'receiveGitHub'
 type OpenName = 'getHealth' | 'getReadiness'
 type ActorName =
   | 'listOrganizations'

@@ -15,6 +15,7 @@ import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
 import type { Context, UsableModel } from './context.ts'
 import { withoutSecrets } from './known-secrets.ts'
+import { by_api, type MessageSource } from './message-source.ts'
 import { defaultModel, requireModel } from './models.ts'
 import { requireQuota } from './quota.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
@@ -29,10 +30,10 @@ const not_installed = ['claude_code', 'codex', 'opencode', 'gemini']
  * Accepts a run: the row, its first entry and the job to work on it commit together (decisions §4).
  * 400 names the field; 404 for a repository or parent run that is not in this organization.
  */
-export async function createRun(ctx: Context, input: CreateRunInput): Promise<AgentRun> {
+export async function createRun(ctx: Context, input: CreateRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const { plan, problems } = await planRun(ctx, input)
   if (plan === null) throw problems[0]
-  return ctx.db.transaction(tx => acceptRun(tx, ctx, input, plan))
+  return ctx.db.transaction(tx => acceptRun(tx, ctx, input, plan, source))
 }
 
 type Agent = { agent_type: string; instead_of?: string }
@@ -83,7 +84,13 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
 }
 
 /** Writes the run down, in the transaction of the caller: there and queued, or not at all. */
-export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, plan: RunPlan): Promise<AgentRun> {
+export async function acceptRun(
+  tx: Db,
+  ctx: Context,
+  input: CreateRunInput,
+  plan: RunPlan,
+  source: MessageSource = by_api,
+): Promise<AgentRun> {
   const { agent, model, repository, base, webhooks, auto_create_pr } = plan
   const { prompt, title, tags, metadata } = await withoutSecrets(tx, ctx, repository?.id ?? null, {
     prompt: input.prompt,
@@ -98,7 +105,7 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
     organization_id: ctx.organization_id,
     user_id: ctx.actor.user_id,
     repository_id: repository?.id ?? null,
-    source_type: 'API',
+    source_type: source.source_type,
     agent_type: agent.agent_type,
     model: model.id,
     prompt,
@@ -121,12 +128,12 @@ export async function acceptRun(tx: Db, ctx: Context, input: CreateRunInput, pla
   const message = {
     text: prompt,
     user_id: ctx.actor.user_id,
-    source_type: 'API',
+    source_type: source.source_type,
     mode: 'prompt',
     images: images?.length ?? 0,
     agent,
   }
-  await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message)] })
+  await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), ...(source.comment ? [source.comment] : [])] })
   await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images, user_id: ctx.actor.user_id })
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, id)

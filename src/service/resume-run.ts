@@ -17,6 +17,7 @@ import { approvePush } from './approve-push.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { withoutSecrets } from './known-secrets.ts'
+import { by_api, type MessageSource } from './message-source.ts'
 import { requireModel } from './models.ts'
 import { requireQuota } from './quota.ts'
 import { getRun, requireLockedRun } from './runs.ts'
@@ -26,7 +27,7 @@ import { storedTargets } from './webhook-targets.ts'
  * A follow-up, in every state but `cancelling` (409), and not to a banned run (409): a finished run gets a new turn on the same workspace, a paused one goes on,
  * a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
  */
-export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<AgentRun> {
+export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const model = input.model == null ? undefined : requireModel(ctx.models, input.model)
   const webhooks = storedTargets(ctx, input.webhooks)
   return ctx.db.transaction(async tx => {
@@ -52,11 +53,11 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput): Promise<Ag
     const prompt = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
     const mode = deliveryOf(run, input.mode ?? 'steer')
     const finished = isTerminal(run.status)
-    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'API', mode, images: input.images?.length ?? 0 }
+    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 }
     const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
     if (finished)
       await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
-    const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
+    const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [source.comment ?? userMessage(message)] })
     if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')
     await insertMessage(tx, {
       organization_id: ctx.organization_id,

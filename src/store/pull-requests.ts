@@ -32,15 +32,15 @@ export type WholePullRequestRow = PullRequestRow & {
   /** Commits that were, or may have been, pushed to the base branch to merge it. */
   merge_attempts: string[]
 }
-const columns = `id, organization_id, repository_id, run_id, coalesce(remote_number, number) as number, remote_number, remote_draft, state, title, coalesce(remote_url, url) as url, head_branch, base_branch, base_sha, head_sha,
+export const pull_request_columns = `id, organization_id, repository_id, run_id, coalesce(remote_number, number) as number, remote_number, remote_draft, state, title, coalesce(remote_url, url) as url, head_branch, base_branch, base_sha, head_sha,
   merge_sha, files_changed, additions, deletions, created_at, updated_at, merged_at`
-const whole = `${columns}, body, merge_attempts`
+const whole = `${pull_request_columns}, body, merge_attempts`
 
 /** Pull requests of several runs, oldest first. */
 export async function listPullRequests(db: Db, organization_id: number, run_ids: number[]): Promise<PullRequestRow[]> {
   const { rows } = await db.query<PullRequestRow>({
     name: 'list_pull_requests',
-    text: `select ${columns} from pull_requests where organization_id = $1 and run_id = any($2) order by id`,
+    text: `select ${pull_request_columns} from pull_requests where organization_id = $1 and run_id = any($2) order by id`,
     values: [organization_id, run_ids],
   })
   return rows
@@ -55,7 +55,7 @@ export async function pullRequestsOfBranches(
 ): Promise<PullRequestRow[]> {
   const { rows } = await db.query<PullRequestRow>({
     name: 'pull_requests_of_branches',
-    text: `select ${columns} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = any($3)
+    text: `select ${pull_request_columns} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = any($3)
       and state in ('open', 'draft') order by id`,
     values: [organization_id, repository_id, head_branches],
   })
@@ -163,7 +163,7 @@ export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(Pull
   const updated = await db.query<PullRequestRow>({
     name: 'update_pull_request',
     text: `update pull_requests set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
-      where organization_id = $1 and repository_id = $2 and head_branch = $3 and state in ('open', 'draft') returning ${columns}`,
+      where organization_id = $1 and repository_id = $2 and head_branch = $3 and state in ('open', 'draft') returning ${pull_request_columns}`,
     values: [pr.organization_id, pr.repository_id, pr.head_branch, pr.head_sha, pr.files_changed, pr.additions, pr.deletions],
   })
   const existing = updated.rows[0]
@@ -174,7 +174,7 @@ export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(Pull
         and not exists (select from pull_requests p where p.organization_id = $1 and p.repository_id = $2 and p.head_branch = $7)
         returning pull_request_count)
       insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions, held_back)
-      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true from r returning ${columns}`,
+      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true from r returning ${pull_request_columns}`,
     values: [
       pr.organization_id,
       pr.repository_id,

@@ -1,5 +1,5 @@
 import type { Db } from './database.ts'
-import type { PullRequestState } from './pull-requests.ts'
+import { type PullRequestRow, type PullRequestState, pull_request_columns } from './pull-requests.ts'
 
 /** What a forge says of a pull request that is there. */
 export type RemoteMirror = { state: PullRequestState; merge_sha: string | null; merged_at: Date | null }
@@ -39,4 +39,47 @@ export async function recordRemoteDraft(db: Db, organization_id: number, id: num
     text: 'update pull_requests set remote_draft = $3 where organization_id = $1 and id = $2 and remote_number is not null',
     values: [organization_id, id, draft],
   })
+}
+
+/** The pull request of that number on the forge of its repository. */
+export async function findRemote(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  number: number,
+): Promise<PullRequestRow | undefined> {
+  const { rows } = await db.query<PullRequestRow>({
+    name: 'find_remote_pull_request',
+    text: `select ${pull_request_columns} from pull_requests where organization_id = $1 and repository_id = $2 and remote_number = $3`,
+    values: [organization_id, repository_id, number],
+  })
+  return rows[0]
+}
+
+/** Whether any pull request of the repository is at that commit. */
+export async function isHead(db: Db, organization_id: number, repository_id: number, head_sha: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'is_head_of_pull_request',
+    text: 'select 1 from pull_requests where organization_id = $1 and repository_id = $2 and head_sha = $3 limit 1',
+    values: [organization_id, repository_id, head_sha],
+  })
+  return rows.length > 0
+}
+
+/**
+ * Open pull requests on forges that nobody has looked at for so many seconds, of all organizations: those whose run is at work, and others.
+ * Who asks has looked at them from now on.
+ */
+export async function takeDueRemotes(db: Db, seconds: { at_work: number; others: number }, limit: number): Promise<PullRequestRow[]> {
+  const { rows } = await db.query<PullRequestRow>({
+    name: 'take_due_remote_pull_requests',
+    text: `update pull_requests set remote_seen_at = now() where id in (
+        select p.id from pull_requests p left join runs r on r.organization_id = p.organization_id and r.id = p.run_id
+        where p.remote_number is not null and p.state in ('open', 'draft') and p.remote_seen_at < now() - make_interval(secs =>
+          case when r.status in ('queued', 'starting', 'running', 'waiting') then $1::int else $2::int end)
+        order by p.remote_seen_at limit $3 for update of p skip locked)
+      returning ${pull_request_columns}`,
+    values: [seconds.at_work, seconds.others, limit],
+  })
+  return rows
 }

@@ -179,17 +179,21 @@ create table forge_deliveries (
   forge_id bigint not null,
   delivery text not null,
   event text not null,
+  once text,
+  subject text,
   received_at timestamp with time zone not null default now(),
   task text,
   tries integer not null default 0,
   next_attempt_at timestamp with time zone,
   outcome text,
   run_id bigint,
+  constraint forge_deliveries_forge_id_once_key UNIQUE (forge_id, once),
   constraint forge_deliveries_organization_id_forge_id_fkey FOREIGN KEY (organization_id, forge_id) REFERENCES forges(organization_id, id) ON DELETE CASCADE,
   constraint forge_deliveries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
   constraint forge_deliveries_pkey PRIMARY KEY (forge_id, delivery)
 );
 CREATE INDEX forge_deliveries_due ON public.forge_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX forge_deliveries_of_subject ON public.forge_deliveries USING btree (forge_id, subject, received_at) WHERE (subject IS NOT NULL);
 CREATE INDEX forge_deliveries_old ON public.forge_deliveries USING btree (received_at);
 
 create table forges (

@@ -46,6 +46,7 @@ const homes: Record<EndpointName, string[]> = {
   connectGitHub: ['forges'],
   disconnectGitHub: ['forges'],
   listGitHubRepositories: ['forges'],
+  receiveGitHub: ['hooks-github'],
   getSetupCommands: ['setup-commands'],
   setSetupCommands: ['setup-commands'],
   getCheckCommands: ['checks'],

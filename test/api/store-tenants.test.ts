@@ -22,6 +22,7 @@ import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
+import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../src/store/forge-deliveries.ts'
 import { saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
 import { lastJudged, lastOutcome, lastRecord, lastSetUp, listJournal, listPushes, listSteps } from '../../src/store/journal.ts'
@@ -52,7 +53,7 @@ import {
   savePullRequest,
 } from '../../src/store/pull-requests.ts'
 import { repositoryOf } from '../../src/store/reach.ts'
-import { mirrorRemote, recordRemote, recordRemoteDraft } from '../../src/store/remote-pull-requests.ts'
+import { findRemote, isHead, mirrorRemote, recordRemote, recordRemoteDraft } from '../../src/store/remote-pull-requests.ts'
 import {
   getRepository,
   holdRepository,
@@ -165,6 +166,8 @@ beforeAll(async () => {
     [app.org_id, mine.told],
   )
   mine.forge = (await saveForge(app.db, { ...forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
+  await insertForgeDelivery(app.db, { ...told, organization_id: app.org_id, forge_id: mine.forge })
+  await rows(app, 'update forge_deliveries set run_id = $1', [mine.run])
   mine.delivery = waiting?.id ?? 0
   mine.claimed = claimed?.id ?? 0
   await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, mine.claimed])
@@ -211,6 +214,7 @@ const forge = {
   } as const),
   ...{ problem: null, secrets: { key_id: 'k', sealed: Buffer.from('s') } },
 }
+const told = { delivery: 'd', event: 'ping', once: null, subject: 'acme/app#1', task: null, outcome: 'seen' }
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
 /** Sees whatever it may: no bound but the organization. */
@@ -285,6 +289,16 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
   },
   recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
+  insertForgeDelivery: (db, org) => insertForgeDelivery(db, { ...told, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
+  settleForgeTask: (db, org) =>
+    settleForgeTask(
+      db,
+      { organization_id: org, forge_id: mine.forge, delivery: told.delivery },
+      { task: null, seconds: 0, outcome: 'done', run_id: null },
+    ),
+  findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
+  findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
+  isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
   recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
   mirrorRemote: (db, org) => mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
   resealForge: (db, org) =>
@@ -464,6 +478,9 @@ const without: Record<string, string> = {
     secretsOfOtherKeys: 'the operator',
     forgesOfOtherKeys: 'the operator',
     findForge: 'a delivery, which is signed',
+    claimForgeTasks: 'whoever does it, of all',
+    takeDueRemotes: 'whoever looks, of all',
+    deleteOldForgeDeliveries: 'the sweep of all',
     webhooksOfOtherKeys: 'the operator',
     claimDeliveries: 'whoever sends, of all',
     expireHeld: 'the sweep of all',
@@ -555,6 +572,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listEgressOfRun',
     'getMember',
     'getPullRequest',
+    ...['findRunOfSubject', 'isHead'],
     'findByBranch',
     'findLiveTokens',
     'holdMembership',
@@ -586,7 +604,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
     ...['settleDelivery', 'scheduleNext', 'requeueDelivery', 'insertDeliveries'],
-    ...['resealForge', 'recordRemote', 'recordRemoteDraft'],
+    ...['resealForge', 'recordRemote', 'recordRemoteDraft', 'insertForgeDelivery', 'settleForgeTask'],
     'insertMessage',
     'takeMessages',
     'append',

@@ -92,7 +92,10 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       }),
     'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': asked => {
       const number = Number(asked.params.issue_number)
-      const found = state.comments.filter(comment => comment.number === number)
+      const since = asked.query.get('since')
+      const found = state.comments.filter(
+        ({ number: of, created_at }) => of === number && (since === null || created_at === undefined || created_at >= since),
+      )
       return list(
         page(
           asked,

@@ -14,7 +14,7 @@ export type FakePull = {
   head: string
   base: string
 }
-export type FakeComment = { id: number; number: number; user: string; body: string }
+export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string }
 export type FakeCheck = {
   sha: string
   name: string
@@ -91,11 +91,12 @@ export class FakeState {
     }
   }
 
-  commentObject({ id, number, user, body }: FakeComment): Json {
+  commentObject({ id, number, user, body, created_at = new Date().toISOString() }: FakeComment): Json {
     const base = exampleOf('POST', '/repos/{owner}/{repo}/issues/{issue_number}/comments', 201)
     return {
       ...base,
-      ...{ id, body, url: `${this.api}/issues/comments/${id}`, user: { ...base.user, login: user } },
+      ...{ id, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at: created_at },
+      user: { ...base.user, login: user, type: user.endsWith('[bot]') ? 'Bot' : 'User' },
       html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${number}#issuecomment-${id}`,
       issue_url: `${this.api}/issues/${number}`,
     }

@@ -1,5 +1,15 @@
-import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { ForgeAddress, ForgeConnection, ForgeConnectionInput, ForgeRepositoryPage, ListForgeRepositoriesQuery } from '../forges.ts'
+import { z } from 'zod'
+import { id } from '../decimal.ts'
+import { type Endpoint, open, org, v1 } from '../endpoint.ts'
+import {
+  ForgeAddress,
+  ForgeConnection,
+  ForgeConnectionInput,
+  ForgeReceipt,
+  ForgeRepositoryPage,
+  GitHubDelivery,
+  ListForgeRepositoriesQuery,
+} from '../forges.ts'
 
 /** Forges that an organization is connected to. */
 export const forgeEndpoints = {
@@ -46,5 +56,18 @@ export const forgeEndpoints = {
     query: ListForgeRepositoriesQuery,
     problems: ['conflict'],
     response: ForgeRepositoryPage,
+  },
+  receiveGitHub: {
+    ...open,
+    tag: 'integrations',
+    method: 'POST',
+    path: '/hooks/github/{connection_id}',
+    summary: 'Where GitHub sends its webhooks',
+    description:
+      'Signed with the secret of the connection (`X-Hub-Signature-256`); what is told twice, by its `X-GitHub-Delivery`, is done once. A comment or review that mentions the agent by its name there, or a label of that name, starts a run, or is passed on to the run that has the pull request: for people who may write to the repository, as GitHub says when it is asked, and never for bots or for what is edited afterwards.',
+    params: z.object({ connection_id: id().describe('The connection') }),
+    body: GitHubDelivery,
+    problems: ['unauthorized', 'not_found', 'conflict'],
+    response: ForgeReceipt,
   },
 } as const satisfies Record<string, Endpoint>

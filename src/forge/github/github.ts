@@ -1,5 +1,5 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
-import { ForgeError, type RemoteForge } from '../port.ts'
+import { ForgeError, type RemoteComment, type RemoteForge } from '../port.ts'
 import { listChecks } from './checks.ts'
 import { GitHubClient, type GitHubSettings } from './client.ts'
 import { allPages } from './pages.ts'
@@ -10,6 +10,22 @@ const BODY_CHARS = 65_536
 
 const at = ({ owner, name }: ForgeRepository) => ({ owner, repo: name })
 const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
+
+type Comment = {
+  id: number | bigint
+  html_url: string
+  user: { login: string; type: string } | null
+  performed_via_github_app?: object | null | undefined
+  author_association?: string | undefined
+  body?: string | undefined
+  created_at: string
+}
+
+const remoteComment = (row: Comment): RemoteComment => ({
+  ...{ id: Number(row.id), url: row.html_url, author: row.user?.login ?? '', body: row.body ?? '' },
+  ...{ is_bot: row.user?.type !== 'User' || row.performed_via_github_app != null, author_association: row.author_association ?? '' },
+  created_at: new Date(row.created_at),
+})
 
 /** GitHub by its REST API; drafts by GraphQL, which alone can change them. */
 export function githubForge(settings: GitHubSettings): RemoteForge {
@@ -105,16 +121,22 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
     async createComment(repo, number, body) {
       const input = { ...at(repo), issue_number: number, body: cut(body, BODY_CHARS) }
       const { data } = await client.on(repo, octokit => octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', input))
-      return { id: Number(data.id), url: data.html_url, author: data.user?.login ?? '', body: data.body ?? '' }
+      return remoteComment(data)
     },
 
-    async listComments(repo, number) {
+    async listComments(repo, number, since) {
+      const newer = since && { since: since.toISOString() }
       const rows = await allPages(page =>
         client.on(repo, octokit =>
-          octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...at(repo), issue_number: number, ...page }),
+          octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+            ...at(repo),
+            issue_number: number,
+            ...newer,
+            ...page,
+          }),
         ),
       )
-      return rows.map(row => ({ id: Number(row.id), url: row.html_url, author: row.user?.login ?? '', body: row.body ?? '' }))
+      return rows.map(remoteComment)
     },
 
     listChecks: (repo, sha) => listChecks(client, repo, sha),

@@ -29,6 +29,10 @@ create table forge_deliveries (
   forge_id bigint not null,
   delivery text not null,
   event text not null,
+  -- What the same request is known by, whichever delivery or look brings it; null: there is nothing of the kind.
+  once text,
+  -- The issue or pull request that somebody asks about: one after the other, and of one run.
+  subject text,
   received_at timestamptz not null default now(),
   -- What is to be done, as JSON text; null: nothing, or nothing any more.
   task text,
@@ -38,10 +42,12 @@ create table forge_deliveries (
   outcome text,
   run_id bigint,
   primary key (forge_id, delivery),
+  unique (forge_id, once),
   foreign key (organization_id, forge_id) references forges (organization_id, id) on delete cascade,
   foreign key (organization_id, run_id) references runs (organization_id, id) on delete set null (run_id)
 );
 create index forge_deliveries_due on forge_deliveries (next_attempt_at) where next_attempt_at is not null;
+create index forge_deliveries_of_subject on forge_deliveries (forge_id, subject, received_at) where subject is not null;
 create index forge_deliveries_old on forge_deliveries (received_at);
 
 -- A pull request that is on a forge, and mirrored here. `remote_draft`: whether it is a draft there, as we said or heard it last.

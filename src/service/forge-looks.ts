@@ -1,0 +1,56 @@
+import type { CheckConclusion } from '../contract/checks.ts'
+import type { ForgeTask } from '../core/github-event.ts'
+import type { OnForge } from '../forge/forges.ts'
+import { syncPullRequest } from '../forge/sync.ts'
+import { saveCheck } from '../store/checks.ts'
+import { recordHead } from '../store/pull-request-moves.ts'
+import { findByBranch } from '../store/pull-requests.ts'
+import { findRemote, isHead } from '../store/remote-pull-requests.ts'
+import type { RepositoryRow } from '../store/repositories.ts'
+import type { Context } from './context.ts'
+import { given } from './forge.ts'
+import { changePullRequest } from './pull-requests.ts'
+
+type Look = Exclude<ForgeTask, { kind: 'request' }>
+type Place = { on: OnForge; repository: RepositoryRow }
+
+/** Looks at what a forge says has happened, and takes over how it is now: so neither order nor doubles matter. Answers what it was. */
+export async function doLook(ctx: Context, task: Look, place: Place): Promise<string> {
+  if (task.kind === 'checks') return takeChecks(ctx, place, task.sha)
+  if (task.kind === 'branch') return followBranch(ctx, place.repository, task.branch)
+  const pr = await findRemote(ctx.db, ctx.organization_id, place.repository.id, task.number)
+  if (!pr) return 'no pull request of ours'
+  await syncPullRequest(ctx.db, place.on, pr)
+  return 'looked at'
+}
+
+/** What the forge's checks say of a commit that a pull request of ours is at. */
+export async function takeChecks(ctx: Pick<Context, 'db' | 'organization_id'>, { on, repository }: Place, sha: string): Promise<string> {
+  if (!(await isHead(ctx.db, ctx.organization_id, repository.id, sha))) return 'no pull request of ours is at that commit'
+  const checks = await on.forge.listChecks(on.repository, sha)
+  for (const { conclusion, ...check } of checks)
+    await saveCheck(ctx.db, ctx.organization_id, repository.id, {
+      ...check,
+      ...{ head_sha: sha, source: 'github', attempt: 1, conclusion: check.status === 'completed' ? conclusionOf(conclusion) : null },
+    })
+  return `${checks.length} checks`
+}
+
+const known: readonly string[] = [
+  ...['success', 'failure', 'neutral', 'cancelled', 'skipped', 'timed_out', 'action_required', 'startup_failure', 'stale'],
+]
+/** A word that is new to us is no success. */
+const conclusionOf = (word: string | null) => (word !== null && known.includes(word) ? (word as CheckConclusion) : 'failure')
+
+/** Somebody pushed to a branch: its pull request is of that commit now. */
+async function followBranch(ctx: Context, repository: RepositoryRow, branch: string): Promise<string> {
+  const pr = await findByBranch(ctx.db, ctx.organization_id, repository.id, branch)
+  if (!pr || pr.remote_number === null || (pr.state !== 'open' && pr.state !== 'draft')) return 'no open pull request of ours'
+  const { base_sha, head_sha } = given(await ctx.forge.fetch(repository, { base: pr.base_branch, head: branch }))
+  if (base_sha === null || head_sha === null || head_sha === pr.head_sha) return 'nothing new'
+  const counts = given(await ctx.forge.count(repository, base_sha, head_sha))
+  await changePullRequest(ctx, pr, { state: pr.state, detail: null }, tx =>
+    recordHead(tx, ctx.organization_id, pr.id, { from_sha: pr.head_sha, head_sha, ...counts }),
+  )
+  return `at ${head_sha}`
+}

@@ -1,0 +1,56 @@
+import { type ForgeRequest, mentions, OUR_MARK } from '../core/github-event.ts'
+import { ForgeError, type RemoteComment } from '../forge/port.ts'
+import { syncPullRequest } from '../forge/sync.ts'
+import { insertForgeDelivery } from '../store/forge-deliveries.ts'
+import { findForge } from '../store/forges.ts'
+import type { PullRequestRow } from '../store/pull-requests.ts'
+import { takeDueRemotes } from '../store/remote-pull-requests.ts'
+import { getRepository } from '../store/repositories.ts'
+import type { Services } from './context.ts'
+import { takeChecks } from './forge-looks.ts'
+import { mentionName, subjectOf } from './receive-github.ts'
+
+/** Pull requests whose run is at work are looked at so often, all others that are open more rarely: a forge counts what it is asked. */
+const AT_WORK_SECONDS = 60
+const OTHERS_SECONDS = 900
+const AT_ONCE = 10
+/** What was said before that, somebody has told us of, or nobody waits for any more. */
+const MISSED_HOURS = 24
+
+/** Looks at open pull requests on forges, in case nobody told us what became of them. */
+export async function pollForges(services: Services, log: (message: string, fields: Record<string, unknown>) => void): Promise<void> {
+  for (const pr of await takeDueRemotes(services.db, { at_work: AT_WORK_SECONDS, others: OTHERS_SECONDS }, AT_ONCE)) {
+    try {
+      await lookAt(services, pr)
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error
+      log('a pull request could not be looked at on its forge', { code: error.code, error: error.message })
+    }
+  }
+}
+
+async function lookAt(services: Services, pr: PullRequestRow): Promise<void> {
+  const { db } = services
+  const repository = await getRepository(db, pr.organization_id, pr.repository_id)
+  const on = repository && (await services.forges.of(repository))
+  if (!repository || !on || pr.remote_number === null) return
+  await syncPullRequest(db, on, pr)
+  await takeChecks({ db, organization_id: pr.organization_id }, { on, repository }, pr.head_sha)
+  const forge = await findForge(db, on.connection_id)
+  if (!forge) return
+  const name = mentionName(forge)
+  const since = new Date(Date.now() - MISSED_HOURS * 3_600_000)
+  for (const comment of await on.forge.listComments(on.repository, pr.remote_number, since)) {
+    if (comment.is_bot || comment.created_at < since || comment.body.includes(OUR_MARK) || !mentions(comment.body, name)) continue
+    const task = requestOf(pr, on.repository, comment)
+    await insertForgeDelivery(db, {
+      ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery: `comment-${comment.id}`, event: 'issue_comment' },
+      ...{ once: `issue_comment:${comment.id}`, subject: subjectOf(task), task: JSON.stringify(task), outcome: null },
+    })
+  }
+}
+
+const requestOf = (pr: PullRequestRow, repository: ForgeRequest['repository'], comment: RemoteComment): ForgeRequest => ({
+  ...{ kind: 'request', by: 'comment', repository, number: pr.number, is_pull_request: true, title: pr.title, body: comment.body },
+  ...{ author: comment.author, author_association: comment.author_association, comment_id: comment.id, url: comment.url },
+})

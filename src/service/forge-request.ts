@@ -1,0 +1,74 @@
+import { limits } from '../contract/limits.ts'
+import { type ForgeRequest, requestPrompt } from '../core/github-event.ts'
+import type { ServiceError } from '../core/service-error.ts'
+import type { OnForge } from '../forge/forges.ts'
+import { joined } from '../store/database.ts'
+import { type ClaimedTask, findRunOfSubject, settleForgeTask } from '../store/forge-deliveries.ts'
+import { findRemote } from '../store/remote-pull-requests.ts'
+import type { RepositoryRow } from '../store/repositories.ts'
+import { getRun } from '../store/runs.ts'
+import { entry } from '../trace/entry.ts'
+import type { Context } from './context.ts'
+import { createRun } from './create-run.ts'
+import type { AnswerTask } from './forge-answer.ts'
+import type { MessageSource } from './message-source.ts'
+import { subjectOf } from './receive-github.ts'
+import { resumeRun } from './resume-run.ts'
+
+/**
+ * What somebody asks for on the forge becomes a message to the run that has the pull request, or that was asked about it before, or a new run;
+ * run and outcome are written together. Answers why nothing was done; null: something was.
+ */
+export async function doRequest(
+  ctx: Context,
+  claimed: ClaimedTask,
+  request: ForgeRequest,
+  { on, repository }: { on: OnForge; repository: RepositoryRow },
+): Promise<string | null> {
+  const permission = await on.forge.permissionOf(on.repository, request.author)
+  if (permission !== 'admin' && permission !== 'write') return `${request.author} may not write there (${permission})`
+  const prompt = requestPrompt(request)
+  const source: MessageSource = { source_type: request.by === 'review' ? 'GITHUB_PR_REVIEW' : 'GITHUB', comment: commentEntry(request) }
+  const base_ref = request.is_pull_request ? await branchOf(ctx, on, repository, request.number) : null
+  return ctx.db.transaction(async tx => {
+    const within = { ...ctx, db: joined(tx) }
+    const known = await runOf(within, claimed, request, repository)
+    if (known?.banned) return `run ${known.id} is banned`
+    const input = { prompt, repo_id: repository.id, title: request.title.slice(0, limits.title_chars).toWellFormed() || null, base_ref }
+    const run = known
+      ? await resumeRun(within, { agent_run_id: known.id, prompt, mode: 'steer' }, source)
+      : await createRun(within, input, source)
+    const { repository: place, number } = request
+    const task: AnswerTask = { kind: 'answer', repository: place, number, run_id: run.id, turn: run.turn, told: false }
+    const outcome = known ? `passed on to run ${run.id}` : `started run ${run.id}`
+    await settleForgeTask(tx, claimed, { task: JSON.stringify(task), seconds: 0, outcome, run_id: run.id })
+    return null
+  })
+}
+
+async function runOf(ctx: Context, { forge_id }: ClaimedTask, request: ForgeRequest, repository: RepositoryRow) {
+  const pr = request.is_pull_request ? await findRemote(ctx.db, ctx.organization_id, repository.id, request.number) : undefined
+  const id = pr?.run_id ?? (await findRunOfSubject(ctx.db, ctx.organization_id, forge_id, subjectOf(request) ?? ''))
+  return id === null ? undefined : getRun(ctx.db, ctx.organization_id, id)
+}
+
+/** What a run about somebody else's pull request starts from: its branch, where the repository has it. */
+async function branchOf(ctx: Context, on: OnForge, repository: RepositoryRow, number: number): Promise<string | null> {
+  const { head_branch } = await on.forge.getPullRequest(on.repository, number)
+  const base = await ctx.resolveBase(repository, head_branch)
+  return base.state === 'known' ? head_branch : null
+}
+
+/** The trace shows what was said as what it is: somebody's words (decisions §5). */
+const commentEntry = (request: ForgeRequest) =>
+  entry({
+    message_type: 'USER_GITHUB_ISSUE_COMMENT',
+    observation: {
+      ...{ body: request.body, author: request.author, author_association: request.author_association },
+      ...{ issue_number: request.number, repo: `${request.repository.owner}/${request.repository.name}` },
+      ...{ comment_id: request.comment_id, url: request.url, trusted: false },
+    },
+  })
+
+/** Whether it may work later by itself. */
+export const maySucceedLater = (error: ServiceError): boolean => error.code === 'unavailable' || error.code === 'invalid_transition'

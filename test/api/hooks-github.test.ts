@@ -1,0 +1,112 @@
+import examples from '@octokit/webhooks-examples' with { type: 'json' }
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ForgeReceipt } from '../../src/contract/forges.ts'
+import { deliver, SECRET } from '../forge/deliver.ts'
+import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { contents } from './contents.ts'
+import { expectProblem } from './expect-problem.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: recorded payloads of many shapes
+const recorded = examples as unknown as { name: string; examples: any[] }[]
+
+let app: App
+let github: FakeGitHub
+let url: string
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
+  github = await startFakeGitHub()
+  const set = { url: github.url, token: github.token, webhook_secret: SECRET }
+  url = (await app.call('PUT', `/v1/organizations/${app.org_id}/integrations/github`, set)).body.webhook_url
+})
+afterAll(async () => {
+  expect(github.mistakes).toEqual([])
+  await app[Symbol.asyncDispose]()
+  await github[Symbol.asyncDispose]()
+})
+
+const told = () =>
+  rows<{ delivery: string; outcome: string | null }>(app, 'select delivery, outcome from forge_deliveries order by received_at')
+const mention = (change: Record<string, unknown> = {}) => {
+  const payload = structuredClone(
+    recorded.find(({ name }) => name === 'issue_comment')?.examples.find(({ action }) => action === 'created'),
+  )
+  Object.assign(payload.comment, { body: '@agent-bot please', ...change })
+  return payload
+}
+
+describe('200', () => {
+  test('every delivery that GitHub publishes as an example is taken at once, and written down once', async () => {
+    for (const { name, examples } of recorded)
+      for (const payload of examples) {
+        const { status, body } = await deliver(url, name, payload)
+        expect({ name, status, ...ForgeReceipt.strict().parse(body) }).toMatchObject({ name, status: 200, duplicate: false })
+      }
+    expect(await told()).toHaveLength(recorded.reduce((sum, { examples }) => sum + examples.length, 0))
+  }, 60_000)
+
+  test('the same delivery, and the same comment by another, are duplicates: nothing more is done', async () => {
+    const payload = mention()
+    const first = await deliver(url, 'issue_comment', payload, { delivery: 'one' })
+    expect(first.body).toMatchObject({ duplicate: false, queued: true, reason: null })
+    for (const delivery of ['one', 'two'])
+      expect((await deliver(url, 'issue_comment', payload, { delivery })).body).toMatchObject({ duplicate: true, queued: false })
+    const at_once = await Promise.all(Array.from({ length: 10 }, () => deliver(url, 'issue_comment', mention({ id: 99 }))))
+    expect(at_once.map(({ body }) => body.queued).sort()).toEqual([...Array(9).fill(false), true])
+  })
+
+  test('what is about a repository that nobody registered ends with that, and makes no run', async () => {
+    await expect
+      .poll(async () => (await told()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })
+      .toBe('the repository is not registered')
+    expect(await rows(app, 'select 1 from runs')).toEqual([])
+  })
+})
+
+describe('400', () => {
+  test('what is signed and is no delivery names what is missing', async () => {
+    expectProblem(await deliver(url, '', {}), 400, 'header.X-GitHub-Event')
+    expectProblem(await deliver(url, 'ping', {}, { delivery: 'no id' }), 400, 'header.X-GitHub-Delivery')
+    expectProblem(await deliver(url, 'ping', null, { body: Buffer.from('{') }), 400, 'body')
+    expectProblem(await deliver(url.replace(/\d+$/, 'x'), 'ping', {}), 400, 'path.connection_id')
+  })
+})
+
+describe('401', () => {
+  test('a forged delivery, in whatever way, leaves nothing behind', async () => {
+    const before = await contents(app)
+    const payload = mention({ id: 1_234 })
+    const body = Buffer.from(JSON.stringify(payload))
+    for (const wrong of [
+      { signature: null },
+      { signature: 'sha256=00' },
+      { secret: 'another secret' },
+      { signature: `sha1=${'0'.repeat(40)}` },
+    ])
+      expectProblem(await deliver(url, 'issue_comment', payload, wrong), 401)
+    // Signed as it was, and changed by one space afterwards.
+    const { createHmac } = await import('node:crypto')
+    const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`
+    expectProblem(await deliver(url, 'issue_comment', payload, { signature, body: Buffer.concat([body, Buffer.from(' ')]) }), 401)
+    expect(await contents(app)).toEqual(before)
+  })
+})
+
+describe('404', () => {
+  test('a connection that there is not', async () => {
+    expectProblem(await deliver(url.replace(/\d+$/, '424242'), 'ping', {}), 404)
+  })
+})
+
+describe('409', () => {
+  test('a connection whose secret cannot be opened any more', async () => {
+    await rows(app, `update forges set key_id = 'lost'`)
+    expectProblem(await deliver(url, 'ping', {}), 409)
+  })
+})
+
+describe('415', () => {
+  test('forms are not taken', async () => {
+    expectProblem(await deliver(url, 'ping', {}, { type: 'application/x-www-form-urlencoded' }), 415)
+  })
+})

@@ -1,0 +1,177 @@
+import examples from '@octokit/webhooks-examples' with { type: 'json' }
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { deliver, SECRET } from '../forge/deliver.ts'
+import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import { rows } from '../start-app.ts'
+import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: recorded payloads of many shapes
+const recorded = examples as unknown as { name: string; examples: any[] }[]
+
+let app: CodingApp
+let github: FakeGitHub
+let url: string
+let repo_id: number
+beforeAll(async () => {
+  github = await startFakeGitHub()
+  app = await startCodingApp(
+    ({ body }) =>
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Mended.' } : calls(shell('date +%s%N > made.txt')),
+    { AGENTRUN_ALLOW_PRIVATE_GIT: '1' },
+  )
+  const at = `/v1/organizations/${app.org_id}`
+  const { id, private_key } = github.app
+  const set = { url: github.url, app: { app_id: id, private_key }, webhook_secret: SECRET }
+  url = (await app.call('PUT', `${at}/integrations/github`, set)).body.webhook_url
+  repo_id = (await app.call('POST', `${at}/repos`, { url: `${github.url}/acme/app.git` })).body.id
+  github.state.permissions.set('ada', 'write').set('eve', 'read')
+})
+afterAll(async () => {
+  expect(github.mistakes).toEqual([])
+  await app[Symbol.asyncDispose]()
+  await github[Symbol.asyncDispose]()
+})
+let number = 500
+beforeEach(() => {
+  number++
+})
+
+let comment_id = 9_000
+/** A comment on issue or pull request `number`, as GitHub tells of it. */
+function commentBy(login: string, body: string, of = number, pull = false) {
+  const payload = structuredClone(
+    recorded.find(({ name }) => name === 'issue_comment')?.examples.find(({ action }) => action === 'created'),
+  )
+  Object.assign(payload.repository, { name: 'app', full_name: 'acme/app' })
+  payload.repository.owner.login = 'acme'
+  Object.assign(payload.issue, { number: of, title: 'It is broken', ...(pull && { pull_request: { url: 'x' } }) })
+  Object.assign(payload.comment, {
+    id: comment_id++,
+    body,
+    author_association: 'MEMBER',
+    html_url: `${github.url}/acme/app/issues/${of}#c`,
+  })
+  Object.assign(payload.comment.user, { login, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
+  return payload
+}
+
+const outcomeOf = async (delivery: string) =>
+  (
+    await rows<{ outcome: string; run_id: number | null; open: boolean }>(
+      app,
+      'select outcome, run_id, task is not null as open from forge_deliveries where delivery = $1',
+      [delivery],
+    )
+  )[0]
+const runOf = async (delivery: string): Promise<number> => {
+  await expect.poll(async () => (await outcomeOf(delivery))?.run_id ?? null, { timeout: 20_000 }).not.toBeNull()
+  return (await outcomeOf(delivery))?.run_id ?? 0
+}
+const saidOn = (of: number) =>
+  github.state.comments.filter(comment => comment.number === of).map(({ user, body }) => [user, body.split('\n')[0]])
+
+test('who may write asks in a comment: a run begins, its trace shows the words as theirs, and its answer comes back with a link', async () => {
+  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent please mend it\n```playbook\n- run: exit 7\n```'), {
+    delivery: 'ask',
+  })
+  const id = await runOf('ask')
+  const run = await awaitEnd(app, id)
+  expect(run).toMatchObject({ status: 'completed', source_type: 'GITHUB', title: 'It is broken', repo_id, user_id: app.user_id })
+  const [first, second] = await allLogs(app, id)
+  expect([first.message_type, first.observation.source_type]).toEqual(['USER_MESSAGE', 'GITHUB'])
+  expect(first.observation.text).toContain('> @careful-agent please mend it\n> ```playbook')
+  expect(second).toMatchObject({
+    message_type: 'USER_GITHUB_ISSUE_COMMENT',
+    observation: {
+      author: 'ada',
+      author_association: 'MEMBER',
+      issue_number: number,
+      repo: 'acme/app',
+      comment_id: expect.any(Number),
+      trusted: false,
+    },
+  })
+  await expect.poll(async () => (await outcomeOf('ask'))?.open, { timeout: 20_000 }).toBe(false)
+  expect(saidOn(number)).toEqual([
+    ['careful-agent[bot]', `Working on it: [run ${id}](${app.base_url}/agent/trace/${id}).`],
+    ['careful-agent[bot]', 'Mended.'],
+  ])
+}, 60_000)
+
+test.each([
+  ['eve', 'eve may not write there (read)'],
+  ['mallory', 'mallory may not write there (none)'],
+])('%s, who may not write, gets nothing', async (login, outcome) => {
+  await deliver(url, 'issue_comment', commentBy(login, '@careful-agent go'), { delivery: `by-${login}` })
+  await expect.poll(async () => await outcomeOf(`by-${login}`), { timeout: 10_000 }).toEqual({ outcome, run_id: null, open: false })
+  expect(saidOn(number)).toEqual([])
+})
+
+test('a comment on the pull request of a run goes to that run, and the pull request has the next commit', async () => {
+  const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
+  const run = await awaitEnd(app, id)
+  const pr = run.github_pull_requests[0].number
+  const before = github.state.sha(run.branch)
+  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent once more', pr, true), { delivery: 'more' })
+  expect(await runOf('more')).toBe(id)
+  await expect.poll(async () => (await outcomeOf('more'))?.open, { timeout: 30_000 }).toBe(false)
+  expect(github.state.sha(run.branch)).not.toBe(before)
+  const entry = (await allLogs(app, id)).find(({ message_type }) => message_type === 'USER_GITHUB_ISSUE_COMMENT')
+  expect(entry).toMatchObject({ turn: 2, observation: { issue_number: pr, author: 'ada' } })
+  expect(saidOn(pr).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+}, 60_000)
+
+test('two requests about one issue that come at once go to one run', async () => {
+  const asked = [commentBy('ada', '@careful-agent one'), commentBy('ada', '@careful-agent two')]
+  await Promise.all(asked.map((payload, i) => deliver(url, 'issue_comment', payload, { delivery: `at-once-${i}` })))
+  const ids = [await runOf('at-once-0'), await runOf('at-once-1')]
+  expect(ids[0]).toBe(ids[1])
+  await awaitEnd(app, ids[0] ?? 0)
+}, 60_000)
+
+test('a GitHub that is busy, and one that loses its answers, gets each comment once', async () => {
+  const create = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
+  github.play('GET /repos/{owner}/{repo}/collaborators/{username}/permission', { kind: 'secondary_limit', seconds: 1 })
+  github.play(create, { kind: 'hang_up', when: 'after' }, { kind: 'status', status: 502 })
+  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go'), { delivery: 'busy' })
+  const id = await runOf('busy')
+  await awaitEnd(app, id)
+  await expect.poll(async () => (await outcomeOf('busy'))?.open, { timeout: 50_000 }).toBe(false)
+  expect(saidOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+}, 90_000)
+
+test('what happened to a pull request there is so here, told in whatever order; a merge that nobody told of is found by looking', async () => {
+  const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
+  const run = await awaitEnd(app, id)
+  const { number: pr } = run.github_pull_requests[0]
+  const pull = github.state.pulls.find(one => one.number === pr)
+  if (!pull) throw new Error('no pull request')
+  const stateHere = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${id}`)).body.items[0]
+  const tell = async (action: string) => {
+    const payload = structuredClone(recorded.find(({ name }) => name === 'pull_request')?.examples.find(one => one.action === 'closed'))
+    Object.assign(payload.repository, { name: 'app', full_name: 'acme/app' })
+    payload.repository.owner.login = 'acme'
+    payload.pull_request.number = pr
+    await deliver(url, 'pull_request', { ...payload, action })
+  }
+  pull.draft = true
+  await tell('converted_to_draft')
+  await expect.poll(async () => (await stateHere()).state, { timeout: 10_000 }).toBe('draft')
+  github.state.checks.push({
+    sha: github.state.sha(pull.head) ?? '',
+    name: 'unit',
+    app: 'ci',
+    status: 'completed',
+    conclusion: 'failure',
+    summary: 'no',
+  })
+  pull.draft = false
+  const merge_sha = github.state.merge(pull, 'Merge')
+  await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
+  await expect.poll(async () => (await stateHere()).state, { timeout: 40_000 }).toBe('merged')
+  expect((await stateHere()).merge_sha).toBe(merge_sha)
+  await tell('reopened')
+  await expect.poll(async () => (await rows(app, 'select 1 from checks where head_sha = $1', [github.state.sha(pull.head)])).length).toBe(1)
+  expect((await stateHere()).state).toBe('merged')
+}, 90_000)
