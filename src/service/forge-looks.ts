@@ -1,8 +1,8 @@
-import type { CheckConclusion } from '../contract/checks.ts'
 import type { ForgeTask } from '../core/github-event.ts'
+import { reportsOf } from '../core/remote-check.ts'
 import type { OnForge } from '../forge/forges.ts'
 import { syncPullRequest } from '../forge/sync.ts'
-import { saveCheck } from '../store/checks.ts'
+import { listChecks, saveCheck } from '../store/checks.ts'
 import { recordHead } from '../store/pull-request-moves.ts'
 import { findByBranch } from '../store/pull-requests.ts'
 import { findRemote, isHead } from '../store/remote-pull-requests.ts'
@@ -28,19 +28,16 @@ export async function doLook(ctx: Context, task: Look, place: Place): Promise<st
 export async function takeChecks(ctx: Pick<Context, 'db' | 'organization_id'>, { on, repository }: Place, sha: string): Promise<string> {
   if (!(await isHead(ctx.db, ctx.organization_id, repository.id, sha))) return 'no pull request of ours is at that commit'
   const checks = await on.forge.listChecks(on.repository, sha)
-  for (const { conclusion, ...check } of checks)
-    await saveCheck(ctx.db, ctx.organization_id, repository.id, {
-      ...check,
-      ...{ head_sha: sha, source: 'github', attempt: 1, conclusion: check.status === 'completed' ? conclusionOf(conclusion) : null },
-    })
+  const { organization_id } = ctx
+  const source = on.forge.kind
+  const known = (await listChecks(ctx.db, organization_id, [{ repository_id: repository.id, head_sha: sha }])).filter(
+    check => check.source === source,
+  )
+  // What they wrote is left to the worker that goes on with the run: it knows which values must not be kept.
+  for (const report of reportsOf(checks, known, { head_sha: sha, source, excerptOf: () => '' }))
+    await saveCheck(ctx.db, organization_id, repository.id, report)
   return `${checks.length} checks`
 }
-
-const known: readonly string[] = [
-  ...['success', 'failure', 'neutral', 'cancelled', 'skipped', 'timed_out', 'action_required', 'startup_failure', 'stale'],
-]
-/** A word that is new to us is no success. */
-const conclusionOf = (word: string | null) => (word !== null && known.includes(word) ? (word as CheckConclusion) : 'failure')
 
 /** Somebody pushed to a branch: its pull request is of that commit now. */
 async function followBranch(ctx: Context, repository: RepositoryRow, branch: string): Promise<string> {

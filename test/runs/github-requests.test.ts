@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await startCodingApp(
     ({ body }) =>
       (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Mended.' } : calls(shell('date +%s%N > made.txt')),
-    { AGENTRUN_ALLOW_PRIVATE_GIT: '1' },
+    { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_FIRST_SECONDS: '0' },
   )
   const at = `/v1/organizations/${app.org_id}`
   const { id, private_key } = github.app
