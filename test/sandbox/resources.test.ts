@@ -47,6 +47,21 @@ test.each(drivers)(
   90_000,
 )
 
+/** Its process has hardly any memory of its own. */
+const memfd = `perl -e 'my $name = "x"; my $fd = syscall(${process.arch === 'arm64' ? 279 : 319}, $name, 0); open(my $f, "+<&=", $fd) or die;
+for (1 .. 800) { syswrite $f, "x" x (1 << 20); select undef, undef, undef, 0.005 } sleep 1000' 2>/dev/null & wait $!; echo $?`
+
+test.runIf(!is_container)(
+  'B39: the watchdog counts files in memory that have no name',
+  async () => {
+    await using box = await startSandbox(bare, made.makeWorkspace('memfd'), { limits: { max_memory_bytes: 300 * mebibyte } })
+    const result = await box.shell(memfd, { timeout_ms: 60_000 })
+    expect(result).toMatchObject({ status: 'exited', text: expect.stringMatching(/\n137\n$/), memory_kills: 1 })
+    expect(await box.shell('echo alive')).toMatchObject({ text: 'alive\n', memory_kills: 0 })
+  },
+  90_000,
+)
+
 test.runIf(here.means.memory !== 'watchdog')(
   'memory that the kernel counts never goes beyond the bound, files in /tmp included',
   async () => {

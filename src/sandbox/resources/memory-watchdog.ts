@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import { signalProcess } from '../../system/processes.ts'
 import type { ResourceGroup } from './bounds.ts'
 import { childrenOf, descendantsOf } from './descendants.ts'
+import { memfdBytes, sharedMemoryBytes } from './memfds.ts'
 
 const SLOW_MS = 500
 const FAST_MS = 100
 /** Above this part of the bound it looks more often. */
 const NEAR = 0.5
+/** When the machine's shared memory has grown by this part of the bound, somebody may hold files in it. */
+const SHARED = 0.1
 
 type Process = { pid: number; bytes: number }
 
@@ -18,11 +21,22 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
   let root: number | null = null
   let timer: NodeJS.Timeout | undefined
   let closed = false
+  const shared_then = sharedMemoryBytes()
+  let files = new Map<number, number>()
+  let counting = false
+  const countFiles = (pids: number[]) => {
+    counting = true
+    void memfdBytes(pids).then(found => {
+      files = found
+      counting = false
+    })
+  }
   const used = { memory_bytes: 0, peak_memory_bytes: 0, memory_kills: 0, cpu_ms: null }
 
   const look = () => {
     if (closed || root === null) return
-    const processes = family(root)
+    const processes = family(root, files)
+    if (!counting && sharedMemoryBytes() - shared_then > max_bytes * SHARED) countFiles(processes.map(({ pid }) => pid))
     let bytes = processes.reduce((sum, process) => sum + process.bytes, 0)
     used.memory_bytes = bytes
     used.peak_memory_bytes = Math.max(used.peak_memory_bytes, bytes)
@@ -49,18 +63,19 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
 }
 
 /**
- * What came of bubblewrap, with their own memory. Neither bubblewrap, nor process 1 inside: everything inside would end with them.
+ * What came of bubblewrap, with their own memory, files in it included. Neither bubblewrap, nor process 1 inside: everything inside would end
+ * with them.
  */
-function family(bubblewrap: number): Process[] {
+function family(bubblewrap: number, files: ReadonlyMap<number, number>): Process[] {
   const [first] = childrenOf(bubblewrap)
-  return (first === undefined ? [] : descendantsOf(first)).map(pid => ({ pid, bytes: ownBytes(pid) }))
+  return (first === undefined ? [] : descendantsOf(first)).map(pid => ({ pid, bytes: ownBytes(pid, files.get(pid) ?? 0) }))
 }
 
-/** Anonymous and shared pages that are in memory; files are the machine's cache. */
-function ownBytes(pid: number): number {
+/** Anonymous and shared pages that are in memory, or those of files in it that it has not mapped; other files are the machine's cache. */
+function ownBytes(pid: number, file_bytes: number): number {
   const status = read(`/proc/${pid}/status`)
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0)
-  return 1024 * (kib('RssAnon') + kib('RssShmem'))
+  return 1024 * kib('RssAnon') + Math.max(1024 * kib('RssShmem'), file_bytes)
 }
 
 function read(path: string): string {
