@@ -78,7 +78,8 @@ const fill = `perl -MSocket -e 'socket(my $l, 2, 1, 0); bind($l, pack_sockaddr_i
 for (1 .. 400) { socket(my $c, 2, 1, 0); connect($c, $to) or last; accept(my $a, $l) or last; push @all, $c, $a; $c->blocking(0); 1 while syswrite($c, "x" x 65536) }
 open(my $f, "<", "/proc/net/sockstat"); print grep /^TCP/, <$f>' -MIO::Handle`
 
-test.runIf(here.means.memory !== 'watchdog')(
+// Of a pod the host sees no groups: there its node must have version 2.
+test.runIf(here.means.memory !== 'watchdog' && promises.driver !== 'kubernetes')(
   'A146: holds what waits in sockets, which the machine has so much of for everybody',
   async () => {
     await using box = await startSandbox(made.driver, made.makeWorkspace('sockets'), { limits: { max_memory_bytes: 256 * mebibyte } })
