@@ -10,6 +10,7 @@ import { login } from './login.ts'
 import { logs } from './logs.ts'
 import { open } from './open.ts'
 import { pause } from './pause.ts'
+import { pr } from './pr.ts'
 import { repos } from './repos.ts'
 import { resume } from './resume.ts'
 import { roles } from './roles.ts'
@@ -31,6 +32,7 @@ export const commands: Command[] = [
   fork,
   pause,
   stop,
+  pr,
   repos,
   tokens,
   egress,
