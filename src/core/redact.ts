@@ -125,14 +125,16 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
 const mayHoldShape = (text: string) => shape_marks.some(mark => text.includes(mark))
 
 function* viewsOf(text: string): Generator<View> {
-  const whole = asItIs(text)
-  yield joinedLines(whole)
-  if (hasMarks(whole)) yield withoutMarks(whole)
-  let view = whole
+  let view = asItIs(text)
+  yield joinedLines(view)
+  if (hasMarks(view)) {
+    view = withoutMarks(view)
+    yield view
+  }
   for (let level = 0; level < LEVELS && hasEscapes(view); level++) {
     view = unescaped(view)
+    if (hasMarks(view)) view = withoutMarks(view)
     yield view
-    if (hasMarks(view)) yield withoutMarks(view)
   }
 }
 

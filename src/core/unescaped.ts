@@ -4,7 +4,7 @@ export type View = { text: string; start(at: number): number; end(at: number): n
 const LINE = /[\r\n]+[ \t]*/g
 /** Colours and other commands to a terminal, what is struck over, and characters that nobody sees: in UTF-8 read as bytes, and in JSON, too. */
 const MARK =
-  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n](?:\x08|\\b)|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
+  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n]\x08|(?:\\[^\n]|[^\n])\\b|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
 /** Looked for one by one: a text has millions of characters, and hardly ever one of these. */
 const BEGINNINGS = [
   ...['\x1b', '\\u001b', '\\x1b', '\\033', '\\e[', '\x08', '\\b', '\0', '\\u0000'],
