@@ -4,7 +4,9 @@ export type View = { text: string; start(at: number): number; end(at: number): n
 const LINE = /[\r\n]+[ \t]*/g
 /** Colours and other commands to a terminal, what is struck over, and characters that nobody sees: in UTF-8 read as bytes, and in JSON, too. */
 const MARK =
-  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n]\x08|(?:\\[^\n]|[^\n])\\b|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
+  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n]\x08|(?:\\[^\n]|[^\n])\\b|\\\\|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
+/** Passed over: what follows it begins no escape. */
+const ESCAPED = '\\\\'
 /** Looked for one by one: a text has millions of characters, and hardly ever one of these. */
 const BEGINNINGS = [
   ...['\x1b', '\\u001b', '\\x1b', '\\033', '\\e[', '\x08', '\\b', '\0', '\\u0000'],
@@ -25,7 +27,7 @@ export const joinedLines = (view: View): View => (/[\r\n]/.test(view.text) ? cha
 export const hasMarks = ({ text }: View): boolean => BEGINNINGS.some(mark => text.includes(mark))
 
 /** As it is seen on a terminal, and lines joined. */
-export const withoutMarks = (view: View): View => changed(view, MARK, () => '')
+export const withoutMarks = (view: View): View => changed(view, MARK, found => (found === ESCAPED ? found : ''))
 
 export const hasEscapes = ({ text }: View): boolean => HAS_ESCAPE.test(text)
 
