@@ -12,10 +12,10 @@ import type { RemotePullRequest } from './port.ts'
  * the side that does not know it yet. Rejects with ForgeError while the forge does not answer; then nothing was changed.
  */
 export async function syncPullRequest(db: Transactional, { forge, repository }: OnForge, pr: PullRequestRow): Promise<void> {
-  if (pr.remote_number === null || (pr.state !== 'open' && pr.state !== 'draft')) return
+  if (pr.remote_number === null || pr.state === 'merged') return
   const seen = await forge.getPullRequest(repository, pr.remote_number)
   const ended = seen.state === 'closed' || seen.state === 'merged'
-  if (ended || (seen.state === 'draft') !== (pr.remote_draft ?? false)) return takeOver(db, pr, seen)
+  if (ended || pr.state === 'closed' || (seen.state === 'draft') !== (pr.remote_draft ?? false)) return takeOver(db, pr, seen)
   if ((pr.state === 'draft') === (seen.state === 'draft')) return
   await forge.setDraft(repository, pr.remote_number, pr.state === 'draft')
   await recordRemoteDraft(db, pr.organization_id, pr.id, pr.state === 'draft')

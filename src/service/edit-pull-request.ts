@@ -6,6 +6,7 @@ import { getRepository } from '../store/repositories.ts'
 import type { Context } from './context.ts'
 import { followHead } from './follow-head.ts'
 import { changePullRequest, NOT_FOUND } from './pull-requests.ts'
+import { editRemotely, tellDraft } from './remote-pull-request.ts'
 
 /** Changes what is given. What cannot be done is an answer with `success: false`, as existing clients expect it, and changes nothing (decisions §8). */
 export async function editPullRequest(
@@ -30,11 +31,24 @@ export async function editPullRequest(
     base,
   }
   const detail = detailOf(row, edit)
+  const repository = await remoteRepository(ctx, row)
+  if (typeof repository === 'string') return refusal(repository)
+  const refused = repository && detail !== null ? await editRemotely(ctx, row, repository, edit) : null
+  if (refused !== null) return refusal(refused)
   const done =
     detail === null || (await changePullRequest(ctx, row, { state: edit.to, detail }, tx => editRow(tx, ctx.organization_id, row.id, edit)))
   if (!done) return refusal('The pull request changed at the same moment; try again.')
+  if (repository && edit.from !== edit.to) await tellDraft(ctx, { ...row, state: edit.to }, repository)
   if (row.state === 'closed' && edit.to !== 'closed') await catchUp(ctx, row.id)
   return { success: true, url, number, title: edit.title ?? row.title, state: edit.to, error: null }
+}
+
+/** Where it is to be changed on a forge; null: on none. A text: why that cannot be. */
+async function remoteRepository(ctx: Context, row: WholePullRequestRow) {
+  if (row.remote_number === null) return null
+  return (
+    (await getRepository(ctx.db, ctx.organization_id, row.repository_id)) ?? 'The repository of this pull request is no longer registered.'
+  )
 }
 
 const changed = (now: string, asked: string | undefined) => (asked === now ? undefined : asked)

@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import { followHead } from './follow-head.ts'
 import { given } from './forge.ts'
 import { changePullRequest, getPullRequest, requirePullRequest } from './pull-requests.ts'
+import { mergeRemotely } from './remote-pull-request.ts'
 
 /** How often a base that moves meanwhile is tried again. */
 const ATTEMPTS = 4
@@ -30,8 +31,18 @@ export async function mergePullRequest(ctx: Context, pr_id: number, input: Merge
   if (pr.merge_attempts.length === 0) requireOpen(pr)
   const repository = await getRepository(ctx.db, ctx.organization_id, pr.repository_id)
   if (!repository) throw conflict('The repository of this pull request is no longer registered.')
+  if (pr.remote_number !== null) {
+    const merged = await mergeRemotely(ctx, pr, repository, input, wordsOf(ctx, pr, input))
+    if (merged !== null) await record(ctx, pr, merged.merge_sha, merged.head_sha, input.method)
+    return getPullRequest(ctx, pr_id)
+  }
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) if (await mergeOnce(ctx, pr, repository, input)) return getPullRequest(ctx, pr_id)
   throw conflict(`${pr.base_branch} moved at the same moment, ${ATTEMPTS} times; try again.`)
+}
+
+function wordsOf(ctx: Context, pr: WholePullRequestRow, { method }: MergePullRequestInput): string {
+  const run_url = pr.run_id === null ? null : traceUrl(ctx.base_url, pr.run_id)
+  return mergeMessage({ ...pr, method, trailer: ctx.commit_trailer, run_url })
 }
 
 function requireOpen({ state }: WholePullRequestRow): void {
@@ -59,8 +70,7 @@ async function mergeOnce(
   await followHead(ctx, pr, repository, base_sha, head_sha)
   if (input.expected_head_sha != null && input.expected_head_sha !== head_sha)
     throw conflict(`${head_branch} stands at ${head_sha}, not at ${input.expected_head_sha}: look at the newer change first.`)
-  const run_url = pr.run_id === null ? null : traceUrl(ctx.base_url, pr.run_id)
-  const message = mergeMessage({ ...pr, method: input.method, trailer: ctx.commit_trailer, run_url })
+  const message = wordsOf(ctx, pr, input)
   const merge = given(await ctx.forge.merge(repository, { base_sha, head_sha, method: input.method, message }))
   if (merge.kind === 'conflict') throw conflict(conflictWords(base_branch, merge.files), merge.files)
   if (merge.kind === 'refused') throw conflict(`${head_branch} cannot be merged into ${base_branch}: ${merge.message}.`)

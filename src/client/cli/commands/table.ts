@@ -6,6 +6,7 @@ import { doctor } from './doctor.ts'
 import { egress } from './egress.ts'
 import { fork } from './fork.ts'
 import { help } from './help.ts'
+import { integrations } from './integrations.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
 import { open } from './open.ts'
@@ -39,6 +40,7 @@ export const commands: Command[] = [
   setup,
   checks,
   webhooks,
+  integrations,
   open,
   login,
   doctor,

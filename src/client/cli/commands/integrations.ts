@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import type { Answer } from '../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { plainText } from '../plain-text.ts'
+import { columns } from '../printer.ts'
+
+const acts = ['list', 'connect', 'disconnect', 'repositories'] as const
+const options = {
+  'token-file': { type: 'string', value: 'FILE', about: 'connect: with the token in it; - reads standard input' },
+  app: { type: 'string', value: 'ID', about: 'connect: as the GitHub App of that number' },
+  'key-file': { type: 'string', value: 'FILE', about: 'connect: a private key of the app' },
+  installation: { type: 'string', value: 'ID', about: 'connect: by this installation of the app alone' },
+  'secret-file': { type: 'string', value: 'FILE', about: 'connect: what webhooks are signed with; without it one is made' },
+  limit: { type: 'string', value: 'N', about: 'repositories: how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', about: 'repositories: leave out this many' },
+} as const satisfies Options
+
+type Connection = Answer<'connectGitHub'>
+
+export const integrations = command({
+  name: 'integrations',
+  summary: 'connect GitHub, or a GitHub Enterprise Server, and see what is connected',
+  takes: '[list | connect [URL] | disconnect [URL] | repositories [URL]]',
+  words: [0, 2],
+  choices: acts,
+  options,
+  notes: ['URL is https://github.com unless it is given. connect ends with 1 when GitHub does not know the credentials.'],
+  async run(given) {
+    const [act = 'list', url] = given.words
+    if (act === 'list') return list(given, url)
+    if (act === 'repositories') return repositories(given, url)
+    const { client, json, print, signal } = given
+    const connection =
+      act === 'connect'
+        ? await connect(given, url)
+        : await client().call('disconnectGitHub', { query: url === undefined ? {} : { url }, repeatable: true, signal })
+    if (json) print.json(connection)
+    else if (act === 'disconnect') print.line(`disconnected ${plainText(connection.url)}`)
+    else for (const line of linesOf(connection)) print.line(line)
+    return act === 'connect' && !connection.active ? 1 : 0
+  },
+})
+
+const read = (file: string) => readFileSync(file === '-' ? 0 : file, 'utf8').trim()
+
+async function connect({ values, client, signal }: Given<typeof options>, url: string | undefined): Promise<Connection> {
+  const { app, 'token-file': token_file, 'key-file': key_file, 'secret-file': secret_file } = values
+  if ((token_file === undefined) === (app === undefined)) throw new UsageError('agentrun integrations connect takes --token-file or --app')
+  if ((app === undefined) !== (key_file === undefined)) throw new UsageError('--app and --key-file go together')
+  const body = {
+    ...(url !== undefined && { url }),
+    ...(token_file !== undefined && { token: read(token_file) }),
+    ...(app !== undefined &&
+      key_file !== undefined && {
+        app: { app_id: whole('--app', app), private_key: read(key_file), installation_id: whole('--installation', values.installation) },
+      }),
+    ...(secret_file !== undefined && { webhook_secret: read(secret_file) }),
+  }
+  return client().call('connectGitHub', { body, repeatable: true, signal })
+}
+
+function linesOf({ url, login, active, problem, webhook_url, webhook_secret }: Connection): string[] {
+  return [
+    `connected  ${plainText(url)}${login === null ? '' : ` as ${plainText(login)}`}`,
+    `state      ${active ? 'works' : `does not work: ${plainText(problem ?? '')}`}`,
+    `webhooks   ${plainText(webhook_url)}`,
+    ...(webhook_secret === null ? [] : [`secret     ${plainText(webhook_secret)}   (shown this once)`]),
+  ]
+}
+
+async function list({ client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+  if (url !== undefined) throw new UsageError('agentrun integrations list takes nothing else')
+  const found = await client().call('listIntegrations', { signal })
+  if (json) {
+    print.json(found)
+    return 0
+  }
+  const rows = found.integrations.map(({ integration_type, active, metadata }) => [
+    ...[integration_type, String(metadata?.url ?? ''), String(metadata?.login ?? ''), active ? 'works' : String(metadata?.problem ?? '')],
+  ])
+  if (rows.length === 0) print.line('nothing is connected')
+  else
+    for (const line of columns([['KIND', 'URL', 'AS', 'STATE'], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text)))
+      print.line(line)
+  return 0
+}
+
+async function repositories({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+  const query = { ...(url !== undefined && { url }), limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
+  const page = await client().call('listGitHubRepositories', { query, signal })
+  if (json) {
+    print.json(page)
+    return 0
+  }
+  const rows = page.items.map(one => [one.full_name, one.url, one.repo_id === null ? '' : `repository ${one.repo_id}`])
+  for (const line of columns([['NAME', 'URL', ''], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+  if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} repositories; --skip shows others`)
+  return 0
+}

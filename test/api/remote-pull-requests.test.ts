@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { connectFake } from '../forge/connect.ts'
+import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import type { FakePull } from '../forge/fake-state.ts'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { type CodingApp, calls, gitIn, shell, startCodingApp } from '../runs/coding-app.ts'
+import { expectProblem } from './expect-problem.ts'
+
+const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge'
+const GET = 'GET /repos/{owner}/{repo}/pulls/{pull_number}'
+
+let app: CodingApp
+let github: FakeGitHub
+let repo_id: number
+beforeAll(async () => {
+  app = await startCodingApp(
+    ({ body }) =>
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > $RANDOM.txt')),
+    { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_FIRST_SECONDS: '0' },
+  )
+  github = await startFakeGitHub()
+  repo_id = await connectFake(app, github)
+})
+afterAll(async () => {
+  expect(github.mistakes).toEqual([])
+  await app[Symbol.asyncDispose]()
+  await github[Symbol.asyncDispose]()
+})
+
+/** A pull request of a run, here and there. */
+let pr: { path: string; pull: FakePull; run_id: number }
+beforeEach(async () => {
+  const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
+  await awaitEnd(app, id)
+  const [found] = (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${id}`)).body.items
+  const pull = github.state.pulls.find(({ number }) => number === found.number)
+  if (!pull) throw new Error('no pull request')
+  pr = { path: `/v1/organizations/${app.org_id}/prs/${found.id}`, pull, run_id: id }
+})
+const here = async () => (await app.call('GET', pr.path)).body
+
+test('words, base and state are changed there and here; what the forge refuses is changed nowhere', async () => {
+  const edit = (body: unknown) => app.call('PATCH', pr.path, body)
+  expect((await edit({ title: 'Another', body: 'More words' })).body).toMatchObject({ success: true })
+  expect(pr.pull).toMatchObject({ title: 'Another', body: 'More words' })
+  for (const [state, is] of [
+    ['draft', ['open', true]],
+    ['ready_for_review', ['open', false]],
+    ['closed', ['closed', false]],
+    ['open', ['open', false]],
+  ] as const) {
+    expect((await edit({ state })).body).toMatchObject({ success: true })
+    expect([state, pr.pull.state, pr.pull.draft]).toEqual([state, ...is])
+  }
+  github.play('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { kind: 'status', status: 403 })
+  expect((await edit({ state: 'closed' })).body).toMatchObject({
+    success: false,
+    state: 'open',
+    error: 'GitHub answered 403: Server Error',
+  })
+  expect([(await here()).state, pr.pull.state]).toEqual(['open', 'open'])
+}, 60_000)
+
+test('it is merged by the forge itself, once, also when the answer to that is lost', async () => {
+  github.play(MERGE, { kind: 'hang_up', when: 'after' })
+  const merged = await app.call('POST', `${pr.path}/merge`, { method: 'merge' })
+  expect(merged).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pr.pull.merged_sha } })
+  expect(gitIn(github.folder, 'rev-parse', 'main').trim()).toBe(pr.pull.merged_sha)
+  const asked = github.count(MERGE)
+  expect((await app.call('POST', `${pr.path}/merge`)).body.merge_sha).toBe(pr.pull.merged_sha)
+  expect(github.count(MERGE)).toBe(asked)
+}, 60_000)
+
+test('a merge is refused in the words of the forge, and one of a newer head than was seen is none', async () => {
+  expectProblem(await app.call('POST', `${pr.path}/merge`, { expected_head_sha: 'f'.repeat(40) }), 409)
+  github.play(MERGE, { kind: 'status', status: 405 })
+  expect(expectProblem(await app.call('POST', `${pr.path}/merge`), 409).detail).toContain('GitHub answered 405')
+  github.play(GET, { kind: 'secondary_limit', seconds: 3 })
+  expectProblem(await app.call('POST', `${pr.path}/merge`), 503)
+  pr.pull.state = 'closed'
+  expectProblem(await app.call('POST', `${pr.path}/merge`), 409)
+  expect((await here()).state).toBe('closed')
+}, 60_000)
