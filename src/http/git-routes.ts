@@ -30,7 +30,10 @@ type Options = {
 const REQUEST_BYTES = 16 * 1024 * 1024
 /** How long a client may send nothing, or take nothing. */
 const IDLE_MS = 60_000
-const SLOTS = { total: 8, of_token: 4, wait_ms: 20_000 }
+/** How long it may take in all, and how long until it has said what it wants to fetch. */
+const LONGEST_MS = 30 * 60_000
+const ASKING_MS = 60_000
+const SLOTS = { total: 8, of_user: 4, wait_ms: 20_000 }
 
 /** Git's smart HTTP protocol (decisions §9): let in like every request, by the token that git sends as a password; errors are text, which git shows. */
 export function addGitRoutes(app: FastifyInstance, { services, failed, transfers, log, admitted }: Options) {
@@ -54,16 +57,18 @@ export function addGitRoutes(app: FastifyInstance, { services, failed, transfers
     const gone = new AbortController()
     const leave = () => gone.abort(new ServiceError('unavailable', 'The client left.'))
     reply.raw.once('close', leave)
-    const release = await takeSlot(ctx.actor.token_id)
+    const release = await takeSlot(ctx.actor.user_id)
     const transfer = {
       ...{ token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope: endpoint.scope },
       end: () => void request.raw.socket.destroy(),
     }
     transfers.add(transfer)
+    const limit = setTimeout(transfer.end, LONGEST_MS)
     try {
       gone.signal.throwIfAborted()
       await work({ ctx, repo_id, signal: gone.signal, protocol: protocolOf(request) })
     } finally {
+      clearTimeout(limit)
       transfers.delete(transfer)
       release()
     }
@@ -98,9 +103,11 @@ export function addGitRoutes(app: FastifyInstance, { services, failed, transfers
       config: { streams_body: true },
       onRequest: (request, reply) => letIn(gitOperations.gitUploadPack, request, reply),
       handler: async (request, reply) => {
-        request.raw.socket.setTimeout(IDLE_MS)
-        const asked = await wholeBody(bodyOf(request))
+        const { socket } = request.raw
+        socket.setTimeout(IDLE_MS)
         await serve(request, reply, async ({ ctx, repo_id, ...options }) => {
+          const late = setTimeout(() => socket.destroy(), ASKING_MS)
+          const asked = await wholeBody(bodyOf(request)).finally(() => clearTimeout(late))
           const { output, done } = await fetchGit(ctx, repo_id, asked, options)
           begin(reply, 'upload-pack')
           // The client sees that an answer was cut off; there is nothing left to say it with.

@@ -4,10 +4,10 @@ import { gitSlots } from './git-slots.ts'
 const [ada, bob] = [1, 2]
 
 test('a place that is given back goes to the first that may have it', async () => {
-  const take = gitSlots({ total: 2, of_token: 1, wait_ms: 60_000 })
+  const take = gitSlots({ total: 2, of_user: 1, wait_ms: 60_000 })
   const order: string[] = []
-  const asked = (name: string, token_id: number) =>
-    take(token_id).then(release => {
+  const asked = (name: string, user_id: number) =>
+    take(user_id).then(release => {
       order.push(name)
       return release
     })
@@ -24,7 +24,7 @@ test('a place that is given back goes to the first that may have it', async () =
   first()
   await second
   expect(order).toEqual(['ada', 'bob', 'bob again', 'ada again'])
-  const late = gitSlots({ total: 1, of_token: 1, wait_ms: 10 })
+  const late = gitSlots({ total: 1, of_user: 1, wait_ms: 10 })
   const release = await late(ada)
   await expect(late(bob)).rejects.toMatchObject({ code: 'unavailable' })
   release()

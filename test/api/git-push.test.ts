@@ -80,6 +80,12 @@ describe('git push', () => {
     }
   })
 
+  test('goes in pieces when it is large', async () => {
+    const sha = await commit({ 'pieces.bin': randomBytes(CAP / 2) })
+    expect(await push('origin', 'HEAD:refs/heads/pieces')).toMatchObject({ code: 0 })
+    expect(at('refs/heads/pieces')).toBe(sha)
+  })
+
   test('is refused where the branch has gone on, unless it is forced', async () => {
     const sha = await commit({ 'mine.txt': 'x\n' })
     const theirs = app.put('main', { 'theirs.txt': 'y\n' })
