@@ -106,6 +106,7 @@ const schema = z.object({
   AGENTRUN_ALLOW_PRIVATE_GIT: yes.default(false),
   AGENTRUN_ALLOW_PRIVATE_EGRESS: yes.default(false),
   AGENTRUN_APPROVE_CI_CHANGES: yes.default(true),
+  AGENTRUN_MODEL_EVALUATIONS: yes.default(true),
   AGENTRUN_EGRESS_PROXY: z
     .url({ protocol: /^http$/, error: 'must be an http URL' })
     .transform(value => new URL(value))

@@ -4,11 +4,6 @@ import type { ModelMessage } from './port.ts'
 export type SeenResult = { status: string; value: Record<string, unknown>; text: string }
 export type SeenCall = { id: string; name: string; input: unknown; result: SeenResult | null }
 
-/** True for the prompt of a create or resume; text that came by webhook never carries the mark. */
-export function isPrompt(message: ModelMessage): boolean {
-  return message.role === 'user' && message.providerOptions?.agentrun?.prompt === true
-}
-
 /** True for what the service says of failing checks. */
 export function isChecksFailed(message: ModelMessage): boolean {
   return message.role === 'user' && message.providerOptions?.agentrun?.checks_failed === true

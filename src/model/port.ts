@@ -120,3 +120,8 @@ export interface ModelCatalog {
   list(): { id: string; label: string; provider: string; scripted: boolean }[]
   readonly default_model: string
 }
+
+/** True for the prompt of a create or resume; text that came by webhook never carries the mark. */
+export function isPrompt(message: ModelMessage): boolean {
+  return message.role === 'user' && message.providerOptions?.agentrun?.prompt === true
+}

@@ -1,10 +1,11 @@
 import { findPlaybook, type Playbook } from '../core/playbook.ts'
 import { storedText } from '../core/stored-text.ts'
-import { callsOf, countAnswers, isChecksFailed, isPrompt, textOf } from './conversation.ts'
-import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
+import { callsOf, countAnswers, isChecksFailed, textOf } from './conversation.ts'
+import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
 import { placeOf } from './scripted-place.ts'
 import { checkResult, lookOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
+import { verdictMove } from './scripted-verdict.ts'
 
 export const SCRIPTED_MODEL_ID = 'scripted/playbook'
 
@@ -18,7 +19,7 @@ export function createScriptedModel(): Model {
 
 async function call(request: ModelRequest): Promise<ModelAnswer> {
   if (request.signal?.aborted) throw new ModelError('aborted', 'The call was stopped.')
-  const next = nextMove(request.messages)
+  const next = verdictMove(request) ?? nextMove(request.messages)
   // A quoted text of YAML can spell characters that no prompt may hold.
   const move = { ...next, text: storedText(next.text), reasoning: next.reasoning && storedText(next.reasoning) }
   if (move.reasoning) request.on_delta?.({ kind: 'reasoning', text: move.reasoning })

@@ -18,6 +18,8 @@ export type NewRecord = {
     | 'push_started'
     | 'set_up'
     | 'checks_judged'
+    | 'aside_started'
+    | 'aside_ended'
   key: string | null
   body: string
 }

@@ -37,6 +37,27 @@ export async function lastRecord(
   return rows[0]
 }
 
+/** The messages that a run was given last, the newest first: bodies of records. */
+export async function newestMessages(db: Db, organization_id: number, run_id: number, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'newest_messages',
+    text: `select body from journal where organization_id = $1 and run_id = $2 and kind = 'message' order by n desc limit $3`,
+    values: [organization_id, run_id, limit],
+  })
+  return rows.map(({ body }) => body)
+}
+
+/** What was written down of a question to the model besides the conversation, in order. */
+export async function listAsides(db: Db, organization_id: number, run_id: number, key: string): Promise<{ kind: string; body: string }[]> {
+  const { rows } = await db.query<{ kind: string; body: string }>({
+    name: 'list_asides',
+    text: `select kind, body from journal where organization_id = $1 and run_id = $2 and key = $3 and kind in ('aside_started', 'aside_ended')
+      and turn > 0 order by n`,
+    values: [organization_id, run_id, key],
+  })
+  return rows
+}
+
 /** What was written down when the workspace of the run was last set up; undefined: it never was. */
 export async function lastSetUp(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ body: string }>({
@@ -57,7 +78,8 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
     text: `select n, turn, epoch, seq, kind, key, created_at,
         case when kind in ('model_answered', 'model_failed', 'tool_finished', 'recovered') then body else '' end as body
       from journal where organization_id = $1 and run_id = $2 and turn > 0
-        and kind not in ('message', 'compacted', 'commit_started', 'push_started', 'set_up', 'checks_judged') order by n`,
+        and kind not in ('message', 'compacted', 'commit_started', 'push_started', 'set_up', 'checks_judged', 'aside_started', 'aside_ended')
+      order by n`,
     values: [organization_id, run_id],
   })
   return rows

@@ -1,3 +1,4 @@
+import { commitQuestion, opinionOf, together } from '../agent/phases/review.ts'
 import { evaluateCommits, type Finding, isOfHistory } from '../core/commit-findings.ts'
 import { readChanges } from '../git/changes.ts'
 import { listCommits } from '../git/commits.ts'
@@ -6,15 +7,16 @@ import { isAncestor } from '../git/merge.ts'
 import { newBlobs } from '../git/new-blobs.ts'
 import type { ModelMessage } from '../model/port.ts'
 import { entry } from '../trace/entry.ts'
+import type { AskingDeps } from './aside-journal.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
 import { lastSaid } from './last-said.ts'
 import type { NotPublished } from './publish.ts'
 import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
-import type { WorkerDeps } from './settings.ts'
 
 /** What the agent was told before in this turn, instead of a push. `reset_to`: the commit that its next one is to be made on; null: the one that it has made. */
 export type SentBack = { reset_to: string | null }
+type Found = Omit<Finding, 'code'> & { code: Finding['code'] | 'model' }
 /** So often the agent is asked in one turn to mend what it has made. */
 const MOST_ROUNDS = 2
 const PATCH_BYTES = 2 * 1024 ** 2
@@ -27,7 +29,7 @@ const MOST = { commits: 50, files: 100, findings: 50, message: 1_000 }
  * Null: they may be pushed.
  */
 export async function evaluateTurn(
-  deps: WorkerDeps,
+  deps: AskingDeps,
   claim: Claim,
   base: Base,
   commits: { head: string; pushed_sha: string | null; approved_sha: string | null },
@@ -44,10 +46,13 @@ export async function evaluateTurn(
     // Of the whole branch: what has slipped through once is not pushed again.
     await secretsIn(deps, claim, base, head),
   ]
-  const { verdict, findings } = evaluateCommits({
+  const by_rules = evaluateCommits({
     ...{ commits: listed, files: changes.files, blobs, secrets },
     conflicts: conflictMarkers(changes.patch),
   })
+  // Nobody pays for a second opinion of what has failed.
+  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(commitQuestion(head, listed, changes)))
+  const { verdict, findings, evaluated_by } = together(by_rules, opinion)
   const again = verdict === 'fail' && sent_back.length < MOST_ROUNDS
   const told = again ? [messageRecord(findings, since)] : []
   if (again || (await lastSaid(claim, 'COMMIT_EVALUATION'))?.head_sha !== head) {
@@ -57,7 +62,7 @@ export async function evaluateTurn(
         message: message.slice(0, MOST.message),
         files: files.slice(0, MOST.files),
       })),
-      ...{ head_sha: head, verdict, findings: findings.slice(0, MOST.findings), findings_total: findings.length },
+      ...{ head_sha: head, verdict, findings: findings.slice(0, MOST.findings), findings_total: findings.length, evaluated_by },
     }
     await claim.append({ entries: [entry({ message_type: 'COMMIT_EVALUATION', observation })], records: told })
   }
@@ -68,9 +73,10 @@ export async function evaluateTurn(
 }
 
 /** What the agent is told; part of the conversation from then on. */
-function messageRecord(findings: Finding[], since: string) {
+function messageRecord(findings: Found[], since: string) {
   const errors = findings.filter(({ severity }) => severity === 'error')
-  const lines = errors
+  // A model may fail something without calling any of it an error.
+  const lines = (errors.length > 0 ? errors : findings)
     .slice(0, MOST.findings)
     .map(({ path, line, body }) => `- ${path === null ? '' : `${path}${line === null ? '' : `:${line}`}: `}${body}`)
   const reset_to = errors.some(isOfHistory) ? since : null

@@ -1,13 +1,16 @@
 import { type Proposal, withoutOrigin } from '../agent/phases/pull-request.ts'
+import { opinionOf, pullRequestQuestion, together } from '../agent/phases/review.ts'
 import { evaluatePullRequest } from '../core/pull-request-findings.ts'
 import { unanswered } from '../core/pull-request-template.ts'
 import { GitError } from '../git/git-error.ts'
 import { tryMerge } from '../git/mergeable.ts'
 import { refreshMirror } from '../git/mirrors.ts'
+import { getChange } from '../store/changes.ts'
 import { insertEvent } from '../store/events.ts'
 import { openHeldBack } from '../store/pull-request-moves.ts'
 import { findByBranch } from '../store/pull-requests.ts'
 import { entry } from '../trace/entry.ts'
+import type { AskingDeps } from './aside-journal.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
 import { lastSaid } from './last-said.ts'
@@ -20,7 +23,7 @@ const FETCH_MS = 5_000
  * The second half of the PR agent: looks at the pull request of the branch as it stands, says so in the trace, once for each head, and takes
  * it out of the draft that it was made as when it passes. One that a person made a draft, or opened, is left as it is (decisions §5).
  */
-export async function evaluateProposed(deps: WorkerDeps, claim: Claim, base: Base, head: string, words: Proposal): Promise<void> {
+export async function evaluateProposed(deps: AskingDeps, claim: Claim, base: Base, head: string, words: Proposal): Promise<void> {
   const { organization_id, run_id } = claim
   const pr = await findByBranch(deps.db, organization_id, base.repository.id, base.branch)
   if (!pr || pr.run_id !== run_id || pr.head_sha !== head || (pr.state !== 'draft' && pr.state !== 'open')) return
@@ -30,20 +33,26 @@ export async function evaluateProposed(deps: WorkerDeps, claim: Claim, base: Bas
   const template = await readTemplate(deps, base)
   // Where the base is now: it may have moved while the agent worked. A remote that does not say so is no fault of the change.
   await refreshMirror(deps.git, base.repository, { wait_ms: FETCH_MS }).catch(ignoreGit)
-  const { verdict, findings } = evaluatePullRequest({
+  const by_rules = evaluatePullRequest({
     ...{ title: pr.title, description: words.description, base_branch: pr.base_branch },
     unanswered: template === null ? [] : unanswered(template, withoutOrigin(pr.body)),
     commits: commits?.head_sha === head ? (commits.verdict ?? null) : null,
     mergeable: await tryMerge(deps.git, base.repository.id, pr.base_branch, head),
     ...{ files_changed: pr.files_changed, additions: pr.additions, deletions: pr.deletions },
   })
+  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(pullRequestQuestion(head, pr, await changeOf(deps, claim))))
+  const { verdict, findings, evaluated_by } = together(by_rules, opinion)
   await deps.db.transaction(async tx => {
-    const observation = { pr_number: pr.number, head_sha: head, verdict, findings }
+    const observation = { pr_number: pr.number, head_sha: head, verdict, findings, evaluated_by }
     await claim.append({ entries: [entry({ message_type: 'PR_EVALUATION', observation })] }, tx)
     if (verdict === 'fail' || !(await openHeldBack(tx, organization_id, pr.id, head))) return
     const event = { pr_number: pr.number, state: 'open', created: false }
     await insertEvent(tx, organization_id, run_id, 'agent_run.pull_request', event)
   })
+}
+
+async function changeOf(deps: WorkerDeps, { organization_id, run_id }: Claim) {
+  return (await getChange(deps.db, organization_id, run_id)) ?? { patch: '', patch_truncated: false }
 }
 
 function ignoreGit(error: unknown): void {

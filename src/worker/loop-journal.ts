@@ -134,7 +134,7 @@ async function told<T>(claim: Claim, { notice }: PlannedCall, write: (db: Transa
   return answer
 }
 
-const usageOf = ({ model, input_tokens, output_tokens, cost_usd }: Reservation): UsageDelta => ({
+export const usageOf = ({ model, input_tokens, output_tokens, cost_usd }: Reservation): UsageDelta => ({
   ...{ model, input_tokens, output_tokens, cost_usd },
   ...{ steps: 0, cached_tokens: 0 },
 })

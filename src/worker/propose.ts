@@ -1,33 +1,35 @@
 import { bodyOf, type Proposal } from '../agent/phases/pull-request.ts'
+import { wordsOf, wordsQuestion } from '../agent/phases/pull-request-words.ts'
+import { titleOf } from '../core/title.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { insertEvent } from '../store/events.ts'
-import { type PullRequestRow, savePullRequest } from '../store/pull-requests.ts'
+import { findByBranch, type PullRequestRow, savePullRequest } from '../store/pull-requests.ts'
 import { mirrorRemote, recordRemote } from '../store/remote-pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { entry } from '../trace/entry.ts'
+import type { AskingDeps } from './aside-journal.ts'
 import type { Base } from './base.ts'
 import type { Claim } from './claim.ts'
 import type { Control } from './control.ts'
 import { proposeOnForge } from './propose-on-forge.ts'
 import { readTemplate } from './pull-request-template.ts'
-import type { WorkerDeps } from './settings.ts'
 
 export const isEnded = ({ state }: PullRequestRow) => state === 'closed' || state === 'merged'
 
 /** Makes the pull request of the pushed branch, as a draft until it is evaluated, or brings it up to the new head. False: it was closed or merged meanwhile, and stays so. */
 export async function propose(
-  deps: WorkerDeps,
+  deps: AskingDeps,
   claim: Claim,
   run: RunRow,
   base: Base,
   head: string,
   words: Proposal,
-  changes: { files_changed: number; additions: number; deletions: number },
+  changes: { files_changed: number; additions: number; deletions: number; patch: string },
   control: Control,
 ): Promise<boolean> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
-  const body = claim.redactor.text(bodyOf(words, await readTemplate(deps, base)))
-  const wanted = { title: words.title, body, head_branch: base.branch, base_branch: base.ref, draft: true }
+  const { title, body } = claim.redactor.value(await wordsFor(deps, run, base, words, changes.patch))
+  const wanted = { title, body, head_branch: base.branch, base_branch: base.ref, draft: true }
   if ((await claim.append({})).status === 'cancelling') return true
   const proposed = await proposeOnForge(deps, claim, base.repository, wanted, control)
   if (proposed.kind === 'failed') return true
@@ -39,7 +41,7 @@ export async function propose(
       organization_id: run.organization_id,
       repository_id: base.repository.id,
       run_id: run.id,
-      title: words.title,
+      title,
       body,
       url: `${traceUrl(deps.base_url, run.id)}?view=changes`,
       head_branch: base.branch,
@@ -73,4 +75,21 @@ export async function propose(
     if (ended) await mirrorRemote(tx, run.organization_id, pr.id, remote)
     return !ended
   })
+}
+
+/** The words of a new pull request: a model's where one is asked, otherwise by rules. A title that somebody gave the run stays. One that is there keeps its words, whoever has changed them. */
+async function wordsFor(
+  deps: AskingDeps,
+  run: RunRow,
+  base: Base,
+  words: Proposal,
+  patch: string,
+): Promise<{ title: string; body: string }> {
+  const template = await readTemplate(deps, base)
+  const by_rules = { title: words.title, body: bodyOf(words, template) }
+  if (await findByBranch(deps.db, run.organization_id, base.repository.id, base.branch)) return by_rules
+  const written = wordsOf(await deps.ask(wordsQuestion(base.branch, { answer: words.description, patch, template })))
+  if (written === null) return by_rules
+  const named = run.title !== titleOf(run.prompt)
+  return { title: named ? words.title : written.title, body: bodyOf({ ...words, description: written.body }, null) }
 }

@@ -12,6 +12,7 @@ import { getChange, saveChange } from '../store/changes.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
+import type { AskingDeps } from './aside-journal.ts'
 import { type Base, hasCommit, nextBranch, renewBase } from './base.ts'
 import { runInWorkspace } from './checkout.ts'
 import type { Claim } from './claim.ts'
@@ -46,7 +47,7 @@ export type NotPublished = {
 
 /** Commit inside → bundle out → check and import → push one refspec → pull request (architecture: git is never run in the agent's tree). */
 export async function publish(
-  deps: WorkerDeps,
+  deps: AskingDeps,
   claim: Claim,
   run: RunRow,
   base: Base,
@@ -92,7 +93,7 @@ export async function publish(
 
 /** Null: the pull request of the branch was closed or merged meanwhile. `taken`, `ahead`: as `pushRunBranch` has it. */
 async function offer(
-  deps: WorkerDeps,
+  deps: AskingDeps,
   claim: Claim,
   run: RunRow,
   base: Base,

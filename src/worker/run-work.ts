@@ -1,3 +1,4 @@
+import { askNobody, createAsk } from '../agent/aside.ts'
 import { type Conversation, rebuildConversation } from '../agent/conversation.ts'
 import { type LoopOutcome, runLoop } from '../agent/loop.ts'
 import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
@@ -11,6 +12,7 @@ import { errorText, type Log, logWith } from '../core/log.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { getRun, type RunRow } from '../store/runs.ts'
 import { patient } from '../store/undone.ts'
+import { type AskingDeps, createAsideJournal } from './aside-journal.ts'
 import { type Base, prepareBase } from './base.ts'
 import { Claim, FencedError } from './claim.ts'
 import type { Control } from './control.ts'
@@ -236,10 +238,12 @@ async function workToEnd(
     signal: control.signal,
     started: async (id: string | null) => (await openOnce()).alongside(id),
   }
+  const asking = { model: turn.model(model), journal: createAsideJournal(claim), redactor: secrets.redactor, timeouts: deps.model_timeouts }
+  const ask = deps.model_evaluations ? createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal }) : askNobody
   for (let going_on = conversation, row = run, at = base; ; ) {
     const { sent_back, check_rounds: rounds } = going_on
     const follow = async (answer: string) => at && followChecks({ ...checking, run: row, base: at, rounds, answer })
-    const end = await endOfLoop(deps, claim, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
+    const end = await endOfLoop({ ...deps, ask }, claim, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
     if (end !== 'sent_back') return end
     if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
     // What was pushed meanwhile is what the next push builds on.
@@ -250,7 +254,7 @@ async function workToEnd(
 }
 
 async function endOfLoop(
-  deps: WorkerDeps,
+  deps: AskingDeps,
   claim: Claim,
   run: RunRow,
   base: Base | null,

@@ -46,6 +46,8 @@ export type WorkerDeps = {
   ci_poll_seconds: number
   /** A person is asked before a change of what CI does is pushed. */
   approve_ci_changes: boolean
+  /** The model of a run is asked about its commits and its pull request, besides what goes by rules. */
+  model_evaluations: boolean
   /** Leases that a turn may lose before it ends as lost. */
   max_losses: number
   /** For how long runs that have ended are kept; null: for ever. */

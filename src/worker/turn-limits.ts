@@ -23,7 +23,7 @@ export function watchLimits(
   { model, estimate, noticed }: { model: Model; estimate: TokenEstimate; noticed: Set<string> },
   worked_ms: () => number,
   control: Control,
-): Meter & { charged(charge: Reservation): void; left_ms(): number; watch(): () => void } {
+): Meter & { charged(charge: Pick<Reservation, 'cost_usd'>): void; left_ms(): number; left_usd(): number | null; watch(): () => void } {
   const budget: RunBudget = {
     max_cost_usd: run.budget_max_cost_usd,
     max_steps: run.budget_max_steps,
@@ -40,6 +40,7 @@ export function watchLimits(
     turn_wall_ms: asked_ms_ago + worked_ms(),
     turn_active_ms: run.turn_active_ms + worked_ms(),
   })
+  const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost)
   const month = watchMonth(deps.db, run.organization_id)
   const near = (spent: Spent, context_tokens: number) => {
     const turn_seconds = deps.turn_wall_seconds - Math.floor(((deadline_in_ms ?? 0) - worked_ms()) / 1_000)
@@ -61,7 +62,7 @@ export function watchLimits(
       const notice = near(spent, input_tokens)
       const told = notice === null || model.scripted ? 0 : estimate.of([...messages, notice.message]) - input_tokens
       const call = { model: run.model, input_tokens: input_tokens + told, max_output_tokens: MAX_OUTPUT_TOKENS }
-      const { fits, reservation } = reserve(call, model.price, budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost)
+      const { fits, reservation } = reserve(call, model.price, left_usd())
       if (!fits) return { kind: 'limit', limit: shortOf(cost, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
       return { kind: 'call', reservation, notice }
     },
@@ -76,6 +77,7 @@ export function watchLimits(
     charged(charge) {
       cost += Number(charge.cost_usd ?? 0)
     },
+    left_usd,
     left_ms: () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms()),
     watch() {
       const timer = setTimeout(() => control.interruptStep(), timeLeft(time(), budget, deps.ceilings) + SLACK_MS)

@@ -25,7 +25,17 @@ import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../src/store/forge-deliveries.ts'
 import { saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
-import { lastJudged, lastOutcome, lastRecord, lastSetUp, listJournal, listPushes, listSteps } from '../../src/store/journal.ts'
+import {
+  lastJudged,
+  lastOutcome,
+  lastRecord,
+  lastSetUp,
+  listAsides,
+  listJournal,
+  listPushes,
+  listSteps,
+  newestMessages,
+} from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
@@ -111,6 +121,7 @@ beforeAll(async () => {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
     records: [
       { kind: 'set_up', key: null, body: '{}' },
+      { kind: 'aside_ended', key: 'k', body: '{}' },
       { kind: 'checks_judged', key: null, body: '{}' },
       { kind: 'message', key: null, body: '{}' },
       { kind: 'tool_finished', key: null, body: '{}' },
@@ -317,6 +328,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   getMember: (db, org) => getMember(db, org, app.user_id),
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
+  newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
+  listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),
   askApproval: (db, org) => askApproval(db, org, mine.run, 'b'),
   giveApproval: (db, org) => giveApproval(db, org, mine.run),
   findByBranch: (db, org) => findByBranch(db, org, mine.repo, 'h'),
@@ -587,6 +600,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'lastSetUp',
     'lastRecord',
     'listJournal',
+    ...['listAsides', 'newestMessages'],
     'listSteps',
     'listPullRequests',
     'pullRequestsOfBranches',

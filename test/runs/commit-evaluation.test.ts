@@ -7,7 +7,7 @@ import { type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
 let app: CodingApp
 let script: FakeAnswer[]
 beforeAll(async () => {
-  app = await startCodingApp(() => script.shift() ?? { text: 'Done.' })
+  app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, { AGENTRUN_APPROVE_CI_CHANGES: '0' })
   await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/API_KEY`, { value: 'api-key-0123456789', for_agent: true })
 })
 afterAll(() => app[Symbol.asyncDispose]())
