@@ -20,7 +20,9 @@ export const environment: Record<string, string> = {
 }
 
 /** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
-const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types']
+const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']
+/** Where Java has what it does not start without. */
+const JAVA_ETC = /^java-\d+-openjdk$/
 
 /** The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node. */
 export function systemFiles(node_path: string): Shown[] {
@@ -29,7 +31,9 @@ export function systemFiles(node_path: string): Shown[] {
     ...systemFolders()
       .filter(path => !isLink(path))
       .map(path => ({ host: path, inside: path })),
-    ...shared_etc.map(name => `/etc/${name}`).flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
+    ...[...shared_etc, ...readdirSync('/etc').filter(name => JAVA_ETC.test(name))]
+      .map(name => `/etc/${name}`)
+      .flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
     { host: node_path, inside: '/opt/node/bin/node' },
   ]
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -199,6 +199,12 @@ it('A145: gives a terminal of its own no other line discipline, and makes no vol
 it('shows the given folders read-only, and its own Node first on the path', async () => {
   expect(await run('cat /mirror/seen')).toBe('shown')
   expect(await run('command -v node; node -p "1 + 1"')).toBe('/opt/node/bin/node\n2\n')
+})
+
+it.runIf(existsSync('/usr/bin/java') && !promises.own_root)('lets the Java of the host work', async () => {
+  const program =
+    'public class A { public static void main(String[] a) { System.out.println(java.security.Security.getProviders().length > 0); } }'
+  expect(await run(`cat >A.java <<<'${program}'; java -Xmx256m A.java`)).toBe('true\n')
 })
 
 it('lets git work in any folder with an identity from the environment', async () => {
