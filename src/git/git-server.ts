@@ -1,5 +1,6 @@
 import type { GitHost } from './git-host.ts'
 import { type Tried, tried } from './local-forge.ts'
+import { mirrorState } from './mirror-refs.ts'
 import { pushReport } from './push-report.ts'
 import type { RefCommand } from './receive-commands.ts'
 import type { GitRepository } from './repository-url.ts'
@@ -15,7 +16,10 @@ export function gitServer(host: GitHost) {
         return offerFetch(host, repo.id, protocol)
       }),
     fetch: (repo: GitRepository, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) =>
-      tried(() => serveFetch(host, repo.id, request, options)),
+      tried(async () => {
+        await someMirror(host, repo)
+        return serveFetch(host, repo.id, request, options)
+      }),
     offerPush: (repo: GitRepository): Promise<Tried<Buffer>> => tried(() => offerPush(host, repo)),
     push: (
       repo: GitRepository,
@@ -23,9 +27,15 @@ export function gitServer(host: GitHost) {
       signal: AbortSignal,
     ): Promise<Tried<{ moved: RefCommand[]; report: (notes: string[]) => Buffer }>> =>
       tried(async () => {
+        await someMirror(host, repo)
         const received = await receivePush(host, repo, body, signal)
         const moved = received.commands.filter(({ ref }) => received.refused.get(ref) === null)
         return { moved, report: notes => pushReport(received, notes) }
       }),
   }
+}
+
+/** The request before this one has made it, unless another process was asked or it is gone since. */
+async function someMirror(host: GitHost, repo: GitRepository): Promise<void> {
+  if ((await mirrorState(host, repo.id)) === null) await readyMirror(host, repo)
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bandLines, FLUSH, pktLine, readPacket, readPackets } from './pkt-line.ts'
 
@@ -23,4 +24,25 @@ test('a long answer goes over the side band in lines that git takes', () => {
   expect(contents.map(content => content[0])).toEqual([1, 1, 1])
   expect(Buffer.concat(contents.map(content => content.subarray(1))).toString()).toBe('x'.repeat(150_000))
   expect(Math.max(...contents.map(content => content.length))).toBeLessThanOrEqual(65_516)
+})
+
+test('whatever comes, it is packets, no packets, or not all of them yet', () => {
+  const mixed = fc.array(
+    fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.constantFrom('0000', '0001', '0004', '0005a', 'ffff', '00').map(text => Buffer.from(text)),
+    ),
+  )
+  fc.assert(
+    fc.property(mixed, parts => {
+      const bytes = Buffer.concat(parts)
+      for (let at = 0; at < bytes.length; ) {
+        const read = readPacket(bytes, at)
+        if (read === null || read === 'more') return
+        expect(read.next).toBeGreaterThan(at)
+        expect(read.next).toBeLessThanOrEqual(bytes.length)
+        at = read.next
+      }
+    }),
+  )
 })

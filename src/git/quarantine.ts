@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rename } from 'node:fs/promises'
+import { readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, ownFolder, removeTree } from './git-host.ts'
@@ -9,6 +9,8 @@ import { type GitCall, runGit } from './run-git.ts'
 export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
 
 const CHECK_MS = 300_000
+/** Longer than anything may be looked at. */
+const LEFTOVER_MS = 2 * 3_600_000
 
 /** A place of its own for objects that are not trusted yet. What is not kept is gone when the work ends. */
 export async function withQuarantine<T>(host: GitHost, git_dir: string, work: (quarantine: Quarantine) => Promise<T>): Promise<T> {
@@ -16,6 +18,7 @@ export async function withQuarantine<T>(host: GitHost, git_dir: string, work: (q
   const objects = join(git_dir, 'objects')
   const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: objects, GIT_ALLOC_LIMIT: '1g' }
   await ownFolder(incoming, host.user, host.gid)
+  await removeLeftovers(git_dir)
   try {
     await ownFolder(join(incoming, 'pack'), host.user, host.gid)
     return await work({ call: { git_dir, env }, keep: () => moveIn(join(incoming, 'pack'), join(objects, 'pack')) })
@@ -53,4 +56,12 @@ async function moveIn(from: string, to: string): Promise<void> {
   const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
   for (const name of [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
     await rename(join(from, name), join(to, name))
+}
+
+/** What a service that was killed in the middle of it has left. */
+async function removeLeftovers(git_dir: string): Promise<void> {
+  for (const name of (await readdir(git_dir)).filter(name => name.startsWith('incoming-'))) {
+    const found = await stat(join(git_dir, name)).catch(() => null)
+    if (found && found.mtimeMs < Date.now() - LEFTOVER_MS) await removeTree(join(git_dir, name))
+  }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FLUSH, pktLine } from './pkt-line.ts'
 import { NO_COMMIT, readCommands, refusedRef } from './receive-commands.ts'
@@ -51,4 +52,20 @@ test.each([
 test('a ref that is named twice is refused both times', () => {
   const twice = [a, b].map(to => ({ from: NO_COMMIT, to, ref: 'refs/heads/x' }))
   expect(twice.map(command => refusedRef(command, twice))).toEqual(['named twice', 'named twice'])
+})
+
+test('whatever comes is read the same, in one piece or byte by byte', () => {
+  const line = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 120 }),
+    fc.constantFrom(`${a} ${b} refs/heads/x`, `${NO_COMMIT} ${a} refs/tags/v\0 report-status`, `shallow ${a}`),
+  )
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), fc.uint8Array({ maxLength: 20 }), (lines, pack) => {
+      const bytes = Buffer.concat([request(...lines), pack])
+      const whole = readCommands(bytes)
+      let first: ReturnType<typeof readCommands> = 'more'
+      for (let length = 0; length <= bytes.length && first === 'more'; length++) first = readCommands(bytes.subarray(0, length))
+      expect(first).toEqual(whole)
+    }),
+  )
 })

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pktLine } from '../../src/git/pkt-line.ts'
 import { insertRepository } from '../../src/store/repositories.ts'
-import { rows } from '../start-app.ts'
+import { rows, startApp } from '../start-app.ts'
 import { type GitClient, gitClient } from './git-client.ts'
 import { processesIn } from './git-processes.ts'
 import { addPerson } from './people.ts'
@@ -88,6 +88,22 @@ describe('git clone and git fetch', () => {
       renameSync(`${app.remote}.away`, app.remote)
     }
   })
+})
+
+test('a process that has never been asked for the repository fetches it for whoever comes', async () => {
+  const want = pktLine(`want ${app.git('rev-parse', 'main')}\n`)
+  const body = Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')])
+  await using other = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    DATABASE_URL: app.database_url,
+    AGENTRUN_INIT_REPO_URL: app.remote,
+  })
+  const answer = await fetch(`${other.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+    body,
+  })
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('PACK')])
 })
 
 describe('what is not shown', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -47,6 +47,16 @@ test('a sound bundle enters the mirror under the name of its run and turn', asyn
   expect(await runText(set.mirror, 'git', ['rev-parse', 'refs/agentrun/4/2'])).toBe(head)
   await run(set.mirror, 'git', ['fsck', '--strict', '--no-dangling'])
   expect((await readdir(set.mirror)).filter(name => name.startsWith('incoming'))).toEqual([])
+})
+
+test('what a killed service left of an import is gone with the next one, what is at work is not', async () => {
+  await using set = await ready()
+  const [old, young] = ['incoming-old', 'incoming-young'].map(name => join(set.mirror, name))
+  for (const folder of [old, young]) await mkdir(join(folder ?? '', 'pack'), { recursive: true })
+  await utimes(old ?? '', new Date(), new Date(Date.now() - 3 * 3_600_000))
+  const head = await commitFiles(set.work, 'work', { a: 'a' })
+  await take(set, await makeBundle(set, head), head)
+  expect((await readdir(set.mirror)).filter(name => name.startsWith('incoming'))).toEqual(['incoming-young'])
 })
 
 test('the same bundle can be taken twice, and a later one replaces the ref of its turn', async () => {
