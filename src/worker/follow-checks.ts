@@ -5,6 +5,7 @@ import { type CheckSettings, checkSettings, retriesOf } from '../core/check-sett
 import { checksVerdict, hasFailed, isMendable } from '../core/checks-verdict.ts'
 import { failingExcerpt } from '../core/failing-excerpt.ts'
 import { treeOf } from '../git/revisions.ts'
+import { SandboxError } from '../sandbox/port.ts'
 import { getCheckCommands } from '../store/check-commands.ts'
 import { getCheckSuiteSettings } from '../store/check-suite-settings.ts'
 import { type CheckRow, listChecks } from '../store/checks.ts'
@@ -24,12 +25,13 @@ export type Following = Omit<CheckPlacesInput, 'head_sha'> & {
   /** What the agent said when it finished. */
   answer: string
 }
-/** `done`: `said` belongs to the final answer; null: there is nothing to say of checks. `left`: the run is not to go on. */
+/** `done`: `said` belongs to the final answer; null: there is nothing to say of checks. `left`: the run is not to go on. `interrupted`: what was run has no outcome. */
 export type Followed =
   | { kind: 'done'; said: string | null }
   | { kind: 'sent_back' }
   | { kind: 'waiting'; seconds: number }
   | { kind: 'left' }
+  | { kind: 'interrupted' }
 
 /** What is known of the pushed commit. */
 type Head = { sha: string; checks: Seen[]; commands: CheckCommandsInput['checks']; settings: CheckSettings; pr: PullRequestRow | null }
@@ -44,7 +46,7 @@ const nothing: Followed = { kind: 'done', said: null }
  * What comes after a push: the checks of the service run, those of others are waited for, and what fails goes back to the agent until all
  * pass or a guard says that it is enough. What came of it is in the journal, so whoever goes on after a crash says the same and counts nothing twice.
  */
-export async function followChecks(to: Following): Promise<Followed> {
+async function followChecks(to: Following): Promise<Followed> {
   const { deps, claim, run, base, rounds, signal } = to
   const now = await getRun(deps.db, run.organization_id, run.id)
   const sha = now?.pushed_sha ?? null
@@ -103,6 +105,17 @@ export async function followChecks(to: Following): Promise<Followed> {
     ],
   })
   return { kind: 'sent_back' }
+}
+
+/** The same. What its signal cuts short is run again when the run comes here again. */
+export async function followUnlessInterrupted(to: Following): Promise<Followed> {
+  try {
+    return await followChecks(to)
+  } catch (error) {
+    // A sandbox that is ended in the middle of a command is lost to whoever waits for it.
+    if (to.signal.aborted && (error === to.signal.reason || error instanceof SandboxError)) return { kind: 'interrupted' }
+    throw error
+  }
 }
 
 /** How long ago this turn pushed the commit; null: it did not. */

@@ -20,7 +20,7 @@ import { giveSpaceBack, namedDiskFull } from './disk-full.ts'
 import { listReachable } from './egress.ts'
 import { endOf, endOfControl } from './end-of.ts'
 import { type End, endTurn } from './end-turn.ts'
-import { type Followed, followChecks } from './follow-checks.ts'
+import { type Followed, followUnlessInterrupted } from './follow-checks.ts'
 import { type Heartbeat, LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { isToBeSetUp } from './home.ts'
 import { readInstructions } from './instructions.ts'
@@ -230,26 +230,25 @@ async function workToEnd(
       on_output: liveOutput(claim),
     }).finally(stop)
   }
-  const checking = {
-    deps,
-    claim,
-    setup,
-    secrets,
-    signal: control.signal,
-    started: async (id: string | null) => (await openOnce()).alongside(id),
-  }
+  const checking = { deps, claim, setup, secrets, started: async (id: string | null) => (await openOnce()).alongside(id) }
   const asking = { model: turn.model(model), journal: createAsideJournal(claim), redactor: secrets.redactor, timeouts: deps.model_timeouts }
   const ask = deps.model_evaluations ? createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal }) : askNobody
   for (let going_on = conversation, row = run, at = base; ; ) {
     const { sent_back, check_rounds: rounds } = going_on
-    const follow = async (answer: string) => at && followChecks({ ...checking, run: row, base: at, rounds, answer })
+    const follow = async (answer: string) => {
+      if (at === null) return null
+      const [stop, signal] = [meter.watch(), control.stepSignal()]
+      return followUnlessInterrupted({ ...checking, run: row, base: at, rounds, answer, signal }).finally(stop)
+    }
     const end = await endOfLoop({ ...deps, ask }, claim, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
-    if (end !== 'sent_back') return end
+    if (end !== 'sent_back' && end !== 'interrupted') return end
     if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
     // What was pushed meanwhile is what the next push builds on.
     row = (await getRun(deps.db, run.organization_id, run.id)) ?? row
     at = await prepareBase(deps, claim, row, control.signal)
     going_on = rebuildConversation(await readJournal(claim), run.turn)
+    // Somebody has said something, or a limit is reached: either is looked for before the answer counts.
+    if (end === 'interrupted') going_on.ending = null
   }
 }
 
@@ -263,7 +262,7 @@ async function endOfLoop(
   follow: (answer: string) => Promise<Followed | null>,
   control: Control,
   outcome: LoopOutcome,
-): Promise<End | 'sent_back'> {
+): Promise<End | 'sent_back' | 'interrupted'> {
   if (outcome.kind === 'stopped') return endOfControl(control)
   if (outcome.kind === 'failed') {
     if (outcome.reason === 'model_auth')
@@ -293,7 +292,7 @@ async function endOfLoop(
   if (published.kind !== 'pushed') return { kind: 'completed', ...answer }
   const followed = await follow(answer.text)
   if (control.signal.aborted || followed?.kind === 'left') return endOfControl(control)
-  if (followed?.kind === 'sent_back') return 'sent_back'
+  if (followed?.kind === 'sent_back' || followed?.kind === 'interrupted') return followed.kind
   if (followed?.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
   return { kind: 'completed', ...answer, text: followed?.said ? `${answer.text}\n\n${followed.said}` : answer.text }
 }
