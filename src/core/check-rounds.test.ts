@@ -30,6 +30,11 @@ describe('it stops', () => {
     expect(stopped).toEqual({ kind: 'stop', because: 'not_converging', attempt: 3, max_attempts: 3 })
   })
 
+  test('when another check fails each time, as often as one may be worked on', () => {
+    const turns = ['a', 'b', 'a', 'b', 'c'].map((name, i) => found(`${i}`, [name]))
+    expect(play(turns, () => 2)).toMatchObject({ rounds: [{}, {}], stopped: { because: 'not_converging', attempt: 2 } })
+  })
+
   test('at one commit after as many attempts as are allowed, though the checks ran again each time', () => {
     const again = [1, 2, 3, 4].map(attempt => found('1', ['test'], { attempt }))
     const { rounds, stopped } = play(again, thrice)
