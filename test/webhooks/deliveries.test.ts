@@ -162,4 +162,10 @@ test('a run of an agent is told from start to end, with its pull request', async
   const seqs = receiver.received.map(({ message }) => message.data.event_seq)
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
   for (const { message } of receiver.received) expect(WebhookMessage.strict().parse(message)).toBeDefined()
+
+  // Of one that is on a forge its number and address there.
+  await rows(working, `update pull_requests set remote_number = 77, remote_url = 'https://forge.example/77' where run_id = $1`, [id])
+  await working.call('POST', `/v1/organizations/${working.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Thanks.' })
+  const later = (await receiver.until(1, one => one.message.data.turn === 2)).at(-1)
+  expect(later?.message.data.github_pull_requests).toMatchObject([{ number: 77, url: 'https://forge.example/77' }])
 })
