@@ -13,8 +13,11 @@ const MOST_SAID = 64 * 1024 ** 2
  */
 export async function deletedFiles(process_1: number, folders: string[]): Promise<WorkspaceSize | null> {
   const processes = process_1 > 0 ? descendantsOf(process_1) : []
-  // Threads may have files of their own.
-  const held = processes.flatMap(pid => [`/proc/${pid}/map_files`, ...threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`)])
+  // Threads may have files of their own. Who is not root would hear a complaint for each file that is mapped.
+  const held = processes.flatMap(pid => [
+    ...(process.getuid?.() === 0 ? [`/proc/${pid}/map_files`] : []),
+    ...threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`),
+  ])
   if (held.length === 0) return { bytes: 0, files: 0 }
   const said = await namelessIn(held)
   if (said === null) return null
