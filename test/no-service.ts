@@ -45,7 +45,7 @@ export function unaskedServices(db: Database): Services {
     models: createModelCatalog({ default_model: null }),
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
-    forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, tryOut: unaskedOpen },
+    forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, tryOut: unaskedOpen, convertManifest: unasked },
     allow_private_forges: false,
     git_server: unaskedGit,
     readTrees: unasked,

@@ -270,7 +270,7 @@ test('no check of the compiler is switched off', () => {
 })
 
 test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
-  const session = ['createSession', 'createSessionToken', 'deleteSession', 'receiveGitHub']
+  const session = ['createSession', 'createSessionToken', 'deleteSession', 'receiveGitHub', 'openGitHubManifest', 'finishGitHubManifest']
   const feeds = new Feeds(
     new Hub(),
     () => {},

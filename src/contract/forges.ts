@@ -82,6 +82,28 @@ const ForgeRepositoryItem = z
   })
 export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageOfForgeRepository' })
 
+export const AppManifestInput = z
+  .object({
+    url: text(1, 80).default(GITHUB).describe('Where people find it, without a path'),
+    owner: text(1, 39).nullish().describe('The organization there that the app is to belong to; absent: whoever is signed in'),
+    name: text(1, 34, { trim: true }).default('agentrun').describe('What the app is to be called: nobody there may have that name'),
+  })
+  .meta({ id: 'AppManifestInput', examples: [{ owner: 'acme', name: 'acme-agents' }] })
+export type AppManifestInput = z.output<typeof AppManifestInput>
+
+export const AppManifest = z
+  .object({
+    open_url: z.string().describe('To be opened in a browser: it leads to GitHub and back, and the app is connected'),
+    expires_at: z.iso.datetime().describe('Until when it is good'),
+  })
+  .meta({
+    id: 'AppManifest',
+    examples: [{ open_url: 'https://agents.example.org/hooks/github/manifest?state=1.3f…', expires_at: '2026-11-20T11:30:00.000Z' }],
+  })
+
+export const ManifestState = z.object({ state: text(1, 500).describe('As `open_url` has it') })
+export const ManifestCallback = ManifestState.extend({ code: text(1, 100).describe('As GitHub gives it') })
+
 export const ForgeReceipt = z
   .object({
     received: z.literal(true).describe('It is written down'),

@@ -58,11 +58,14 @@ describe('the deliveries that GitHub publishes as examples', () => {
     review.review.body = '@careful-agent: not yet'
     const label = example('issues', ({ action }) => action === 'labeled')
     label.label.name = 'careful-agent'
+    const issue = example('issues', ({ action }) => action === 'opened')
+    issue.issue.body = 'It breaks. @careful-agent, please'
     const read = [
       readGitHubEvent('issue_comment', comment, 'careful-agent'),
       readGitHubEvent('pull_request_review_comment', remark, 'careful-agent'),
       readGitHubEvent('pull_request_review', review, 'careful-agent'),
       readGitHubEvent('issues', label, 'careful-agent'),
+      readGitHubEvent('issues', issue, 'careful-agent'),
     ]
     const by = { kind: 'request', author: 'Codertocat', number: expect.any(Number), url: expect.stringMatching(/^https:/) }
     expect(read).toMatchObject([
@@ -70,6 +73,7 @@ describe('the deliveries that GitHub publishes as examples', () => {
       { task: { ...by, by: 'comment', is_pull_request: true }, once: `pull_request_review_comment:${remark.comment.id}` },
       { task: { ...by, by: 'review', is_pull_request: true }, once: `pull_request_review:${review.review.id}` },
       { task: { ...by, by: 'label', comment_id: null, title: expect.any(String) }, once: null },
+      { task: { ...by, by: 'opening', comment_id: null, body: issue.issue.body }, once: `issues:${issue.issue.id}` },
     ])
   })
 

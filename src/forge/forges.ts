@@ -3,6 +3,7 @@ import { openForgeSecrets } from '../core/forge-secrets.ts'
 import type { Sealer } from '../core/sealing.ts'
 import type { Db } from '../store/database.ts'
 import { type ForgeRow, listForges } from '../store/forges.ts'
+import { type ConvertedApp, convertManifest } from './github/app-manifest.ts'
 import type { PlainFetch } from './github/bound-fetch.ts'
 import type { GitHubCredentials } from './github/client.ts'
 import { githubForge } from './github/github.ts'
@@ -22,6 +23,8 @@ export type Forges = {
   open(row: ForgeRow): RemoteForge
   /** As it would be with these credentials, for somebody who is about to connect it. */
   tryOut(organization_id: number, origin: string, credentials: GitHubCredentials): RemoteForge
+  /** The app that a forge has made of a manifest of ours. */
+  convertManifest(organization_id: number, origin: string, code: string): Promise<ConvertedApp>
 }
 
 type Deps = { db: Db; sealer: Sealer; fetch(organization_id: number): PlainFetch; user_agent: string }
@@ -62,6 +65,7 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
   return {
     open,
     tryOut,
+    convertManifest: (organization_id, origin, code) => convertManifest(origin, code, fetch(organization_id), user_agent),
     async of(asked) {
       const found = await find(asked)
       if (found === null) return null

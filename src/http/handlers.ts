@@ -3,6 +3,7 @@ import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../co
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
 import { analyzeSandboxLogs, generateSetupCommands, listSandboxes } from '../service/analysis.ts'
+import { startAppManifest } from '../service/app-manifest.ts'
 import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
@@ -82,6 +83,8 @@ export type Special =
   | 'deleteSession'
   | 'getOpenApi'
   | 'receiveGitHub'
+  | 'openGitHubManifest'
+  | 'finishGitHubManifest'
 type OpenName = 'getHealth' | 'getReadiness'
 type ActorName =
   | 'listOrganizations'
@@ -209,6 +212,7 @@ export const handlers: Handlers = {
   analyzeSandboxLogs: () => analyzeSandboxLogs(),
   listIntegrations: ctx => listIntegrations(ctx),
   connectGitHub: (ctx, { body }) => connectForge(ctx, body),
+  createGitHubApp: (ctx, { body }) => startAppManifest(ctx, body),
   disconnectGitHub: (ctx, { query }) => disconnectForge(ctx, query.url),
   listGitHubRepositories: (ctx, { query }) => listForgeRepositories(ctx, query),
   listMcpProviders: async () => [],

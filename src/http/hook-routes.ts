@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Endpoint } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
+import { finishAppManifest, manifestForm } from '../service/app-manifest.ts'
 import type { Services } from '../service/context.ts'
 import { receiveGitHub } from '../service/receive-github.ts'
 import { parseInput } from './parse-input.ts'
@@ -24,4 +26,29 @@ export function addHookRoutes(app: FastifyInstance, services: Services) {
       })
     },
   })
+  const queryOf = (endpoint: Endpoint, request: FastifyRequest) =>
+    parseInput(endpoint, { params: {}, query: request.query as Record<string, unknown>, body: undefined }).query
+  app.get(endpoints.openGitHubManifest.path, async (request, reply) => {
+    const { state } = queryOf(endpoints.openGitHubManifest, request) as { state: string }
+    const { origin, action, manifest } = manifestForm(services, state)
+    const form = `<form action="${escaped(action)}" method="post"><input type="hidden" name="manifest" value="${escaped(manifest)}">
+<p>GitHub will show you what the app may do.</p><button autofocus>Make the app on ${escaped(new URL(origin).host)}</button></form>`
+    return reply.header('content-security-policy', policy(origin)).type(HTML).send(page('Make a GitHub App', form))
+  })
+  app.get(endpoints.finishGitHubManifest.path, async (request, reply) => {
+    const { state, code } = queryOf(endpoints.finishGitHubManifest, request) as { state: string; code: string }
+    const { name, install_url } = await finishAppManifest(services, state, code)
+    const words = `<p>${escaped(name)} is connected. What is left: <a href="${escaped(install_url)}">install it</a> on the repositories that it is for.</p>`
+    return reply.header('content-security-policy', policy("'none'")).type(HTML).send(page('Connected', words))
+  })
 }
+
+const HTML = 'text/html; charset=utf-8'
+const policy = (form_action: string) => `default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action ${form_action}`
+const page = (title: string, body: string) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>${title}</title><meta name="viewport" content="width=device-width">
+<h1>${title}</h1>
+${body}
+</html>
+`
+const escaped = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

@@ -13,7 +13,7 @@ export type Target = {
  */
 export async function audit(
   tx: Db,
-  ctx: Pick<Context, 'organization_id' | 'actor' | 'request_id'>,
+  ctx: { organization_id: number; actor: Pick<Context['actor'], 'user_id' | 'token_id'>; request_id: string | null },
   action: string,
   target: Target,
   detail: Record<string, unknown> = {},

@@ -11,7 +11,7 @@ import { lockSecrets } from '../store/secrets.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 
-const MOST_CONNECTIONS = 10
+export const MOST_CONNECTIONS = 10
 /** Repositories that are asked for at once, and of ours those that they are compared with. */
 const MOST_LISTED = 1_000
 
@@ -81,7 +81,7 @@ export async function connectForge(ctx: Context, input: ForgeConnectionInput): P
       },
       MOST_CONNECTIONS,
     )
-    if (!row) throw new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
+    if (!row) throw tooManyConnections()
     await audit(tx, ctx, 'forge.connected', { type: 'forge', id: row.id }, { url, auth: row.auth, login: row.login, app_id: row.app_id })
     return forgeConnection(ctx, row, made)
   })
@@ -117,7 +117,9 @@ const nameOf = (repository: Parameters<typeof forgePlace>[0]) => {
 
 const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.forges.open(row)
 
-function requireOrigin(ctx: Context, address: string, place: 'body' | 'query'): string {
+export const tooManyConnections = () => new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
+
+export function requireOrigin(ctx: Context, address: string, place: 'body' | 'query'): string {
   const read = forgeOrigin(address, ctx.allow_private_forges)
   if (!read.ok) throw invalid([place, 'url'], reasons[read.reason])
   return read.origin

@@ -1,5 +1,5 @@
 import type { Sealed } from '../core/sealing.ts'
-import type { Db } from './database.ts'
+import { type Db, only } from './database.ts'
 
 export type ForgeRow = {
   id: number
@@ -36,14 +36,29 @@ export async function findForge(db: Db, id: number): Promise<ForgeRow | undefine
   return rows[0]
 }
 
-export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'updated_at' | 'updated_by'> & { secrets: Sealed; user_id: number }
+/** The number of a connection that is about to be made. */
+export async function nextForgeId(db: Db): Promise<number> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'next_forge_id',
+    text: `select nextval(pg_get_serial_sequence('forges', 'id')) as id`,
+    values: [],
+  })
+  return only(rows).id
+}
+
+/** `id`: a number that was given to it before; absent: the next one. */
+export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'updated_at' | 'updated_by'> & {
+  id?: number
+  secrets: Sealed
+  user_id: number
+}
 
 /** Sets all of it, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
 export async function saveForge(db: Db, forge: NewForge, most: number): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({
     name: 'save_forge',
-    text: `insert into forges (organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id, sealed, updated_by)
-      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+    text: `insert into forges (id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id, sealed, updated_by)
+      overriding system value select coalesce($14::bigint, nextval(pg_get_serial_sequence('forges', 'id'))), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
       where exists (select 1 from forges where organization_id = $1 and url = $3)
         or (select count(*) from forges where organization_id = $1) < $13
       on conflict (organization_id, url) do update set kind = excluded.kind, auth = excluded.auth, login = excluded.login,
@@ -52,7 +67,7 @@ export async function saveForge(db: Db, forge: NewForge, most: number): Promise<
       returning ${columns}`,
     values: [
       ...[forge.organization_id, forge.kind, forge.url, forge.auth, forge.login, forge.app_slug, forge.app_id, forge.installation_id],
-      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, most],
+      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, most, forge.id ?? null],
     ],
   })
   return rows[0]

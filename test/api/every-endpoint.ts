@@ -48,6 +48,7 @@ export function tokenCalls(ids: Ids): Call[] {
     updateRepository: { name: 'changed' },
     setWebhook: { url: 'https://hooks.example.org/runs' },
     testWebhook: { url: 'https://hooks.invalid/runs' },
+    createGitHubApp: { url: 'https://github.invalid' },
     connectGitHub: { url: 'https://github.invalid', token: 'x' },
     setSecret: { value: 'x' },
     setRepositorySecret: { value: 'x' },

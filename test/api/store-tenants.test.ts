@@ -519,6 +519,7 @@ const whole_key: Record<string, string> = {
     getSealedWebhook: 'by its id',
     listForges: 'by its id',
     saveForge: 'by its id',
+    nextForgeId: 'no row',
     deleteForge: 'organization and address',
     holdEvents: 'by its id',
     wakeDeliveries: 'by its id',

@@ -133,7 +133,11 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
 }
 
 /** What is asked of GitHub as a whole, by a token or an app. */
-export function fakeOwnOperations(state: FakeState, app: { id: number; slug: string }, issue: () => { token: string; expires_at: string }) {
+export function fakeOwnOperations(
+  state: FakeState,
+  app: { id: number; slug: string; private_key: string },
+  issue: () => { token: string; expires_at: string },
+) {
   const repositories = () => {
     const [base] = exampleOf('GET', '/installation/repositories', 200).repositories
     const full_name = `${state.owner}/${state.repo}`
@@ -177,6 +181,12 @@ export function fakeOwnOperations(state: FakeState, app: { id: number; slug: str
       return list({ rows, link }, { total_count: all.length, repositories: rows })
     },
     'GET /repos/{owner}/{repo}/installation': () => ({ status: 200, body: installation() }),
+    'POST /app-manifests/{code}/conversions': ({ params }) => {
+      if (params.code !== 'code-of-the-manifest') return no(404, 'Not Found')
+      const base = exampleOf('POST', '/app-manifests/{code}/conversions', 201)
+      const webhook_secret = 'made-by-github-for-the-webhooks'
+      return { status: 201, body: { ...base, id: app.id, slug: app.slug, pem: app.private_key, webhook_secret } }
+    },
     'POST /app/installations/{installation_id}/access_tokens': ({ params }) => {
       if (params.installation_id !== '77') return no(404, 'Not Found')
       const base = exampleOf('POST', '/app/installations/{installation_id}/access_tokens', 201)

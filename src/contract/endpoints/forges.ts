@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, open, org, v1 } from '../endpoint.ts'
 import {
+  AppManifest,
+  AppManifestInput,
   ForgeAddress,
   ForgeConnection,
   ForgeConnectionInput,
@@ -9,6 +11,8 @@ import {
   ForgeRepositoryPage,
   GitHubDelivery,
   ListForgeRepositoriesQuery,
+  ManifestCallback,
+  ManifestState,
 } from '../forges.ts'
 
 /** Forges that an organization is connected to. */
@@ -56,6 +60,44 @@ export const forgeEndpoints = {
     query: ListForgeRepositoriesQuery,
     problems: ['conflict'],
     response: ForgeRepositoryPage,
+  },
+  createGitHubApp: {
+    ...v1,
+    tag: 'integrations',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/integrations/github/app',
+    summary: 'Make a GitHub App of your own, and connect it',
+    description:
+      'Answers a page to be opened in a browser within an hour. It leads to GitHub, where you agree to what the app may do, and back: then the app is connected, with a key and a webhook secret that nobody has seen, and is to be installed on the repositories it is for. It has webhooks where the service has an address that GitHub can reach.',
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    body: AppManifestInput,
+    response: AppManifest,
+  },
+  openGitHubManifest: {
+    ...open,
+    tag: 'integrations',
+    method: 'GET',
+    path: '/hooks/github/manifest',
+    summary: 'The page that leads to GitHub',
+    query: ManifestState,
+    problems: ['unauthorized'],
+    response: 'file',
+    also_answers: ['text/html'],
+    examples: { response: '<!doctype html>…' },
+  },
+  finishGitHubManifest: {
+    ...open,
+    tag: 'integrations',
+    method: 'GET',
+    path: '/hooks/github/callback',
+    summary: 'Where GitHub leads back to with the app',
+    query: ManifestCallback,
+    problems: ['unauthorized', 'conflict'],
+    response: 'file',
+    also_answers: ['text/html'],
+    examples: { response: '<!doctype html>…' },
   },
   receiveGitHub: {
     ...open,

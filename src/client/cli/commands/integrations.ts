@@ -5,13 +5,15 @@ import { UsageError } from '../exit.ts'
 import { plainText } from '../plain-text.ts'
 import { columns } from '../printer.ts'
 
-const acts = ['list', 'connect', 'disconnect', 'repositories'] as const
+const acts = ['list', 'connect', 'app', 'disconnect', 'repositories'] as const
 const options = {
   'token-file': { type: 'string', value: 'FILE', about: 'connect: with the token in it; - reads standard input' },
   app: { type: 'string', value: 'ID', about: 'connect: as the GitHub App of that number' },
   'key-file': { type: 'string', value: 'FILE', about: 'connect: a private key of the app' },
   installation: { type: 'string', value: 'ID', about: 'connect: by this installation of the app alone' },
   'secret-file': { type: 'string', value: 'FILE', about: 'connect: what webhooks are signed with; without it one is made' },
+  owner: { type: 'string', value: 'NAME', about: 'app: of this organization there; without it of whoever is signed in' },
+  name: { type: 'string', value: 'NAME', about: 'app: what it is to be called there, agentrun by default' },
   limit: { type: 'string', value: 'N', about: 'repositories: how many, 100 by default and at most' },
   skip: { type: 'string', value: 'N', about: 'repositories: leave out this many' },
 } as const satisfies Options
@@ -21,15 +23,19 @@ type Connection = Answer<'connectGitHub'>
 export const integrations = command({
   name: 'integrations',
   summary: 'connect GitHub, or a GitHub Enterprise Server, and see what is connected',
-  takes: '[list | connect [URL] | disconnect [URL] | repositories [URL]]',
+  takes: '[list | connect [URL] | app [URL] | disconnect [URL] | repositories [URL]]',
   words: [0, 2],
   choices: acts,
   options,
-  notes: ['URL is https://github.com unless it is given. connect ends with 1 when GitHub does not know the credentials.'],
+  notes: [
+    'URL is https://github.com unless it is given. connect ends with 1 when GitHub does not know the credentials.',
+    'app prints an address to be opened in a browser within an hour: it makes a GitHub App of your own and connects it.',
+  ],
   async run(given) {
     const [act = 'list', url] = given.words
     if (act === 'list') return list(given, url)
     if (act === 'repositories') return repositories(given, url)
+    if (act === 'app') return makeApp(given, url)
     const { client, json, print, signal } = given
     const connection =
       act === 'connect'
@@ -58,6 +64,14 @@ async function connect({ values, client, signal }: Given<typeof options>, url: s
     ...(secret_file !== undefined && { webhook_secret: read(secret_file) }),
   }
   return client().call('connectGitHub', { body, repeatable: true, signal })
+}
+
+async function makeApp({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+  const body = { ...(url !== undefined && { url }), owner: values.owner, ...(values.name !== undefined && { name: values.name }) }
+  const begun = await client().call('createGitHubApp', { body, signal })
+  if (json) print.json(begun)
+  else print.line(begun.open_url)
+  return 0
 }
 
 function linesOf({ url, login, active, problem, webhook_url, webhook_secret }: Connection): string[] {

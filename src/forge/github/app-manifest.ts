@@ -1,0 +1,21 @@
+import { Octokit } from '@octokit/core'
+import { ForgeError } from '../port.ts'
+import { boundFetch, type PlainFetch } from './bound-fetch.ts'
+import { apiUrl } from './client.ts'
+import { forgeErrorFrom } from './failure.ts'
+
+export type ConvertedApp = { app_id: number; slug: string; private_key: string; webhook_secret: string | null; html_url: string }
+
+/** The app that GitHub has made of a manifest, by the code that it gives once. */
+export async function convertManifest(origin: string, code: string, fetch: PlainFetch, user_agent: string): Promise<ConvertedApp> {
+  const baseUrl = apiUrl(origin)
+  const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: boundFetch(fetch, baseUrl) } })
+  try {
+    const { data } = await octokit.request('POST /app-manifests/{code}/conversions', { code })
+    if (!data.slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')
+    const { id, slug, pem, webhook_secret } = data
+    return { app_id: Number(id), slug, private_key: pem, webhook_secret, html_url: `${origin}/apps/${slug}` }
+  } catch (error) {
+    throw forgeErrorFrom(error)
+  }
+}
