@@ -3,6 +3,7 @@ import type { AgentRun } from '../contract/runs.ts'
 import { findPlaybook } from '../core/playbook.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { titleOf } from '../core/title.ts'
+import { traceUrl } from '../core/trace-url.ts'
 import { append } from '../store/append.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
@@ -12,7 +13,7 @@ import { getOrganization } from '../store/organizations.ts'
 import { holdRepository, listRepositories, type RepositoryRow } from '../store/repositories.ts'
 import { insertRun } from '../store/runs.ts'
 import { recordTraceparent } from '../store/traceparents.ts'
-import { userMessage } from '../trace/entry.ts'
+import { runLink, userMessage } from '../trace/entry.ts'
 import type { Context, UsableModel } from './context.ts'
 import { withoutSecrets } from './known-secrets.ts'
 import { by_api, type MessageSource } from './message-source.ts'
@@ -133,11 +134,19 @@ export async function acceptRun(
     images: images?.length ?? 0,
     agent,
   }
-  await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), ...(source.comment ? [source.comment] : [])] })
+  const parent = input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
+  const entries = [userMessage(message)]
+  if (source.comment) entries.push(source.comment)
+  if (parent) entries.push(runLink({ ...parent, web_url: traceUrl(ctx.base_url, parent.id) }, 'parent'))
+  await append(tx, ctx.organization_id, id, null, { entries })
   await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images, user_id: ctx.actor.user_id })
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, id)
   const run = await getRun(ctx, id, tx)
+  if (parent) {
+    await append(tx, ctx.organization_id, parent.id, null, { entries: [runLink(run, 'child')] })
+    await notifyRun(tx, ctx.organization_id, parent.id)
+  }
   // Last: from here on every other create of the organization waits for this one.
   await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
   await requireQuota(tx, ctx.organization_id, 1)

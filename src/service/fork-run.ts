@@ -13,7 +13,7 @@ import { notifyRun, notifyWork } from '../store/notify.ts'
 import { getRepository, holdRepository } from '../store/repositories.ts'
 import { insertRun, type RunRow } from '../store/runs.ts'
 import { recordTraceparent } from '../store/traceparents.ts'
-import { entry, userMessage } from '../trace/entry.ts'
+import { runLink, userMessage } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { requireFilesAt } from './kept-files.ts'
@@ -57,18 +57,15 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
       throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are kept no more.`)
     await copyConversation(tx, ctx.organization_id, { run_id: parent.id, seq: input.from_seq }, id)
     const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK', mode: 'prompt', images: 0 }
-    const link = (run_id: number, relation: string, status: string) =>
-      entry({
-        message_type: 'AGENT_RUN_LINK',
-        observation: { agent_run_id: run_id, relation, web_url: traceUrl(ctx.base_url, run_id), status, from_seq: input.from_seq },
-      })
-    await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), link(parent.id, 'parent', parent.status)] })
+    const from = { id: parent.id, status: parent.status, web_url: traceUrl(ctx.base_url, parent.id) }
+    const { from_seq } = input
+    await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), runLink(from, 'parent', { from_seq })] })
     const place = { organization_id: ctx.organization_id, run_id: id }
     await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id })
     await notifyWork(tx)
     const run = await getRun(ctx, id, tx)
     // Last: from here on the run that is forked cannot write, and other creates of the organization wait.
-    await append(tx, ctx.organization_id, parent.id, null, { entries: [link(id, 'fork', run.status)] })
+    await append(tx, ctx.organization_id, parent.id, null, { entries: [runLink(run, 'fork', { from_seq })] })
     for (const run_id of [parent.id, id]) await notifyRun(tx, ctx.organization_id, run_id)
     await insertEvent(tx, ctx.organization_id, parent.id, 'agent_run.updated', { forked_to: id })
     await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })

@@ -71,6 +71,19 @@ describe('200', () => {
     expect(await rows(app, 'select auto_create_pr from runs where id = $1', [body.id])).toEqual([{ auto_create_pr: false }])
   })
 
+  test('a run that has a parent is linked with it, in the traces of both', async () => {
+    const parent = await create({ prompt: 'parent' })
+    const child = await create({ prompt: 'child', parent_run_id: parent.body.id })
+    const linksOf = async (id: number) => {
+      const { logs } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs?message_type=AGENT_RUN_LINK`)).body
+      return logs.map(({ seq, observation }: { seq: number; observation: unknown }) => ({ seq, observation }))
+    }
+    const to = ({ id, web_url }: { id: number; web_url: string }) => ({ agent_run_id: id, web_url, status: 'queued' })
+    expect(await linksOf(child.body.id)).toEqual([{ seq: 2, observation: { ...to(parent.body), relation: 'parent' } }])
+    expect(await linksOf(parent.body.id)).toEqual([{ seq: 2, observation: { ...to(child.body), relation: 'child' } }])
+    expect(child.body.total_logs).toBe(2)
+  })
+
   test('null stands for absent where existing clients send it', async () => {
     const nothing = { repo_id: null, images: null, metadata: null, model: null, agent_type: null, base_ref: null, title: null, tags: null }
     const { status, body } = await create({
