@@ -163,6 +163,11 @@ export function standAtCommand(sha: string): string {
   return [...PROLOGUE, `g update-ref HEAD ${quote(sha)}`].join('\n')
 }
 
+/** Has the workspace, committed as it is at `from_sha`, get the files of another commit and stand at it. Exit code 0, otherwise git's, and nothing is changed. */
+export function moveToCommand(from_sha: string, to_sha: string): string {
+  return [...PROLOGUE, `g read-tree -m -u ${quote(from_sha)} ${quote(to_sha)}`, `g update-ref HEAD ${quote(to_sha)}`].join('\n')
+}
+
 /** Has the next commit of the workspace be made on `sha`, with all that was changed since: the commits between are gone. Exit code 0, otherwise git's. */
 export function putTogetherCommand(sha: string): string {
   return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')

@@ -1,10 +1,13 @@
 import { commitTree, treeOf } from '../git/commit-tree.ts'
-import { standAtCommand } from '../git/workspace-commands.ts'
+import { makeMerge } from '../git/merge.ts'
+import { moveToCommand, standAtCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import type { Base } from './base.ts'
 import { runInWorkspace } from './checkout.ts'
 import type { CommitWords } from './commit-turn.ts'
 import type { WorkerDeps } from './settings.ts'
+
+const SHOWN_FILES = 20
 
 /**
  * The commit by which the branch gets the files of `head` when it stands at `pushed_sha`, which an owner of before pushed and could not write
@@ -25,4 +28,31 @@ export async function goOnFrom(
   // A repository that does not take it is told of when the commit is asked for.
   await runInWorkspace(deps, sandbox, standAtCommand(next), signal)
   return next
+}
+
+/**
+ * The commit by which the branch gets what the agent did beside what somebody else has pushed to it, `pushed_sha`; the workspace has both then.
+ * A text: why that cannot be, for a person. Made in the mirror. GitError.
+ */
+export async function joinWith(
+  deps: WorkerDeps,
+  base: Base,
+  sandbox: Sandbox,
+  words: CommitWords,
+  { head, pushed_sha }: { head: string; pushed_sha: string },
+  signal: AbortSignal,
+): Promise<{ head: string } | string> {
+  const message = `Merge what was pushed to ${base.branch}\n\n${words.message.split('\n').at(-1) ?? ''}`.trim()
+  const commits = { base_sha: pushed_sha, head_sha: head, method: 'merge', message, author: words.author } as const
+  const merged = await makeMerge(deps.git, base.repository.id, commits)
+  if (merged.kind === 'refused') return merged.message
+  if (merged.kind === 'conflict') {
+    const names = merged.files.slice(0, SHOWN_FILES).map(path => JSON.stringify(path))
+    return `somebody else has pushed to it too, and both have changed ${names.join(', ')}; have the agent fetch and merge it`
+  }
+  const next = merged.kind === 'nothing' ? pushed_sha : merged.sha
+  const moved = await runInWorkspace(deps, sandbox, moveToCommand(head, next), signal)
+  if (moved.status === 'error')
+    return `what somebody else has pushed to it cannot be brought into the workspace: ${moved.output.slice(-300)}`
+  return { head: next }
 }

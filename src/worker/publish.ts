@@ -21,7 +21,7 @@ import { commitTurn, planCommit, tooSlow } from './commit-turn.ts'
 import type { Control } from './control.ts'
 import { evaluateTurn, type SentBack } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
-import { goOnFrom } from './go-on-from.ts'
+import { goOnFrom, joinWith } from './go-on-from.ts'
 import { isEnded, propose } from './propose.ts'
 import { syncWithForge } from './propose-on-forge.ts'
 import { type Elsewhere, pushRunBranch } from './push-branch.ts'
@@ -73,7 +73,7 @@ export async function publish(
   const taken = new Set<string>()
   // Each round ends unless a person closed or merged the pull request in the middle of it, or the remote has a branch of this name that nobody
   // here knows: the database came from a backup, and the run had been further. What is there is left alone. Or the branch has what an owner of
-  // before pushed in its last moment: the work goes on from there.
+  // before pushed in its last moment: the work goes on from there. Or what somebody else pushed on top of ours: it is merged.
   let head = made.head
   let row = run
   for (let current = base; ; ) {
@@ -83,6 +83,11 @@ export async function publish(
     if (published.kind === 'ahead') {
       row = { ...row, head_sha: head }
       head = await goOnFrom(deps, current, sandbox, planned, { head, pushed_sha: published.sha }, signal)
+    } else if (published.kind === 'joined') {
+      const joined = await joinWith(deps, current, sandbox, planned, { head, pushed_sha: published.sha }, signal)
+      if (typeof joined === 'string') return { kind: 'refused', message: joined }
+      row = { ...row, head_sha: head }
+      head = joined.head
     } else if (published.kind !== 'taken') return published
     else {
       taken.add(current.branch)
@@ -91,7 +96,7 @@ export async function publish(
   }
 }
 
-/** Null: the pull request of the branch was closed or merged meanwhile. `taken`, `ahead`: as `pushRunBranch` has it. */
+/** Null: the pull request of the branch was closed or merged meanwhile. `taken`, `ahead`, `joined`: as `pushRunBranch` has it. */
 async function offer(
   deps: AskingDeps,
   claim: Claim,

@@ -13,14 +13,19 @@ import type { WorkerDeps } from './settings.ts'
 
 /** What git cannot name is hardly going to pass by itself. */
 const ATTEMPTS_OF_THE_UNKNOWN = 3
+const NOTES = {
+  ahead: 'An earlier worker of this run pushed that: it goes on from there.',
+  joined: 'Somebody else has pushed that: it is merged with what the agent did.',
+}
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
 /**
  * The branch has commits that what was to be pushed does not build on. `taken`: nothing was pushed to it yet, as far as is known, and nobody
- * here knows them. `ahead`: it stands at `sha`, which an owner of this run was about to push.
+ * here knows them. `ahead`: it stands at `sha`, which an owner of this run was about to push. `joined`: somebody has pushed on to what the run
+ * had pushed, and it stands at `sha`.
  */
-export type Elsewhere = { kind: 'taken' } | { kind: 'ahead'; sha: string }
+export type Elsewhere = { kind: 'taken' } | { kind: 'ahead'; sha: string } | { kind: 'joined'; sha: string }
 
 export type NotPushed =
   | Elsewhere
@@ -59,11 +64,10 @@ export async function pushRunBranch(
       if (!(error instanceof GitError)) throw error
       const { message } = error
       const code = `push_${error.code}`
-      const found = hasMoved(error) ? await whereItStands(deps, base, head, ours, signal) : null
-      const ahead =
-        found?.kind === 'ahead' ? { found_sha: found.sha, note: 'An earlier worker of this run pushed that: it goes on from there.' } : {}
-      const failed = action({ status: 'error', error: message, ...ahead })
-      if (found?.kind === 'ahead' || (found?.kind === 'taken' && pushed_sha === null)) {
+      const found = hasMoved(error) ? await whereItStands(deps, base, { head, pushed_sha }, ours, signal) : null
+      const there = found !== null && 'sha' in found ? { found_sha: found.sha, note: NOTES[found.kind] } : {}
+      const failed = action({ status: 'error', error: message, ...there })
+      if (found?.kind === 'ahead' || found?.kind === 'joined' || (found?.kind === 'taken' && pushed_sha === null)) {
         await claim.append({ entries: [failed] })
         return found
       }
@@ -106,14 +110,18 @@ async function announce(deps: WorkerDeps, claim: Claim, branch: string, sha: str
 async function whereItStands(
   deps: WorkerDeps,
   { repository, branch }: Base,
-  head: string,
+  { head, pushed_sha }: { head: string; pushed_sha: string | null },
   ours: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Elsewhere | { kind: 'again' }> {
   try {
     const { head_sha } = await fetchBranches(deps.git, repository, { base: branch, head: branch }, deps.git_limits.fetch_ms, signal)
     if (head_sha === null || (await isAncestor(deps.git, repository.id, head_sha, head))) return { kind: 'again' }
-    return ours.has(head_sha) ? { kind: 'ahead', sha: head_sha } : { kind: 'taken' }
+    const joined: Elsewhere = { kind: 'joined', sha: head_sha }
+    // All of it is there, if not alone.
+    if (await isAncestor(deps.git, repository.id, head, head_sha)) return joined
+    if (ours.has(head_sha)) return { kind: 'ahead', sha: head_sha }
+    return pushed_sha !== null && (await isAncestor(deps.git, repository.id, pushed_sha, head_sha)) ? joined : { kind: 'taken' }
   } catch (error) {
     if (error instanceof GitError) return { kind: 'again' }
     throw error

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gitClient } from '../api/git-client.ts'
-import { startApp } from '../start-app.ts'
-import { awaitEnd, createRun } from './await-run.ts'
+import { type GitClient, gitClient } from '../api/git-client.ts'
+import { type App, startApp } from '../start-app.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 
 const playbook = (...steps: string[]) => `Do it\n\n\`\`\`playbook\n${steps.map(step => `- ${step}`).join('\n')}\n\`\`\`\n`
 
@@ -27,4 +27,50 @@ test('a person clones the branch of an agent with a token, adds to it, and merge
   expect((await app.call('POST', `${path}/merge`, { expected_head_sha: head_sha })).body).toMatchObject({ state: 'merged' })
   await person.ok('work', 'fetch', '--quiet', 'origin')
   expect(await person.ok('work', 'ls-tree', '--name-only', 'origin/main')).toMatch(/agent\.txt[\s\S]*person\.txt/)
+})
+
+/** A run that has proposed `agent.txt`, and a person with its branch in `work`. */
+async function proposed(app: App, person: GitClient) {
+  const run = await awaitEnd(app, (await createRun(app, { prompt: playbook('run: echo agent > agent.txt', 'answer: Written.') })).id)
+  await person.ok('.', 'clone', '--quiet', '--branch', run.branch, person.address(), 'work')
+  return run
+}
+
+async function pushFile(person: GitClient, name: string, text: string): Promise<string> {
+  writeFileSync(join(person.folder, 'work', name), text)
+  await person.ok('work', 'add', '--all')
+  await person.ok('work', 'commit', '--quiet', '-m', `change ${name}`)
+  await person.ok('work', 'push', '--quiet', 'origin', 'HEAD')
+  return person.ok('work', 'rev-parse', 'HEAD')
+}
+
+async function resume(app: App, id: number, turn: number, ...steps: string[]) {
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: playbook(...steps) })
+  return awaitRun(app, id, found => found.turn === turn && found.terminal)
+}
+
+test('a follow-up goes on beside what a person has pushed to the branch, and its next turn sees it', async () => {
+  await using app = await startApp()
+  using person = gitClient(app)
+  const { id, branch } = await proposed(app, person)
+  const theirs = await pushFile(person, 'person.txt', 'person\n')
+  const run = await resume(app, id, 2, 'run: echo more > more.txt', 'answer: More.')
+  expect(run).toMatchObject({ status: 'completed', result: 'More.', branch, github_pull_requests: [{ state: 'open', files_changed: 3 }] })
+  await person.ok('work', 'pull', '--quiet', '--ff-only')
+  expect(await person.ok('work', 'rev-parse', 'HEAD', 'HEAD^1')).toBe(`${run.github_pull_requests[0].head_sha}\n${theirs}`)
+  expect(await person.ok('work', 'ls-tree', '--name-only', 'HEAD')).toMatch(/agent\.txt[\s\S]*more\.txt[\s\S]*person\.txt/)
+  const pushes = (await allLogs(app, id)).filter(entry => entry.tool_name === 'git_push' && entry.turn === 2)
+  expect(pushes.map(entry => entry.tool_output)).toMatchObject([{ status: 'error', found_sha: theirs }, { status: 'ok' }])
+  const next = await resume(app, id, 3, 'run: cat person.txt && echo seen > seen.txt', 'answer: Seen.')
+  expect(next).toMatchObject({ status: 'completed', result: 'Seen.', github_pull_requests: [{ files_changed: 4 }] })
+})
+
+test('what a person has pushed against the agent is not overwritten: the turn says so, and the work is kept', async () => {
+  await using app = await startApp()
+  using person = gitClient(app)
+  const { id } = await proposed(app, person)
+  const theirs = await pushFile(person, 'agent.txt', 'person\n')
+  const run = await resume(app, id, 2, 'run: echo otherwise > agent.txt', 'answer: Otherwise.')
+  expect(run).toMatchObject({ status: 'completed', result: expect.stringContaining('both have changed "agent.txt"') })
+  expect(await person.ok('work', 'ls-remote', 'origin', 'HEAD', run.branch)).toContain(theirs)
 })
