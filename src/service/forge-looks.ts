@@ -9,6 +9,7 @@ import { findRemote, isHead } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
 import type { Context } from './context.ts'
 import { given } from './forge.ts'
+import { resumeForChecks } from './late-checks.ts'
 import { changePullRequest } from './pull-requests.ts'
 
 type Look = Exclude<ForgeTask, { kind: 'request' }>
@@ -25,7 +26,11 @@ export async function doLook(ctx: Context, task: Look, place: Place): Promise<st
 }
 
 /** What the forge's checks say of a commit that a pull request of ours is at. */
-export async function takeChecks(ctx: Pick<Context, 'db' | 'organization_id'>, { on, repository }: Place, sha: string): Promise<string> {
+export async function takeChecks(
+  ctx: Pick<Context, 'db' | 'organization_id' | 'queue_seconds'>,
+  { on, repository }: Place,
+  sha: string,
+): Promise<string> {
   if (!(await isHead(ctx.db, ctx.organization_id, repository.id, sha))) return 'no pull request of ours is at that commit'
   const checks = await on.forge.listChecks(on.repository, sha)
   const { organization_id } = ctx
@@ -36,6 +41,7 @@ export async function takeChecks(ctx: Pick<Context, 'db' | 'organization_id'>, {
   // What they wrote is left to the worker that goes on with the run: it knows which values must not be kept.
   for (const report of reportsOf(checks, known, { head_sha: sha, source, excerptOf: () => '' }))
     await saveCheck(ctx.db, organization_id, repository.id, report)
+  await resumeForChecks(ctx, repository.id, sha)
   return `${checks.length} checks`
 }
 

@@ -35,7 +35,7 @@ async function lookAt(services: Services, pr: PullRequestRow): Promise<void> {
   const on = repository && (await services.forges.of(repository))
   if (!repository || !on || pr.remote_number === null) return
   await syncPullRequest(db, on, pr)
-  await takeChecks({ db, organization_id: pr.organization_id }, { on, repository }, pr.head_sha)
+  await takeChecks({ db, organization_id: pr.organization_id, queue_seconds: services.queue_seconds }, { on, repository }, pr.head_sha)
   const forge = await findForge(db, on.connection_id)
   if (!forge) return
   const name = mentionName(forge)

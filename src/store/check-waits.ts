@@ -35,3 +35,15 @@ export async function wakeChecked(db: Db, deadline_seconds: number, limit: numbe
   })
   return rows
 }
+
+/** Runs that have ended with this commit pushed, and whose pull request of it is open. */
+export async function findRunsAt(db: Db, organization_id: number, repository_id: number, head_sha: string): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'find_runs_at',
+    text: `select r.id from pull_requests p join runs r on r.organization_id = p.organization_id and r.id = p.run_id
+      where p.organization_id = $1 and p.repository_id = $2 and p.head_sha = $3 and p.state in ('open', 'draft')
+        and r.pushed_sha = $3 and r.status = 'completed' and not r.banned order by r.id`,
+    values: [organization_id, repository_id, head_sha],
+  })
+  return rows.map(row => row.id)
+}

@@ -123,11 +123,11 @@ export async function lastJudged(
   db: Db,
   organization_id: number,
   run_id: number,
-): Promise<{ turn: number; head_sha: string; said: string } | undefined> {
+): Promise<{ turn: number; head_sha: string; said: string; because: string | null } | undefined> {
   const { rows } = await db.query<{ turn: number; body: string }>({
     name: 'last_judged',
     text: `select turn, body from journal where organization_id = $1 and run_id = $2 and kind = 'checks_judged' order by n desc limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0] && { turn: rows[0].turn, ...(JSON.parse(rows[0].body) as { head_sha: string; said: string }) }
+  return rows[0] && { turn: rows[0].turn, ...(JSON.parse(rows[0].body) as { head_sha: string; said: string; because: string | null }) }
 }

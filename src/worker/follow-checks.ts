@@ -1,3 +1,4 @@
+import type { JournalRecord, TurnEnding } from '../agent/conversation.ts'
 import { checksFailedMessage, checksSaid } from '../agent/phases/checks-failed.ts'
 import type { CheckCommandsInput } from '../contract/checks.ts'
 import { type CheckRound, type Failing, type NextRound, nextRound, type StopReason } from '../core/check-rounds.ts'
@@ -11,7 +12,7 @@ import { getCheckSuiteSettings } from '../store/check-suite-settings.ts'
 import { type CheckRow, listChecks } from '../store/checks.ts'
 import { lastJudged, listPushes } from '../store/journal.ts'
 import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts'
-import { getRun } from '../store/runs.ts'
+import { getRun, type RunRow } from '../store/runs.ts'
 import { entry } from '../trace/entry.ts'
 import type { CheckPlacesInput } from './check-places.ts'
 import { isOnForge, lookAtForge } from './forge-checks.ts'
@@ -22,6 +23,8 @@ import { type CheckToRun, EXCERPT_CHARS, runChecks } from './run-checks.ts'
 export type Following = Omit<CheckPlacesInput, 'head_sha'> & {
   /** The attempts of this turn to mend failing checks. */
   rounds: readonly CheckRound[]
+  /** The turn began for them: they failed after the run had ended. */
+  late: boolean
   /** What the agent said when it finished. */
   answer: string
 }
@@ -32,6 +35,13 @@ export type Followed =
   | { kind: 'waiting'; seconds: number }
   | { kind: 'left' }
   | { kind: 'interrupted' }
+
+/** What a turn that begins with checks answers if there is nothing to mend. */
+export const LOOKED_AGAIN: TurnEnding = { kind: 'answer', text: 'The checks of what was pushed were looked at again.', thought: null }
+
+/** Whether the turn began because checks failed after the run had ended: nobody else has said anything in it. */
+export const isOfChecks = (run: RunRow, records: readonly JournalRecord[]): boolean =>
+  run.turn > 1 && run.pending_messages === 0 && !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
 
 /** What is known of the pushed commit. */
 type Head = { sha: string; checks: Seen[]; commands: CheckCommandsInput['checks']; settings: CheckSettings; pr: PullRequestRow | null }
@@ -65,7 +75,8 @@ async function followChecks(to: Following): Promise<Followed> {
   const known = await look()
   const age_ms = await pushedAgo(to, sha)
   // A turn that pushed nothing leaves what was said of the commit as it is.
-  if (age_ms === null && !known.some(check => check.source === 'local' && check.status !== 'completed')) return nothing
+  const to_follow = age_ms !== null || to.late || rounds.length > 0
+  if (!to_follow && !known.some(check => check.source === 'local' && check.status !== 'completed')) return nothing
   if (commands.length + known.length === 0 && !(await isOnForge(deps, base.repository))) return nothing
   if (!(await claim.move({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
   await runChecks(
@@ -152,7 +163,7 @@ async function judge(to: Following, head: Head, because: StopReason | null, next
   const untold = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
   await claim.append({
     entries: [...untold, ...fixed(to, head, because)],
-    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, said }) }],
+    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, said, because }) }],
   })
   return { kind: 'done', said }
 }

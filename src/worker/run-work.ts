@@ -20,7 +20,7 @@ import { giveSpaceBack, namedDiskFull } from './disk-full.ts'
 import { listReachable } from './egress.ts'
 import { endOf, endOfControl } from './end-of.ts'
 import { type End, endTurn } from './end-turn.ts'
-import { type Followed, followUnlessInterrupted } from './follow-checks.ts'
+import { type Followed, followUnlessInterrupted, isOfChecks, LOOKED_AGAIN } from './follow-checks.ts'
 import { type Heartbeat, LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { isToBeSetUp } from './home.ts'
 import { readInstructions } from './instructions.ts'
@@ -168,6 +168,8 @@ async function workToEnd(
   ])
   if (!started) return endOfControl(control)
   const conversation = rebuildConversation(records, run.turn)
+  const late = isOfChecks(run, records)
+  if (late) conversation.ending = LOOKED_AGAIN
   if (run.recovering_since !== null) await recordRecovery(claim, run, conversation)
   const { open_reservation, noticed } = conversation
   if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
@@ -230,7 +232,7 @@ async function workToEnd(
       on_output: liveOutput(claim),
     }).finally(stop)
   }
-  const checking = { deps, claim, setup, secrets, started: async (id: string | null) => (await openOnce()).alongside(id) }
+  const checking = { deps, claim, setup, secrets, late, started: async (id: string | null) => (await openOnce()).alongside(id) }
   const asking = { model: turn.model(model), journal: createAsideJournal(claim), redactor: secrets.redactor, timeouts: deps.model_timeouts }
   const ask = deps.model_evaluations ? createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal }) : askNobody
   for (let going_on = conversation, row = run, at = base; ; ) {

@@ -8,6 +8,7 @@ import { listRunsOfPullRequests, setBanned } from '../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../src/store/changes.ts'
 import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../src/store/check-commands.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../src/store/check-suite-settings.ts'
+import { findRunsAt } from '../../src/store/check-waits.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../src/store/checkpoint-packs.ts'
 import {
   checkpointAt,
@@ -372,6 +373,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
+  findRunsAt: (db, org) => findRunsAt(db, org, mine.repo, 'b'),
   lastJudged: (db, org) => lastJudged(db, org, mine.run),
   lastOutcome: (db, org) => lastOutcome(db, org, mine.run),
   lastSetUp: (db, org) => lastSetUp(db, org, mine.run),

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { connectFake } from '../forge/connect.ts'
+import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
@@ -75,4 +77,38 @@ test('without a check the answer is given when the first was waited for long eno
   await rows(app, `update journal set created_at = created_at - interval '1 hour' where run_id = $1 and kind = 'push_started'`, [id])
   await rows(app, 'update runs set deadline_at = now() where id = $1', [id])
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
+}, 60_000)
+
+test('a check that fails after the run has ended begins a turn, once: it is mended there, and what was given up stays so', async () => {
+  const set = { url: github.url, token: github.token, webhook_secret: SECRET }
+  const { body } = await app.call('PUT', `/v1/organizations/${app.org_id}/integrations/github`, set)
+  const recorded = examples as unknown as { name: string; examples: any[] }[]
+  const tell = (head_sha: string) => {
+    const payload = structuredClone(
+      recorded.find(({ name }) => name === 'check_run')?.examples.find(({ action }) => action === 'completed'),
+    )
+    Object.assign(payload.repository, { name: 'app', full_name: 'acme/app' })
+    payload.repository.owner.login = 'acme'
+    payload.check_run.head_sha = head_sha
+    return deliver(body.webhook_url, 'check_run', payload)
+  }
+  await app.call('PUT', `/v1/organizations/${app.org_id}/repos/check-suite-settings?repo_id=${repo_id}`, { check_retry_count: 1 })
+  const id = await start()
+  const first = await waitsFor(id)
+  say(first, 'success')
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1 })
+  github.state.checks.push({ sha: first, name: 'late', app: 'slow-app', status: 'completed', conclusion: 'failure', summary: 'at last' })
+  expect((await tell(first)).status).toBe(200)
+  const second = await waitsFor(id, first)
+  say(second, 'failure')
+  const run = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
+  expect(run.result).toContain('(not_converging)')
+  const logs = (await allLogs(app, id)).filter(entry => entry.turn === 2)
+  expect(logs[0]).toMatchObject({ message_type: 'USER_MESSAGE', observation: { source_type: 'GITHUB_CHECK_SUITE', user_id: null } })
+  expect(logs.filter(entry => entry.message_type === 'DETECT_PR_ERRORS').map(entry => entry.observation)).toMatchObject([
+    { head_sha: first, checks: [{ name: 'late', log_excerpt: 'late\n\nat last' }], attempt: 1 },
+  ])
+  expect((await tell(second)).status).toBe(200)
+  await expect.poll(async () => (await rows(app, `select 1 from forge_deliveries where outcome is null`)).length).toBe(0)
+  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({ status: 'completed', turn: 2 })
 }, 60_000)
