@@ -8,6 +8,7 @@ import { ForgeError } from '../forge/port.ts'
 import { GitError } from '../git/git-error.ts'
 import type { GitRepository } from '../git/repository-url.ts'
 import type { Services } from '../service/context.ts'
+import { tryFailingForges } from '../service/forge-health.ts'
 import { pollForges } from '../service/forge-poll.ts'
 import { doForgeTasks } from '../service/forge-tasks.ts'
 import type { Database } from '../store/database.ts'
@@ -25,7 +26,8 @@ export function forgesOf({ config, db, sealer, version }: { config: Config; db: 
 }
 
 const TASK_MS = 1_000
-const POLL_MS = 15_000
+const POLL_MS = 5_000
+const HEALTH_MS = 10_000
 const TIDY_MS = 3_600_000
 /** For how long it is known what a forge has told; it tells again what is three days old at most. */
 const KEPT_DAYS = 30
@@ -38,6 +40,7 @@ export function startForges(services: Services, log: Log): Disposable {
     while ((await doForgeTasks(services, log)) > 0);
   }
   stack.defer(repeat(TASK_MS, 'work for forges', tasks, log))
+  stack.defer(repeat(HEALTH_MS, 'trying forges again', () => tryFailingForges(services), log, 'at once'))
   stack.defer(repeat(POLL_MS, 'looking at forges', () => pollForges(services, (message, fields) => log('warn', message, fields)), log))
   const tidy = async () => {
     while ((await deleteOldForgeDeliveries(services.db, KEPT_DAYS, BATCH)) === BATCH);

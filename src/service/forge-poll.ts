@@ -1,12 +1,14 @@
 import { type ForgeRequest, mentions, OUR_MARK } from '../core/github-event.ts'
+import type { OnForge } from '../forge/forges.ts'
 import { ForgeError, type RemoteComment } from '../forge/port.ts'
 import { syncPullRequest } from '../forge/sync.ts'
 import { insertForgeDelivery } from '../store/forge-deliveries.ts'
 import { findForge } from '../store/forges.ts'
 import type { PullRequestRow } from '../store/pull-requests.ts'
 import { takeDueRemotes } from '../store/remote-pull-requests.ts'
-import { getRepository } from '../store/repositories.ts'
+import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import type { Services } from './context.ts'
+import { noteFailure } from './forge-health.ts'
 import { takeChecks } from './forge-looks.ts'
 import { mentionName, subjectOf } from './receive-github.ts'
 
@@ -20,22 +22,25 @@ const MISSED_HOURS = 24
 /** Looks at open pull requests on forges, in case nobody told us what became of them. */
 export async function pollForges(services: Services, log: (message: string, fields: Record<string, unknown>) => void): Promise<void> {
   for (const pr of await takeDueRemotes(services.db, { at_work: AT_WORK_SECONDS, others: OTHERS_SECONDS }, AT_ONCE)) {
+    const repository = await getRepository(services.db, pr.organization_id, pr.repository_id)
+    let on: OnForge | null = null
     try {
-      await lookAt(services, pr)
+      on = repository ? await services.forges.of(repository) : null
+      if (repository && on) await lookAt(services, pr, { on, repository })
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error
+      if (on) await noteFailure(services, { organization_id: pr.organization_id, id: on.connection_id }, error)
       log('a pull request could not be looked at on its forge', { code: error.code, error: error.message })
     }
   }
 }
 
-async function lookAt(services: Services, pr: PullRequestRow): Promise<void> {
+async function lookAt(services: Services, pr: PullRequestRow, place: { on: OnForge; repository: RepositoryRow }): Promise<void> {
   const { db } = services
-  const repository = await getRepository(db, pr.organization_id, pr.repository_id)
-  const on = repository && (await services.forges.of(repository))
-  if (!repository || !on || pr.remote_number === null) return
+  const { on } = place
+  if (pr.remote_number === null) return
   await syncPullRequest(db, on, pr)
-  await takeChecks({ db, organization_id: pr.organization_id, queue_seconds: services.queue_seconds }, { on, repository }, pr.head_sha)
+  await takeChecks({ db, organization_id: pr.organization_id, queue_seconds: services.queue_seconds }, place, pr.head_sha)
   const forge = await findForge(db, on.connection_id)
   if (!forge) return
   const name = mentionName(forge)

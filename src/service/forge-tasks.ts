@@ -7,6 +7,7 @@ import { type ForgeRow, findForge } from '../store/forges.ts'
 import type { Services } from './context.ts'
 import { type AnswerTask, doAnswer } from './forge-answer.ts'
 import { forgeContext, registeredRepository } from './forge-context.ts'
+import { noteFailure } from './forge-health.ts'
 import { doLook } from './forge-looks.ts'
 import { doRequest, maySucceedLater } from './forge-request.ts'
 
@@ -41,6 +42,7 @@ async function doTask(services: Services, claimed: ClaimedTask): Promise<void> {
     if (next === undefined) return
     await settleForgeTask(services.db, claimed, { task: JSON.stringify(next.task), seconds: next.seconds, outcome: null, run_id: null })
   } catch (error) {
+    await noteFailure(services, forge, error)
     const known = error instanceof ForgeError || error instanceof ServiceError
     if (!known) throw error
     const later = error instanceof ForgeError ? error.retryable : maySucceedLater(error)

@@ -73,6 +73,39 @@ export async function saveForge(db: Db, forge: NewForge, most: number): Promise<
   return rows[0]
 }
 
+/** Those that did not work when they were last tried, of all organizations. */
+export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow[]> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'list_failing_forges',
+    text: `select ${columns} from forges where problem is not null or login is null order by id limit $1`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** Why it does not work any more. */
+export async function recordForgeProblem(db: Db, organization_id: number, id: number, problem: string): Promise<void> {
+  await db.query({
+    name: 'record_forge_problem',
+    text: 'update forges set problem = $3 where organization_id = $1 and id = $2 and problem is distinct from $3',
+    values: [organization_id, id, problem],
+  })
+}
+
+/** It works, and has said who we are there. */
+export async function recordForgeIdentity(
+  db: Db,
+  organization_id: number,
+  id: number,
+  identity: { login: string; app: string | null },
+): Promise<void> {
+  await db.query({
+    name: 'record_forge_identity',
+    text: 'update forges set problem = null, login = $3, app_slug = $4 where organization_id = $1 and id = $2',
+    values: [organization_id, id, identity.login, identity.app],
+  })
+}
+
 /** Answers it as it was; undefined when there is none. */
 export async function deleteForge(db: Db, organization_id: number, url: string): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({

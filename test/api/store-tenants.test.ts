@@ -24,7 +24,7 @@ import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../src/store/forge-deliveries.ts'
-import { saveForge } from '../../src/store/forges.ts'
+import { recordForgeIdentity, recordForgeProblem, saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
 import {
   lastJudged,
@@ -301,6 +301,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
   },
   recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
+  recordForgeProblem: (db, org) => recordForgeProblem(db, org, mine.forge, 'away'),
+  recordForgeIdentity: (db, org) => recordForgeIdentity(db, org, mine.forge, { login: 'agent', app: null }),
   insertForgeDelivery: (db, org) => insertForgeDelivery(db, { ...told, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
   settleForgeTask: (db, org) =>
     settleForgeTask(
@@ -494,6 +496,7 @@ const without: Record<string, string> = {
     forgesOfOtherKeys: 'the operator',
     findForge: 'a delivery, which is signed',
     claimForgeTasks: 'whoever does it, of all',
+    listFailingForges: 'whoever tries them, of all',
     takeDueRemotes: 'whoever looks, of all',
     deleteOldForgeDeliveries: 'the sweep of all',
     webhooksOfOtherKeys: 'the operator',
@@ -621,7 +624,15 @@ test('the same calls do reach what is ours: it is the organization that kept the
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
     ...['settleDelivery', 'scheduleNext', 'requeueDelivery', 'insertDeliveries'],
-    ...['resealForge', 'recordRemote', 'recordRemoteDraft', 'insertForgeDelivery', 'settleForgeTask'],
+    ...[
+      'resealForge',
+      'recordRemote',
+      'recordRemoteDraft',
+      'insertForgeDelivery',
+      'settleForgeTask',
+      'recordForgeProblem',
+      'recordForgeIdentity',
+    ],
     'insertMessage',
     'takeMessages',
     'append',

@@ -141,6 +141,35 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
   expect(saidOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
 }, 90_000)
 
+test('a mention that nobody told of is found by looking, once; credentials that are taken back are said to be so, and work again', async () => {
+  const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
+  const { number: pr } = (await awaitEnd(app, id)).github_pull_requests[0]
+  const look = () => rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
+  github.state.comments.push({
+    id: comment_id++,
+    number: pr,
+    user: 'ada',
+    body: '@careful-agent have you seen this?',
+    created_at: new Date().toISOString(),
+  })
+  await look()
+  const passed_on = () => rows(app, `select 1 from log_entries where run_id = $1 and message_type = 'USER_GITHUB_ISSUE_COMMENT'`, [id])
+  await expect.poll(async () => (await passed_on()).length, { timeout: 40_000 }).toBe(1)
+  await awaitEnd(app, id)
+
+  const connection = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/integrations`)).body.integrations[0]
+  github.play(
+    'GET /repos/{owner}/{repo}/pulls/{pull_number}',
+    ...Array.from({ length: 8 }, () => ({ kind: 'status', status: 401 }) as const),
+  )
+  await look()
+  await expect.poll(async () => (await connection()).active, { timeout: 60_000 }).toBe(false)
+  expect((await connection()).metadata.problem).toContain('401')
+  await rows(app, `update turns set taken_at = now() - interval '1 hour' where name = 'failing forges'`)
+  await expect.poll(async () => (await connection()).active, { timeout: 70_000 }).toBe(true)
+  expect(await passed_on()).toHaveLength(1)
+}, 200_000)
+
 test('what happened to a pull request there is so here, told in whatever order; a merge that nobody told of is found by looking', async () => {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const run = await awaitEnd(app, id)
