@@ -15,6 +15,8 @@ export type Row = {
   lease_until: number | null
   deadline_at: number | null
   claimable: boolean
+  /** It waits for checks rather than for a person. */
+  of_checks: boolean
   pausing: boolean
   /** Another worker had begun the turn. */
   recovering: boolean
@@ -24,9 +26,9 @@ export type Row = {
 }
 
 /** Seconds. `fence` and `let_go`: what a worker has after a stop and after a pause. */
-export type Times = { lease: number; queue: number; turn: number; answer: number; fence: number; let_go: number }
+export type Times = { lease: number; queue: number; turn: number; answer: number; checks: number; fence: number; let_go: number }
 
-const at_rest = { owner: null, lease_until: null, claimable: false, recovering: false } as const
+const at_rest = { owner: null, lease_until: null, claimable: false, recovering: false, of_checks: false } as const
 const at_work = ({ status }: Row) => status === 'starting' || status === 'running'
 
 export const created = (now: number, times: Times): Row => ({
@@ -40,7 +42,7 @@ export function claimed(row: Row, owner: string, now: number, times: Times): Row
   const deadline_at = row.recovering ? row.deadline_at : now + times.turn
   const lease_until = leaseOf(deadline_at, now, times.lease)
   const status = row.status === 'waiting' ? 'running' : 'starting'
-  return { ...row, status, owner, epoch: row.epoch + 1, lease_until, deadline_at, claimable: false }
+  return { ...row, status, owner, epoch: row.epoch + 1, lease_until, deadline_at, claimable: false, of_checks: false }
 }
 
 /** A lease never reaches much past the deadline. */
@@ -66,7 +68,7 @@ export function heard(row: Row, epoch: number): Row | null {
 }
 
 /** How a worker ends a turn. A stop, and for what rests a pause, wins over every other end. */
-export type End = 'completed' | 'failed' | 'waiting' | 'budget' | 'let_go' | 'handed_over'
+export type End = 'completed' | 'failed' | 'waiting' | 'checks' | 'budget' | 'let_go' | 'handed_over'
 
 export function ended(row: Row, epoch: number, end: End, now: number, times: Times): Row | null {
   if (!owns(row, epoch)) return null
@@ -74,12 +76,13 @@ export function ended(row: Row, epoch: number, end: End, now: number, times: Tim
   if (!at_work(row)) return null
   // Who has said something that the agent has not heard wants the run to go on, perhaps with more.
   const goes_on = end === 'budget' && row.unheard
-  if (goes_on || end === 'let_go' || end === 'handed_over' || end === 'waiting') {
+  const of_checks = end === 'checks'
+  if (goes_on || end === 'let_go' || end === 'handed_over' || end === 'waiting' || of_checks) {
     if (row.pausing) return paused(row)
-    if (end === 'waiting')
-      return row.status === 'running'
-        ? { ...row, ...at_rest, status: 'waiting', claimable: row.unheard, deadline_at: now + times.answer }
-        : null
+    if (end === 'waiting' || of_checks) {
+      const deadline_at = now + (of_checks ? times.checks : times.answer)
+      return row.status === 'running' ? { ...row, ...at_rest, status: 'waiting', of_checks, claimable: row.unheard, deadline_at } : null
+    }
     return { ...row, ...at_rest, status: 'queued', epoch: row.epoch + 1, claimable: true, recovering: true }
   }
   if (end === 'budget') return { ...paused(row), status_reason: 'budget' }
@@ -131,11 +134,12 @@ export function resumed(row: Row, now: number, times: Times): Row | null {
   return { ...told, pausing: false }
 }
 
-/** Gives a run whose owner is gone to the next one, and ends what nobody goes on with or whose time is over. */
-export function swept(row: Row, now: number, max_losses: number): Row {
+/** Gives a run whose owner is gone to the next one, and ends what nobody goes on with or whose time is over; one that waits for checks goes on then. */
+export function swept(row: Row, now: number, max_losses: number, { queue }: Times): Row {
   const overdue = row.deadline_at !== null && row.deadline_at < now
   if (row.lease_until === null) {
     if (!overdue || (row.status !== 'queued' && row.status !== 'waiting')) return row
+    if (row.of_checks && !row.claimable) return { ...row, claimable: true, deadline_at: now + queue }
     return timedOut(row.recovering ? { ...row, epoch: row.epoch + 1 } : row)
   }
   if (row.lease_until >= now) return row

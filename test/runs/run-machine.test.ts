@@ -40,7 +40,7 @@ const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
 
 // Sums of the jumps are never near one of these.
-const times: Times = { lease: 62, queue: 1_002, turn: 2_003, answer: 3_002, fence: 5, let_go: 10 }
+const times: Times = { lease: 62, queue: 1_002, turn: 2_003, answer: 3_002, checks: 1_502, fence: 5, let_go: 10 }
 const JUMPS = [45, 400, 2_000]
 const NEAR_SECONDS = 3
 const MAX_LOSSES = 2
@@ -64,6 +64,7 @@ const sweep_deps = () =>
   ({
     db,
     max_losses: MAX_LOSSES,
+    queue_seconds: times.queue,
     log,
     host: 'h',
     driver: { end: async () => {} },
@@ -93,6 +94,7 @@ const ends: Record<RowEnd, End> = {
   completed: { kind: 'completed', text: 'done', thought: null },
   failed: { kind: 'failed', reason: 'agent_error', code: 'x', message: 'x', phase: 'agent' },
   waiting: { kind: 'waiting', approval_of: null },
+  checks: { kind: 'waiting_for_checks', seconds: times.checks },
   budget: { kind: 'paused', reason: 'budget', message: 'x' },
   let_go: { kind: 'paused', reason: 'user_request', message: 'x' },
   handed_over: { kind: 'shutdown' },
@@ -150,7 +152,7 @@ const others: Op[] = [
     model: ({ row, now }) => resumed(row, now, times),
     real: ({ id }) => resumeRun(person(), { agent_run_id: id, prompt: 'go on' }).catch(unlessRefused),
   },
-  { name: 'sweep', model: ({ row, now }) => swept(row, now, MAX_LOSSES), real: () => sweepRuns(sweep_deps()) },
+  { name: 'sweep', model: ({ row, now }) => swept(row, now, MAX_LOSSES, times), real: () => sweepRuns(sweep_deps()) },
   ...JUMPS.map(
     (seconds): Op => ({
       name: `wait ${seconds} s`,
@@ -171,7 +173,7 @@ const others: Op[] = [
 async function rowOf({ id, now }: World): Promise<Row> {
   type Stored = Omit<Row, 'status' | 'status_reason'> & { status: RunStatus; status_reason: StatusReason | null }
   const { rows } = await db.query<Stored>({
-    text: `select status, status_reason, turn, epoch, owner, extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
+    text: `select status, status_reason, turn, epoch, owner, waiting_on is not distinct from 'ci' as of_checks, extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
         extract(epoch from deadline_at - clock_timestamp())::float8 as deadline_at, runnable_at is not null as claimable,
         pause_requested_at is not null as pausing, recovering_since is not null as recovering, losses, pending_messages > 0 as unheard
       from runs where id = $1`,
