@@ -65,7 +65,7 @@ test('kill -9 in the middle of a check: the next worker runs it again as the sam
   await expect.poll(async () => (await cluster.rows(`select 1 from checks where status = 'in_progress'`)).length).toBe(1)
   first.child.kill('SIGKILL')
   await first.ended
-  expect(sandboxProcesses(first.data_dir)).toEqual([])
+  await expect.poll(() => sandboxProcesses(first.data_dir)).toEqual([])
   await checkBy(cluster, 'test -e two.txt')
   await cluster.start('work')
   await expectOnce(cluster, id)
