@@ -109,6 +109,8 @@ test('a check that fails after the run has ended begins a turn, once: it is mend
     { head_sha: first, checks: [{ name: 'late', log_excerpt: 'late\n\nat last' }], attempt: 1 },
   ])
   expect((await tell(second)).status).toBe(200)
-  await expect.poll(async () => (await rows(app, `select 1 from forge_deliveries where outcome is null`)).length).toBe(0)
+  await expect
+    .poll(async () => (await rows(app, `select 1 from forge_deliveries where outcome is null`)).length, { timeout: 30_000 })
+    .toBe(0)
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({ status: 'completed', turn: 2 })
 }, 60_000)

@@ -62,10 +62,12 @@ test('kill -9 in the middle of a check: the next worker runs it again as the sam
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'work' })
   await cluster.until(id, run => run.phase === 'evaluate')
-  await expect.poll(async () => (await cluster.rows(`select 1 from checks where status = 'in_progress'`)).length).toBe(1)
+  await expect
+    .poll(async () => (await cluster.rows(`select 1 from checks where status = 'in_progress'`)).length, { timeout: 30_000 })
+    .toBe(1)
   first.child.kill('SIGKILL')
   await first.ended
-  await expect.poll(() => sandboxProcesses(first.data_dir)).toEqual([])
+  await expect.poll(() => sandboxProcesses(first.data_dir), { timeout: 30_000 }).toEqual([])
   await checkBy(cluster, 'test -e two.txt')
   await cluster.start('work')
   await expectOnce(cluster, id)
