@@ -229,3 +229,10 @@ test('a long value of one letter keeps nobody busy, and is taken out as far as i
   for (let n = 0; n < 20; n++) shown += stream.push(`${'a'.repeat(10_000)}b`)
   expect(shown + stream.end()).not.toContain('aaaaaaaa')
 })
+
+test('of a command to a terminal nothing is held back, though a value begins as it ends', () => {
+  const mine = createRedactor([{ name: 'M', value: 'mQ7wXz2N9pLr4Ts0' }])
+  const stream = mine.stream()
+  expect(stream.push('\x1b[31mred\x1b[0m\n')).toContain('\x1b[31mred\x1b[0m')
+  expect(stream.push('then mQ7wX') + stream.push('z2N9pLr4Ts0 and') + stream.end()).toContain('then [redacted:M] and')
+})

@@ -168,6 +168,17 @@ function replaced(text: string, spans: Span[]): string {
   return clean + text.slice(at)
 }
 
+const COMMAND = /\x1b\[[0-?]*[ -/]*[@-~]/g
+const COMMAND_CHARS = 40
+
+/** A command to a terminal is shown whole: half of one would be waited for, and its last letter begins no value that anybody prints. */
+function outsideCommand(text: string, at: number): number {
+  const from = Math.max(0, at - COMMAND_CHARS)
+  for (const { index, 0: command } of text.slice(from, at + COMMAND_CHARS).matchAll(COMMAND))
+    if (from + index < at && at < from + index + command.length) return from + index + command.length
+  return at
+}
+
 /** How much of the beginning of a text is the end of a form that began before it. */
 function restOfForm(forms: readonly string[], text: string): number {
   let length = 0
@@ -184,7 +195,7 @@ function streamOf(redacted: (text: string) => string, find: (text: string) => Sp
       const text = held + piece
       const read = halfEscape(text)
       let hold = Math.min(openShape(text), read)
-      for (const view of viewsOf(text.slice(0, read))) hold = Math.min(hold, view.start(finder.begun(view.text)))
+      for (const view of viewsOf(text.slice(0, read))) hold = Math.min(hold, outsideCommand(text, view.start(finder.begun(view.text))))
       const spans = find(text)
       for (const { start, end } of spans) if (start < hold && end > hold) hold = start
       if (text.length - hold > MOST_HELD) hold = text.length

@@ -25,7 +25,7 @@ afterEach(async () => {
   }
 })
 
-const endless = `run: "echo first line; printf '\\\\033[31mred\\\\033[0m\\\\n'; tail -f /dev/null"`
+const endless = `run: "echo first line; printf '\\\\033[31mred\\\\033[0m and what follows\\\\n'; tail -f /dev/null"`
 
 test('a queued run is seen to start, its tool shows its output as it comes, and Stop ends it', async () => {
   await using someone = await visit(browser, app)
