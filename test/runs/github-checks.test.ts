@@ -54,7 +54,9 @@ test('checks of GitHub are found without being told, waited for, mended where th
   const first = await waitsFor(id)
   say(first, null)
   await expect
-    .poll(async () => (await rows(app, `select 1 from checks where head_sha = $1 and status = 'in_progress'`, [first])).length)
+    .poll(async () => (await rows(app, `select 1 from checks where head_sha = $1 and status = 'in_progress'`, [first])).length, {
+      timeout: 30_000,
+    })
     .toBe(1)
   say(first, 'failure', 'two tests failed')
   const second = await waitsFor(id, first)
