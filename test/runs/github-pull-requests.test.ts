@@ -128,6 +128,23 @@ test('what a forge refuses for good ends with a typed failure; the branch is the
   expect([again.turn, again.github_pull_requests]).toMatchObject([2, [{ number: 100 }]])
 }, 60_000)
 
+test('a forge that wants to be left alone for longer than is waited is asked again by the next turn, and a run that waits for it can be stopped', async () => {
+  github.play(CREATE, { kind: 'secondary_limit', seconds: 600 })
+  const late = await runToEnd()
+  const [failed, ...more] = (await entriesOf(late.id, 'PR_CREATION_FAILED')).map(entry => entry.observation)
+  expect([failed, more]).toMatchObject([{ code: 'rate_limited', http_status: 403, retryable: true, attempt: 1 }, []])
+  expect(failed).not.toHaveProperty('retry_in_ms')
+  await resume(late.id)
+  expect((await awaitEnd(app, late.id)).github_pull_requests).toMatchObject([{ number: 100 }])
+
+  github.play(CREATE, { kind: 'secondary_limit', seconds: 15 })
+  const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
+  await expect.poll(async () => (await entriesOf(id, 'PR_CREATION_FAILED')).length, { timeout: 30_000 }).toBe(1)
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+  expect((await awaitEnd(app, id)).status).toBe('cancelled')
+  expect(github.state.pulls).toHaveLength(1)
+}, 90_000)
+
 test('closed or merged on the forge, it is closed or merged here at the next turn, which gets a new branch', async () => {
   const run = await runToEnd()
   const [pull] = github.state.pulls
