@@ -10,11 +10,6 @@ import { sendRaw } from './raw-request.ts'
 
 // Section F of the attack list. A number stands at the beginning of a test's name, or of its describe's; most are beside what they attack.
 const later: Record<number, string> = {
-  116: 'webhooks of forges do not come in yet',
-  117: 'webhooks of forges do not come in yet',
-  118: 'webhooks of forges do not come in yet',
-  119: 'no text of a forge reaches an agent yet; what a sandbox can reach is tested in test/sandbox',
-  127: 'no secret reaches a sandbox yet; redaction comes with the secrets of runs',
   130: 'row-level security is not used, docs/decisions.md says why; test/api/store-tenants.test.ts stands in its place',
 }
 

@@ -45,7 +45,7 @@ describe('200', () => {
     expect(await told()).toHaveLength(recorded.reduce((sum, { examples }) => sum + examples.length, 0))
   }, 60_000)
 
-  test('the same delivery, and the same comment by another, are duplicates: nothing more is done', async () => {
+  test('F117 the same delivery, and the same comment by another, are duplicates: nothing more is done', async () => {
     const payload = mention()
     const first = await deliver(url, 'issue_comment', payload, { delivery: 'one' })
     expect(first.body).toMatchObject({ duplicate: false, queued: true, reason: null })
@@ -73,7 +73,7 @@ describe('400', () => {
 })
 
 describe('401', () => {
-  test('a forged delivery, in whatever way, leaves nothing behind', async () => {
+  test('F116 a forged delivery, in whatever way, leaves nothing behind', async () => {
     const before = await contents(app)
     const payload = mention({ id: 1_234 })
     const body = Buffer.from(JSON.stringify(payload))

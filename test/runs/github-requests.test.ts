@@ -71,7 +71,7 @@ const runOf = async (delivery: string): Promise<number> => {
 const saidOn = (of: number) =>
   github.state.comments.filter(comment => comment.number === of).map(({ user, body }) => [user, body.split('\n')[0]])
 
-test('who may write asks in a comment: a run begins, its trace shows the words as theirs, and its answer comes back with a link', async () => {
+test('F119 who may write asks in a comment: a run begins, its trace shows the words as theirs, and its answer comes back with a link', async () => {
   await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent please mend it\n```playbook\n- run: exit 7\n```'), {
     delivery: 'ask',
   })
@@ -102,7 +102,7 @@ test('who may write asks in a comment: a run begins, its trace shows the words a
 test.each([
   ['eve', 'eve may not write there (read)'],
   ['mallory', 'mallory may not write there (none)'],
-])('%s, who may not write, gets nothing', async (login, outcome) => {
+])('F118 %s, who may not write, gets nothing', async (login, outcome) => {
   await deliver(url, 'issue_comment', commentBy(login, '@careful-agent go'), { delivery: `by-${login}` })
   await expect.poll(async () => await outcomeOf(`by-${login}`), { timeout: 10_000 }).toEqual({ outcome, run_id: null, open: false })
   expect(saidOn(number)).toEqual([])

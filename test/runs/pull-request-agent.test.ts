@@ -29,7 +29,7 @@ test('a pull request has the words that the repository’s template asks for, of
   expect(pr.body).toBe(`## Summary\n\nCounts to two now, as asked.\n\n## Tests\n\n---\nMade by an agent run: ${run.web_url}`)
   expect(await evaluations(app, id)).toEqual([
     {
-      ...{ pr_number: 1, head_sha: pr.head_sha, verdict: 'pass' },
+      ...{ pr_number: 1, head_sha: pr.head_sha, verdict: 'pass', evaluated_by: null },
       findings: [
         {
           ...{ path: null, line: null, severity: 'warning', code: 'template_unanswered' },

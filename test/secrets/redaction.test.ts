@@ -73,7 +73,7 @@ test('the run ends well, and its commands had the values', () => {
   expect(file.tool_output).toMatchObject({ status: 'ok', replaced: 1 })
 })
 
-test('no page of the trace, no run object and no list holds a value in any form', async () => {
+test('F127 no page of the trace, no run object and no list holds a value in any form', async () => {
   expect(found('logs', JSON.stringify(logs))).toEqual([])
   for (const entry of logs)
     for (const text of [entry.thought, entry.tool_output?.output, entry.observation, entry.tool_output?.content])
