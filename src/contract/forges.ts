@@ -98,7 +98,7 @@ export const AppManifest = z
   })
   .meta({
     id: 'AppManifest',
-    examples: [{ open_url: 'https://agents.example.org/hooks/github/manifest?state=1.3f…', expires_at: '2026-11-20T11:30:00.000Z' }],
+    examples: [{ open_url: 'https://agents.example.org/hooks/github-app/manifest?state=1.3f…', expires_at: '2026-11-20T11:30:00.000Z' }],
   })
 
 export const ManifestState = z.object({ state: text(1, 500).describe('As `open_url` has it') })

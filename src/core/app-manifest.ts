@@ -17,7 +17,7 @@ export function appManifest({ name, base_url, connection_id }: { name: string; b
   return {
     name: name.slice(0, NAME_CHARS).trim(),
     url: base_url,
-    redirect_url: `${base_url}/hooks/github/callback`,
+    redirect_url: `${base_url}/hooks/github-app/callback`,
     public: false,
     default_permissions: permissions,
     ...(reachable && { hook_attributes: { url: `${base_url}/hooks/github/${connection_id}`, active: true }, default_events: events }),

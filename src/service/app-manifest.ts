@@ -48,7 +48,7 @@ export async function startAppManifest(ctx: Context, input: AppManifestInput) {
   const { key_id, sealed } = ctx.sealer.seal(place(ctx.organization_id), JSON.stringify(packed(state)))
   const text = `${ctx.organization_id}.${key_id}.${sealed.toString('base64url')}`
   return {
-    open_url: `${ctx.base_url}/hooks/github/manifest?state=${encodeURIComponent(text)}`,
+    open_url: `${ctx.base_url}/hooks/github-app/manifest?state=${encodeURIComponent(text)}`,
     expires_at: new Date(state.at + STATE_MS).toISOString(),
   }
 }

@@ -23,13 +23,13 @@ const begin = (body: Record<string, unknown> = {}) =>
 const stateOf = async () => new URL((await begin()).body.open_url).searchParams.get('state') ?? ''
 const visit = (path: string) => app.call('GET', path, undefined, { authorization: '' })
 const callback = (state: string, code = 'code-of-the-manifest') =>
-  visit(`/hooks/github/callback?state=${encodeURIComponent(state)}&code=${code}`)
+  visit(`/hooks/github-app/callback?state=${encodeURIComponent(state)}&code=${code}`)
 
 describe('200', () => {
   test('a page leads to GitHub with what the app may do, and GitHub leads back: it is connected, and its webhooks are known', async () => {
     const { status, body } = await begin({ owner: 'acme', name: 'acme-agents' })
     expect(status).toBe(200)
-    expect(AppManifest.strict().parse(body).open_url).toContain(`${app.base_url}/hooks/github/manifest?state=`)
+    expect(AppManifest.strict().parse(body).open_url).toContain(`${app.base_url}/hooks/github-app/manifest?state=`)
     const opened = new URL(body.open_url)
     const shown = await visit(opened.pathname + opened.search)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -38,7 +38,7 @@ describe('200', () => {
     expect(value(/action="([^"]+)"/)).toMatch(new RegExp(`^${github.url}/organizations/acme/settings/apps/new\\?state=`))
     const manifest = JSON.parse(value(/name="manifest" value="([^"]+)"/))
     expect(manifest).toMatchObject({
-      ...{ name: 'acme-agents', public: false, redirect_url: `${app.base_url}/hooks/github/callback` },
+      ...{ name: 'acme-agents', public: false, redirect_url: `${app.base_url}/hooks/github-app/callback` },
       default_permissions: { contents: 'write', pull_requests: 'write' },
     })
 
@@ -58,8 +58,8 @@ describe('400', () => {
   test('what is missing, and what cannot be a forge, is named', async () => {
     expectProblem(await begin({ url: 'github.com' }), 400, 'body.url')
     expectProblem(await begin({ name: 'x'.repeat(35) }), 400, 'body.name')
-    expectProblem(await visit('/hooks/github/manifest'), 400, 'query.state')
-    expectProblem(await visit(`/hooks/github/callback?state=${await stateOf()}`), 400, 'query.code')
+    expectProblem(await visit('/hooks/github-app/manifest'), 400, 'query.state')
+    expectProblem(await visit(`/hooks/github-app/callback?state=${await stateOf()}`), 400, 'query.code')
   })
 })
 
@@ -71,7 +71,7 @@ describe('401', () => {
     const altered = `${state.slice(0, middle)}${state[middle] === 'A' ? 'B' : 'A'}${state.slice(middle + 1)}`
     const before = await contents(app)
     for (const wrong of ['x', `${Number(organization) + 1}.${rest.join('.')}`, altered]) {
-      expectProblem(await visit(`/hooks/github/manifest?state=${encodeURIComponent(wrong)}`), 401)
+      expectProblem(await visit(`/hooks/github-app/manifest?state=${encodeURIComponent(wrong)}`), 401)
       expectProblem(await callback(wrong), 401)
     }
     expect(await contents(app)).toEqual(before)

@@ -39,7 +39,7 @@ test('GitHub is connected by token and as an app, listed with its repositories, 
   const wrong = await cli('connect', github.url, '--token-file', file('wrong', 'ghp_wrong'))
   expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('does not work: GitHub answered 401') })
   expect((await cli('app', github.url, '--owner', 'acme', '--name', 'agents')).out).toMatch(
-    /^http:\S+\/hooks\/github\/manifest\?state=\S+\n$/,
+    /^http:\S+\/hooks\/github-app\/manifest\?state=\S+\n$/,
   )
   expect((await cli('disconnect', github.url)).out).toBe(`disconnected ${github.url}\n`)
   expect((await cli('disconnect', github.url)).code).toBe(1)
