@@ -1,9 +1,8 @@
 import { type Changes, fields, readChanges } from './changes.ts'
 import { GitError } from './git-error.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
-import { readBranches } from './merge.ts'
+import { fetchBranches, readBranches } from './merge.ts'
 import { readMirror } from './mirror-refs.ts'
-import { refreshMirror } from './mirrors.ts'
 import { asSha } from './ref-name.ts'
 import type { GitRepository } from './repository-url.ts'
 import { runGit } from './run-git.ts'
@@ -72,13 +71,14 @@ export async function proposedChanges(
  */
 async function compared(host: GitHost, repo: GitRepository, pr: Proposed): Promise<{ base_sha: string; head_sha: string }> {
   const head_sha = asSha(pr.head_sha)
-  if ((await commitAt(host, repo.id, head_sha)) === null) await refreshMirror(host, repo, { wait_ms: FETCH_MS })
+  const base = { base: pr.base_branch, head: pr.base_branch }
+  if ((await commitAt(host, repo.id, head_sha)) === null) await fetchBranches(host, repo, base, FETCH_MS)
   if ((await commitAt(host, repo.id, head_sha)) === null) throw new GitError('failed', `the repository has the commit ${head_sha} no more`)
   if (pr.merge_sha !== null) {
     const before = pr.merge_sha === head_sha ? null : await commitAt(host, repo.id, `${asSha(pr.merge_sha)}^1`)
     return { base_sha: before ?? pr.base_sha, head_sha }
   }
-  const { base_sha } = await readBranches(host, repo.id, { base: pr.base_branch, head: pr.base_branch })
+  const { base_sha } = await readBranches(host, repo.id, base)
   return { base_sha: base_sha ?? pr.base_sha, head_sha }
 }
 
