@@ -3,8 +3,8 @@ import { opinionOf, pullRequestQuestion, together } from '../agent/phases/review
 import { evaluatePullRequest } from '../core/pull-request-findings.ts'
 import { unanswered } from '../core/pull-request-template.ts'
 import { GitError } from '../git/git-error.ts'
+import { fetchBranches } from '../git/merge.ts'
 import { tryMerge } from '../git/mergeable.ts'
-import { refreshMirror } from '../git/mirrors.ts'
 import { getChange } from '../store/changes.ts'
 import { insertEvent } from '../store/events.ts'
 import { openHeldBack } from '../store/pull-request-moves.ts'
@@ -32,7 +32,7 @@ export async function evaluateProposed(deps: AskingDeps, claim: Claim, base: Bas
   const commits = await lastSaid(claim, 'COMMIT_EVALUATION')
   const template = await readTemplate(deps, base)
   // Where the base is now: it may have moved while the agent worked. A remote that does not say so is no fault of the change.
-  await refreshMirror(deps.git, base.repository, { wait_ms: FETCH_MS }).catch(ignoreGit)
+  await fetchBranches(deps.git, base.repository, { base: pr.base_branch, head: pr.head_branch }, FETCH_MS).catch(ignoreGit)
   const by_rules = evaluatePullRequest({
     ...{ title: pr.title, description: words.description, base_branch: pr.base_branch },
     unanswered: template === null ? [] : unanswered(template, withoutOrigin(pr.body)),
