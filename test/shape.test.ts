@@ -106,7 +106,7 @@ const rooms: Record<string, Room> = {
       'src/webhooks',
       'src/worker',
     ],
-    types: ['src/config.ts', 'src/system'],
+    types: ['src/agent/related-runs.ts', 'src/config.ts', 'src/system'],
     node: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
   },
   'src/admin.ts': {

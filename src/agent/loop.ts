@@ -22,6 +22,7 @@ export type LoopInput = {
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
+  runs: ToolContext['runs']
   /** What is kept, shown and told to the model again goes through it, once; tools are run with what the model wrote. */
   redactor: Redactor
   /** The longest time-out that a command may have. */

@@ -45,6 +45,8 @@ export async function runToolCalls(
       : await runTool(tools, asked[i] ?? call, {
           redactor: input.redactor,
           sandbox: input.sandbox,
+          call_id: call.id,
+          runs: input.runs,
           signal,
           max_seconds: input.tool_seconds,
           on_output: chunk => input.on_output(call, chunk),

@@ -5,8 +5,13 @@ import type { Redactor } from '../core/redact.ts'
 import type { ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
+import type { RelatedRuns } from './related-runs.ts'
 
 export type ToolContext = {
+  /** Of the call that runs; no other of the run has the same. */
+  call_id: string
+  /** The runs that this one starts. */
+  runs: RelatedRuns
   /** The run's sandbox, once the workspace is ready in it. */
   sandbox(): Promise<Sandbox>
   signal: AbortSignal

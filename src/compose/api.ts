@@ -2,37 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { errorText } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
-import { usualMode } from '../egress/environment.ts'
-import { post } from '../egress/post.ts'
-import { resolveBase } from '../git/base-resolver.ts'
-import { gitServer } from '../git/git-server.ts'
-import { localForge } from '../git/local-forge.ts'
-import { readRepositoryUrl } from '../git/registered-url.ts'
 import { createApp } from '../http/app.ts'
 import { hostName } from '../http/security-headers.ts'
 import { Feeds } from '../live/feeds.ts'
-import { accessFinder } from '../service/authenticate.ts'
-import type { Services } from '../service/context.ts'
 import type { Started } from '../service/first-start.ts'
-import { createLimiter } from '../service/limits.ts'
-import { createLogPages } from '../service/log-pages.ts'
-import { runHeadFinder } from '../service/run-logs.ts'
 import { newSignInLink } from '../service/sessions.ts'
 import { workerState } from '../service/worker-state.ts'
 import { notifyWatched } from '../store/notify.ts'
 import { countSealedOtherwise } from '../store/secrets.ts'
-import { readTrees } from '../worker/read-trees.ts'
 import { prepareFirstStart } from './first-start.ts'
 import { startForges } from './forges.ts'
-import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
-import { outgoingOf } from './webhooks.ts'
+import { createServices } from './services.ts'
 
 const CLOSE_MS = 500
 /** In this time clients see that their idle connections were closed. */
 const HANG_UP_MS = 100
 const REFRESH_MS = 200
-const LOG_PAGES_BYTES = 64 * 1024 * 1024
 
 export type RunningApi = AsyncDisposable & {
   base_url: string
@@ -47,17 +33,8 @@ export type RunningApi = AsyncDisposable & {
 
 /** Answers HTTP until disposed of: then streams and requests end, those under way with their answer. */
 export async function startApi(parts: Parts): Promise<RunningApi> {
-  const { config, db, hub, git, models, author, log } = parts
+  const { config, db, hub, sealer, log } = parts
   const first = await prepareFirstStart(parts)
-  const rates = {
-    standard: config.AGENTRUN_LIMIT_STANDARD,
-    agent_creation: config.AGENTRUN_LIMIT_AGENT_CREATION,
-    setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
-    log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
-    token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
-    session: config.AGENTRUN_LIMIT_SESSION,
-  }
-  const { sealer } = parts
   const unreadable = await countSealedOtherwise(db, sealer.key_ids)
   if (unreadable > 0)
     log(
@@ -65,32 +42,9 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY and the previous ones: set them again, or give that key as a previous one',
       { count: unreadable },
     )
-  const outgoing = outgoingOf(parts)
   const stopped = new AbortController()
-  const services: Services = {
-    db,
-    findAccess: accessFinder(db),
-    findRunHead: runHeadFinder(db),
-    limiter: createLimiter(db, rates),
-    log_pages: createLogPages(LOG_PAGES_BYTES),
-    base_url: '',
-    models,
-    resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
-    forge: localForge(git, author),
-    forges: parts.forges,
-    allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
-    git_server: gitServer(git),
-    readTrees: (run, between) => readTrees({ db, git, log }, run, between),
-    commit_trailer: author.trailer,
-    sealer,
-    known_values: ownCredentials(parts),
-    readRepositoryUrl: url =>
-      readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
-    usual_egress: usualMode(config.AGENTRUN_EGRESS_MIRRORS),
-    queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
-    postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: stopped.signal }),
-    allow_private_webhooks: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
-  }
+  let base_url = ''
+  const services = createServices(parts, () => base_url, stopped.signal)
   let draining = false
   let closing = false
   const readiness = await watchReadiness(parts)
@@ -119,10 +73,10 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     log,
   })
   const address = await app.listen({ host: config.AGENTRUN_HOST, port: config.AGENTRUN_PORT })
-  services.base_url = config.AGENTRUN_BASE_URL ?? address
+  base_url = config.AGENTRUN_BASE_URL ?? address
   const forges = startForges(services, log)
   return {
-    base_url: services.base_url,
+    base_url,
     ...first,
     signInLink: () => newSignInLink(services, first.started.user_id),
     streams,

@@ -4,9 +4,11 @@ import { prepareSocketFolder } from '../egress/socket.ts'
 import { observeDriver } from '../worker/observe-driver.ts'
 import { Templates } from '../worker/templates.ts'
 import { Worker } from '../worker/worker.ts'
+import { childRuns } from './child-runs.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 import { createSandboxDriver } from './sandbox-driver.ts'
+import { createServices } from './services.ts'
 
 /** A run must not be able to take what the service and its database need. */
 const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2))
@@ -36,6 +38,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const deps = {
     db,
     hub,
+    children: childRuns(createServices(parts, baseUrl, new AbortController().signal)),
     driver,
     templates,
     sandbox_limits,

@@ -3,7 +3,7 @@
  * that is added later too.
  */
 export const tools_without_effect = [
-  ...['read', 'search', 'plan', 'ask', 'finish'],
+  ...['read', 'search', 'plan', 'ask', 'finish', 'start_run', 'get_run'],
   ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'git_push'],
 ] as const
 

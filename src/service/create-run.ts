@@ -118,6 +118,7 @@ export async function acceptRun(
     base_sha: base.sha,
     auto_create_pr,
     parent_run_id: input.parent_run_id ?? null,
+    repository_ids: ctx.actor.repository_ids,
     budget_max_cost_usd: budget.max_cost_usd ?? null,
     budget_max_steps: budget.max_steps ?? null,
     budget_max_active_seconds: budget.max_active_seconds ?? null,

@@ -31,7 +31,8 @@ export async function doRequest(
   const source: MessageSource = { source_type: request.by === 'review' ? 'GITHUB_PR_REVIEW' : 'GITHUB', comment: commentEntry(request) }
   const base_ref = request.is_pull_request ? await branchOf(ctx, on, repository, request.number) : null
   return ctx.db.transaction(async tx => {
-    const within = { ...ctx, db: joined(tx) }
+    // Who may write there may not write everywhere else that the owner of the connection can.
+    const within = { ...ctx, db: joined(tx), actor: { ...ctx.actor, repository_ids: [repository.id] } }
     const known = await runOf(within, claimed, request, repository)
     if (known?.banned) return `run ${known.id} is banned`
     const input = { prompt, repo_id: repository.id, title: request.title.slice(0, limits.title_chars).toWellFormed() || null, base_ref }

@@ -1,5 +1,6 @@
 import type { ForkRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun } from '../contract/runs.ts'
+import { narrowed } from '../core/repository-bounds.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { titleOf } from '../core/title.ts'
 import { traceUrl } from '../core/trace-url.ts'
@@ -49,6 +50,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
       title: input.prompt == null ? parent.title : titleOf(prompt),
       base_sha: files?.base_sha ?? parent.base_sha,
       parent_run_id: parent.id,
+      repository_ids: narrowed(parent.repository_ids, ctx.actor.repository_ids),
       forked_at_seq: input.from_seq,
       deadline_seconds: ctx.queue_seconds,
     })

@@ -1,8 +1,10 @@
 import type { ResumeRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun } from '../contract/runs.ts'
+import { narrowed } from '../core/repository-bounds.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { append } from '../store/append.ts'
+import { setRepositoryBounds } from '../store/child-runs.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { insertMessage, type MessageMode } from '../store/messages.ts'
@@ -50,6 +52,8 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
         webhooks: webhooks ?? undefined,
       })
 
+    if (ctx.actor.repository_ids !== null)
+      await setRepositoryBounds(tx, ctx.organization_id, run.id, narrowed(run.repository_ids, ctx.actor.repository_ids))
     const prompt = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
     const mode = deliveryOf(run, input.mode ?? 'steer')
     const finished = isTerminal(run.status)

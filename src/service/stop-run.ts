@@ -1,5 +1,6 @@
 import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal, sourcesOf } from '../core/run-status.ts'
+import { lockLiveChildRuns } from '../store/child-runs.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyOwner, notifyRun } from '../store/notify.ts'
@@ -19,9 +20,20 @@ export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   })
 }
 
-/** The stop itself, for whoever holds the lock of the run. */
+/** The stop itself, for whoever holds the lock of the run: of the run, and of all that its agent has started. */
 export async function stopLockedRun(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   if (run.status === 'cancelling' || isTerminal(run.status)) return
+  // All locks of runs before the first event, which takes that of the organization. None can be added below a run that we hold.
+  const runs = [run]
+  for (let above = [run]; above.length > 0; runs.push(...above)) {
+    const ids = above.map(({ id }) => id)
+    above = await lockLiveChildRuns(tx, ctx.organization_id, ids)
+  }
+  for (const each of runs) await stopOne(tx, ctx, each)
+}
+
+async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
+  if (run.status === 'cancelling') return
   // One that lost its worker has something open that the sweep closes first.
   const leased = run.status === 'starting' || run.status === 'running' || run.recovering_since !== null
   await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)

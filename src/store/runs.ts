@@ -70,6 +70,8 @@ export type RunRow = {
   last_progress_at: Date
   deadline_at: Date | null
   traceparent: string | null
+  /** The only repositories that its agent may start child runs in; null: all. */
+  repository_ids: number[] | null
   runnable_at: Date | null
   stop_requested_at: Date | null
   stop_requested_by: number | null
@@ -82,7 +84,7 @@ export type ShownRun = RunRow & { queue_position: number | null; ownerless: bool
 
 // The place in the order in which the organization's own runs are claimed, answered ones that wait included; $1 is the organization, so
 // it is found once a statement. Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
-const columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
+export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
   where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
   case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
   case when r.status = 'running' then (select j.kind from journal j
@@ -109,6 +111,8 @@ export type NewRun = {
   parent_run_id: number | null
   /** The entry of its parent at which it parted; absent: it is no fork. */
   forked_at_seq?: number
+  /** The only repositories that its agent may start child runs in; absent or null: all. */
+  repository_ids?: readonly number[] | null
   budget_max_cost_usd: string | null
   budget_max_steps: number | null
   budget_max_active_seconds: number | null
@@ -122,8 +126,8 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
     name: 'insert_run',
     text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, deadline_at, forked_at_seq)
-      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21)
+        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22)
         returning id, organization_id, user_id, repository_id, model
       ), made as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
@@ -152,6 +156,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.budget_max_wall_seconds,
       run.deadline_seconds,
       run.forked_at_seq ?? null,
+      run.repository_ids ?? null,
     ],
   })
   return only(rows)
@@ -160,7 +165,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
 export async function getRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
     name: 'get_run',
-    text: `select ${columns} from runs r where r.organization_id = $1 and r.id = $2`,
+    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2`,
     values: [organization_id, id],
   })
   return rows[0]
@@ -170,7 +175,7 @@ export async function getRun(db: Db, organization_id: number, id: number): Promi
 export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
     name: 'lock_run',
-    text: `select ${columns} from runs r where r.organization_id = $1 and r.id = $2 for update of r`,
+    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2 for update of r`,
     values: [organization_id, id],
   })
   return rows[0]
@@ -222,7 +227,7 @@ export async function listRuns(
   const where = conditions.join(' and ')
   const page = await db.query<ShownRun>({
     // The page first: what is not shown is not looked at.
-    text: `select ${columns} from (select * from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) r
+    text: `select ${shown_columns} from (select * from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) r
       order by r.id desc`,
     values: [...values, limit, skip],
   })

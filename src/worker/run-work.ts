@@ -14,7 +14,9 @@ import { getRun, type RunRow } from '../store/runs.ts'
 import { patient } from '../store/undone.ts'
 import { type AskingDeps, createAsideJournal } from './aside-journal.ts'
 import { type Base, prepareBase } from './base.ts'
+import { costOfChildren, relatedRuns } from './child-runs.ts'
 import { Claim, FencedError } from './claim.ts'
+import { closeFiles, FINISH_MS, type Opened } from './close-files.ts'
 import type { Control } from './control.ts'
 import { giveSpaceBack, namedDiskFull } from './disk-full.ts'
 import { listReachable } from './egress.ts'
@@ -42,12 +44,6 @@ import type { WorkerDeps } from './settings.ts'
 import { leftOutBySetup, setupOf } from './setup.ts'
 import { watchLimits } from './turn-limits.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
-
-/** How long an end waits until the last checkpoint is stored. */
-const FINISH_MS = 10_000
-const STOP_MS = 1_000
-/** Shorter than what a worker has to let go of a run that is to pause. */
-const PAUSE_MS = 5_000
 
 /** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
@@ -86,21 +82,6 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }
 
-/** The sandboxes go before the end can be read: then no process of the run is left, and what it made of its files is kept. */
-async function closeFiles(opened: Opened, end: End): Promise<void> {
-  const workspace = await opened.workspace?.catch(() => null)
-  if (!workspace) return
-  await workspace.sandbox.stop()
-  if (end.kind !== 'lost') await workspace.tellBlocked()
-  if (end.kind !== 'lost') await workspace.checkpoints.finish(patienceOf(end))
-  await workspace[Symbol.asyncDispose]()
-}
-
-function patienceOf(end: End): number {
-  if (end.kind === 'stop') return STOP_MS
-  return end.kind === 'paused' && end.reason === 'user_request' ? PAUSE_MS : FINISH_MS
-}
-
 /** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */
 async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
   const failure: End = {
@@ -119,9 +100,6 @@ async function writeEnd(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): 
     }
   }
 }
-
-/** The run's workspace once somebody asked for it, and `current` when it is there; none is opened after the turn has ended. */
-type Opened = { workspace?: Promise<Workspace>; current: Workspace | null; ended: boolean }
 
 async function workToEnd(
   deps: WorkerDeps,
@@ -198,6 +176,7 @@ async function workToEnd(
   const instructions = secrets.redactor.text(said)
   const estimate = createTokenEstimate(instructions, toolSpecs(tools))
   const meter = watchLimits(deps, run, { model, estimate, noticed }, beat.worked_ms, control)
+  meter.childrenCost(await costOfChildren(claim))
   if (open_reservation !== null) {
     meter.charged(open_reservation)
     conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
@@ -216,6 +195,7 @@ async function workToEnd(
       retry: { ...retryPolicy, left_ms: meter.left_ms },
       timeouts: deps.model_timeouts,
       sandbox,
+      runs: relatedRuns(deps, claim, control, meter.childrenCost),
       redactor: secrets.redactor,
       tool_seconds: deps.tool_seconds,
       sandboxReady: () => opened.current !== null,

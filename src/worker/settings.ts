@@ -10,6 +10,7 @@ import type { SandboxDriver, SandboxLimits } from '../sandbox/port.ts'
 import type { Transactional } from '../store/database.ts'
 import type { ServiceUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
+import type { ChildRuns } from './child-runs.ts'
 import type { EgressSettings } from './egress.ts'
 import type { Templates } from './templates.ts'
 
@@ -20,6 +21,8 @@ export type CheckpointLimits = { max_file_bytes: number; max_pack_bytes: number;
 export type WorkerDeps = {
   db: Transactional
   hub: Hub
+  /** What agents start runs by. */
+  children: ChildRuns
   driver: SandboxDriver
   templates: Templates
   /** Of the sandbox that the agent's commands run in. */

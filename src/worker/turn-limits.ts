@@ -13,6 +13,15 @@ import type { WorkerDeps } from './settings.ts'
 const SLACK_MS = 50
 const MAX_OUTPUT_TOKENS = 32_000
 
+export type TurnMeter = Meter & {
+  charged(charge: Pick<Reservation, 'cost_usd'>): void
+  /** What the child runs of the run have cost and may still cost, from now on. */
+  childrenCost(usd: number): void
+  left_ms(): number
+  left_usd(): number | null
+  watch(): () => void
+}
+
 /**
  * Counts what a turn spends, over all its owners; says before each model call what it may take, and what the agent is told of limits that
  * are near; from `watch` on, until its answer is called, interrupts the step that is at work when a limit of time is reached. `noticed`: the notices that were given already.
@@ -23,7 +32,7 @@ export function watchLimits(
   { model, estimate, noticed }: { model: Model; estimate: TokenEstimate; noticed: Set<string> },
   worked_ms: () => number,
   control: Control,
-): Meter & { charged(charge: Pick<Reservation, 'cost_usd'>): void; left_ms(): number; left_usd(): number | null; watch(): () => void } {
+): TurnMeter {
   const budget: RunBudget = {
     max_cost_usd: run.budget_max_cost_usd,
     max_steps: run.budget_max_steps,
@@ -32,6 +41,7 @@ export function watchLimits(
   }
   let steps = run.steps
   let cost = Number(run.cost_usd)
+  let children_cost = 0
   // The claim set updated_at: all three by the clock of the database, and from there on by ours.
   const asked_ms_ago = run.updated_at.getTime() - run.turn_started_at.getTime()
   const deadline_in_ms = run.deadline_at === null ? null : run.deadline_at.getTime() - run.updated_at.getTime()
@@ -40,7 +50,7 @@ export function watchLimits(
     turn_wall_ms: asked_ms_ago + worked_ms(),
     turn_active_ms: run.turn_active_ms + worked_ms(),
   })
-  const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost)
+  const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost - children_cost)
   const month = watchMonth(deps.db, run.organization_id)
   const near = (spent: Spent, context_tokens: number) => {
     const turn_seconds = deps.turn_wall_seconds - Math.floor(((deadline_in_ms ?? 0) - worked_ms()) / 1_000)
@@ -55,7 +65,7 @@ export function watchLimits(
 
   return {
     plan(messages, turn) {
-      const spent = { ...time(), run_steps: steps, run_cost_usd: cost, turn_steps: turn.steps, turn_tokens: turn.tokens }
+      const spent = { ...time(), run_steps: steps, run_cost_usd: cost + children_cost, turn_steps: turn.steps, turn_tokens: turn.tokens }
       const reached = limitReached(spent, budget, deps.ceilings)
       if (reached !== null) return { kind: 'limit', limit: reached }
       const input_tokens = model.scripted ? 0 : estimate.of(messages)
@@ -63,7 +73,7 @@ export function watchLimits(
       const told = notice === null || model.scripted ? 0 : estimate.of([...messages, notice.message]) - input_tokens
       const call = { model: run.model, input_tokens: input_tokens + told, max_output_tokens: MAX_OUTPUT_TOKENS }
       const { fits, reservation } = reserve(call, model.price, left_usd())
-      if (!fits) return { kind: 'limit', limit: shortOf(cost, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
+      if (!fits) return { kind: 'limit', limit: shortOf(cost + children_cost, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
       return { kind: 'call', reservation, notice }
     },
     async afford({ cost_usd }): Promise<LimitReached | null> {
@@ -76,6 +86,9 @@ export function watchLimits(
     },
     charged(charge) {
       cost += Number(charge.cost_usd ?? 0)
+    },
+    childrenCost(usd) {
+      children_cost = usd
     },
     left_usd,
     left_ms: () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms()),

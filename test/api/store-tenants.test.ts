@@ -19,6 +19,7 @@ import {
   saveCheckpoints,
 } from '../../src/store/checkpoints.ts'
 import { type CheckReport, listCheckNames, listChecks, saveCheck } from '../../src/store/checks.ts'
+import { costOfChildRuns, generationOf, listChildRuns, lockLiveChildRuns, setRepositoryBounds } from '../../src/store/child-runs.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
@@ -114,6 +115,7 @@ let mine: {
   claimed: number
   forge: number
 }
+let mine_child: number
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -129,6 +131,8 @@ beforeAll(async () => {
     ],
   })
   await putRun(app, id, 'running')
+  mine_child = (await createRun(app, { prompt: 'x', parent_run_id: id })).id
+  await rows(app, `update runs set source_type = 'PARENT_RUN', cost_usd = 1 where id = $1`, [mine_child])
   const [row] = await rows<{ epoch: number }>(
     app,
     `update runs set workspace = '/w', branch = 'h', finished_at = now() where id = $1 returning epoch`,
@@ -362,6 +366,11 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
   saveCheckpoints: (_, org) =>
     saveCheckpoints(app.db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
+  listChildRuns: (db, org) => listChildRuns(db, org, mine.run),
+  lockLiveChildRuns: (db, org) => lockLiveChildRuns(db, org, [mine.run]),
+  generationOf: async (db, org) => (await generationOf(db, org, mine_child)) > 0,
+  costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
+  setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
@@ -582,6 +591,7 @@ test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothi
 
 test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
   const readers = [
+    ...['listChildRuns', 'lockLiveChildRuns'],
     'getArtifact',
     'getChange',
     'getCustomPrompt',
@@ -655,7 +665,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'setSetupStatus',
     'recordNextBranch',
     ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'editPullRequest', 'mirrorRemote', 'markMerged'],
-    'askApproval',
+    ...['askApproval', 'setRepositoryBounds'],
     ...['touchPullRequest', 'insertComment', 'updateComment', 'deleteComment'],
   ]
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {

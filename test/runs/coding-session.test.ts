@@ -108,7 +108,9 @@ describe('a coding session of a model, with parallel calls', () => {
   test("the agent is given the repository's instructions and its tools, and sees what it did", () => {
     const first = app.model.requests[0]?.body as { messages: { role: string; content: string }[]; tools: { function: { name: string } }[] }
     expect(first.messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining('Be brief.') })
-    expect(first.tools.map(tool => tool.function.name)).toEqual(['shell', 'read', 'write', 'edit', 'search', 'plan', 'ask', 'finish'])
+    expect(first.tools.map(tool => tool.function.name)).toEqual([
+      ...['shell', 'read', 'write', 'edit', 'search', 'plan', 'ask', 'start_run', 'get_run', 'finish'],
+    ])
     const second = app.model.requests[1]?.body as { messages: { role: string; content: string; tool_call_id?: string }[] }
     expect(second.messages.slice(-2).map(message => message.role)).toEqual(['tool', 'tool'])
     expect(second.messages.at(-1)?.content).toContain('export const one = 1')

@@ -2,11 +2,13 @@ import type { ToolTable } from '../tool.ts'
 import { ask } from './ask.ts'
 import { edit } from './edit.ts'
 import { finish } from './finish.ts'
+import { get_run } from './get-run.ts'
 import { plan } from './plan.ts'
 import { read } from './read.ts'
 import { search } from './search.ts'
 import { shell } from './shell.ts'
+import { start_run } from './start-run.ts'
 import { write } from './write.ts'
 
 /** The tools of the plan agent. To add one: its input in contract/tools.ts, a file here, a line in this table. */
-export const tools: ToolTable = { shell, read, write, edit, search, plan, ask, finish }
+export const tools: ToolTable = { shell, read, write, edit, search, plan, ask, start_run, get_run, finish }

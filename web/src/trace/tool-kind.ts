@@ -11,6 +11,8 @@ const agent_tools: Record<ToolName, ToolKind> = {
   search: 'search',
   ask: 'question',
   plan: 'tool',
+  start_run: 'tool',
+  get_run: 'tool',
   finish: 'tool',
 }
 /** What the service itself does for a run. */

@@ -1,0 +1,57 @@
+import { usualMode } from '../egress/environment.ts'
+import { post } from '../egress/post.ts'
+import { resolveBase } from '../git/base-resolver.ts'
+import { gitServer } from '../git/git-server.ts'
+import { localForge } from '../git/local-forge.ts'
+import { readRepositoryUrl } from '../git/registered-url.ts'
+import { accessFinder } from '../service/authenticate.ts'
+import type { Services } from '../service/context.ts'
+import { createLimiter } from '../service/limits.ts'
+import { createLogPages } from '../service/log-pages.ts'
+import { runHeadFinder } from '../service/run-logs.ts'
+import { readTrees } from '../worker/read-trees.ts'
+import { ownCredentials } from './own-credentials.ts'
+import type { Parts } from './parts.ts'
+import { outgoingOf } from './webhooks.ts'
+
+const LOG_PAGES_BYTES = 64 * 1024 * 1024
+
+/** What the verbs work with, for the API and for agents that ask for what it does. `signal`: ends what is sent meanwhile. */
+export function createServices(parts: Parts, baseUrl: () => string, signal: AbortSignal): Services {
+  const { config, db, git, models, author, log, sealer } = parts
+  const outgoing = outgoingOf(parts)
+  const rates = {
+    standard: config.AGENTRUN_LIMIT_STANDARD,
+    agent_creation: config.AGENTRUN_LIMIT_AGENT_CREATION,
+    setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
+    log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
+    token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
+    session: config.AGENTRUN_LIMIT_SESSION,
+  }
+  return {
+    db,
+    findAccess: accessFinder(db),
+    findRunHead: runHeadFinder(db),
+    limiter: createLimiter(db, rates),
+    log_pages: createLogPages(LOG_PAGES_BYTES),
+    get base_url() {
+      return baseUrl()
+    },
+    models,
+    resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
+    forge: localForge(git, author),
+    forges: parts.forges,
+    allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
+    git_server: gitServer(git),
+    readTrees: (run, between) => readTrees({ db, git, log }, run, between),
+    commit_trailer: author.trailer,
+    sealer,
+    known_values: ownCredentials(parts),
+    readRepositoryUrl: url =>
+      readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
+    usual_egress: usualMode(config.AGENTRUN_EGRESS_MIRRORS),
+    queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: signal }),
+    allow_private_webhooks: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
+  }
+}

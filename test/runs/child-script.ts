@@ -1,0 +1,19 @@
+import type { FakeReply, FakeScript, SeenRequest } from '../model/fake-server.ts'
+
+/** What the agents of several runs do, by a word of their prompt; a parent, whose calls hold the prompts of its children, comes before them. */
+export type Plays = Record<string, (step: number, request: SeenRequest) => FakeReply | Promise<FakeReply>>
+
+/** The conversation of a request, in either protocol. */
+export const toldIn = ({ body }: Pick<SeenRequest, 'body'>) => JSON.stringify(body.messages ?? body.input)
+
+/** `step`: how many outcomes of tools the agent has been given. */
+export const playedBy =
+  (plays: Plays): FakeScript =>
+  request => {
+    const told = toldIn(request)
+    const play = Object.entries(plays).find(([word]) => told.includes(word))?.[1]
+    return play?.(told.match(/"role":"tool"|"type":"function_call_output"/g)?.length ?? 0, request) ?? { text: 'Nobody knows me.' }
+  }
+
+export const startRun = (prompt: string, more: Record<string, unknown> = {}) => ({ name: 'start_run', arguments: { prompt, ...more } })
+export const getRun = (more: Record<string, unknown> = {}) => ({ name: 'get_run', arguments: more })
