@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { readConfig } from './config.ts'
 
 test('an empty environment is a working configuration', () => {
@@ -48,7 +48,9 @@ test('a sandbox in a pod needs to know its image, node, claim and cluster, and s
 })
 
 test('a value may come from a file, without its last line break', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'config-')), 'token')
+  const folder = mkdtempSync(join(tmpdir(), 'agentrun-config-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'token')
   writeFileSync(file, 'a-token-of-24-characters-or-more\n')
   expect(readConfig({ AGENTRUN_INIT_TOKEN_FILE: file }).AGENTRUN_INIT_TOKEN).toBe('a-token-of-24-characters-or-more')
   expect(() => readConfig({ AGENTRUN_INIT_TOKEN_FILE: '/nowhere' })).toThrow('AGENTRUN_INIT_TOKEN_FILE')
