@@ -11,6 +11,7 @@ import { sandboxNode } from '../src/system/sandbox-node.ts'
 import { ownSecretKey } from '../src/system/secret-key.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
 import { createTestDatabase } from './database.ts'
+import { no_reviews } from './runs/service-process.ts'
 
 export const TOKEN = 'test-token-of-the-first-admin-0123456789'
 
@@ -56,8 +57,6 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
   // Tests stop in the middle of things: what a worker does with its grace has tests of its own.
   const at_once = { AGENTRUN_SHUTDOWN_GRACE_SECONDS: '0' }
-  // A model that plays a script has answers for its agent, and for reviewers where a test is about them.
-  const no_reviews = { AGENTRUN_MODEL_EVALUATIONS: '0' }
   const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...at_once, ...no_reviews, ...env })
   const logs: App['logs'] = []
   const service = stack.use(

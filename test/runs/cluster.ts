@@ -50,7 +50,6 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
     AGENTRUN_INIT_TOKEN: TOKEN,
     AGENTRUN_INIT_REPO_URL: repository,
     AGENTRUN_SECRET_KEY: '0'.repeat(64),
-    AGENTRUN_MODEL_EVALUATIONS: '0',
     OPENAI_COMPATIBLE_BASE_URL: model.base_url,
     AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
     ...pricedProvider(model),

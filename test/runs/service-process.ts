@@ -13,6 +13,9 @@ export type ServiceProcess = {
   ended: Promise<{ code: number | null; signal: string | null; output: string }>
 }
 
+/** A model that plays a script has answers for its agent, and for reviewers where a test is about them. */
+export const no_reviews = { AGENTRUN_MODEL_EVALUATIONS: '0' }
+
 /** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. */
 export async function startServiceProcess(
   env: Record<string, string>,
@@ -21,7 +24,7 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const log = log_file === null ? 'pipe' : openSync(log_file, 'a')
   const child = spawn(process.execPath, [main, role], {
-    env: { ...program_env, AGENTRUN_PORT: '0', ...env },
+    env: { ...program_env, ...no_reviews, AGENTRUN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', log],
   })
   if (typeof log === 'number') closeSync(log)
