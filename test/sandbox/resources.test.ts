@@ -42,7 +42,8 @@ test.each(drivers)(
     expect(memory_kills).toBe(result.memory_kills)
     expect(peak_memory_bytes).toBeGreaterThan(200 * mebibyte)
     expect(await kept).toMatchObject({ text: String(100 << 20), memory_kills: 0 })
-    expect(await box.shell('echo alive')).toMatchObject({ text: 'alive\n', memory_kills: 0 })
+    // What the shell says of a job that was killed may come with the next command.
+    expect(await box.shell('echo alive')).toMatchObject({ text: expect.stringMatching(/^alive\n$/m), memory_kills: 0 })
   },
   90_000,
 )
