@@ -1,0 +1,22 @@
+import type { RunRow } from '../store/runs.ts'
+import type { Claim } from './claim.ts'
+import type { Opened } from './close-files.ts'
+import type { Control } from './control.ts'
+import type { End } from './end-turn.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import type { ObservedTurn } from './observe-turn.ts'
+import type { WorkerDeps } from './settings.ts'
+
+/** A turn of a claimed run and what it works with. `opened`: the files that it opened, which whoever started it closes. */
+export type TurnOf = {
+  deps: WorkerDeps
+  claim: Claim
+  run: RunRow
+  control: Control
+  beat: Heartbeat
+  opened: Opened
+  observed: ObservedTurn
+}
+
+/** What is done in a turn, to its end. Nothing of the end is written; a rejection becomes one. */
+export type Turn = (of: TurnOf) => Promise<End>
