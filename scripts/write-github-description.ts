@@ -18,8 +18,12 @@ const OPERATIONS: [string, string[]][] = [
   ['/repos/{owner}/{repo}/pulls/{pull_number}', ['get', 'patch']],
   ['/repos/{owner}/{repo}/pulls/{pull_number}/merge', ['put']],
   ['/repos/{owner}/{repo}/issues/{issue_number}/comments', ['get', 'post']],
+  ['/repos/{owner}/{repo}/issues/comments/{comment_id}', ['patch', 'delete']],
   ['/repos/{owner}/{repo}/commits/{ref}/check-runs', ['get']],
-  ['/repos/{owner}/{repo}/commits/{ref}/status', ['get']],
+  ['/repos/{owner}/{repo}/commits/{ref}/statuses', ['get']],
+  ['/repos/{owner}/{repo}/check-runs', ['post']],
+  ['/repos/{owner}/{repo}/check-runs/{check_run_id}', ['patch']],
+  ['/repos/{owner}/{repo}/statuses/{sha}', ['post']],
   ['/repos/{owner}/{repo}/collaborators/{username}/permission', ['get']],
 ]
 

@@ -11,6 +11,7 @@ import type { Services } from '../service/context.ts'
 import { tryFailingForges } from '../service/forge-health.ts'
 import { pollForges } from '../service/forge-poll.ts'
 import { doForgeTasks } from '../service/forge-tasks.ts'
+import { markRuns } from '../service/run-marks.ts'
 import type { Database } from '../store/database.ts'
 import { deleteOldForgeDeliveries } from '../store/forge-deliveries.ts'
 import { repeat } from '../worker/repeat.ts'
@@ -33,13 +34,17 @@ const TIDY_MS = 3_600_000
 const KEPT_DAYS = 30
 const BATCH = 1_000
 
-/** Does what forges tell of, and looks at what they do not, until disposed of. */
+/** Does what forges tell of, looks at what they do not, and shows them how runs stand, until disposed of. */
 export function startForges(services: Services, log: Log): Disposable {
   const stack = new DisposableStack()
   const tasks = async () => {
     while ((await doForgeTasks(services, log)) > 0);
   }
   stack.defer(repeat(TASK_MS, 'work for forges', tasks, log))
+  const marks = async () => {
+    while ((await markRuns(services, log)) > 0);
+  }
+  stack.defer(repeat(TASK_MS, 'telling forges of runs', marks, log))
   stack.defer(repeat(HEALTH_MS, 'trying forges again', () => tryFailingForges(services), log, 'at once'))
   stack.defer(repeat(POLL_MS, 'looking at forges', () => pollForges(services, (message, fields) => log('warn', message, fields)), log))
   const tidy = async () => {

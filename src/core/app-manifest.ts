@@ -1,7 +1,7 @@
 import { isPrivateHost } from './public-address.ts'
 
 /** What an app needs to do here: no more. */
-const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'read', statuses: 'read', metadata: 'read' }
+const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', statuses: 'write', metadata: 'read' }
 const events = [
   ...['issue_comment', 'issues', 'pull_request', 'pull_request_review', 'pull_request_review_comment'],
   ...['check_run', 'check_suite', 'status', 'push'],

@@ -49,6 +49,23 @@ describe('the deliveries that GitHub publishes as examples', () => {
     ])
   })
 
+  test('are nothing to look at when they tell of what we say of a run ourselves, and something when another does by that name', () => {
+    const of = (name: string, change: (payload: ReturnType<typeof example>) => void) => {
+      const payload = example(name)
+      change(payload)
+      return readGitHubEvent(name, payload, 'careful-agent')
+    }
+    const check = (name: string, slug: string) =>
+      of('check_run', ({ check_run }) => Object.assign(check_run, { name, app: { ...check_run.app, slug } }))
+    const status = (context: string, login: string) =>
+      of('status', payload => Object.assign(payload, { context, sender: { ...payload.sender, login } }))
+    const suite = (slug: string) => of('check_suite', payload => Object.assign(payload.check_suite.app, { slug }))
+    const ours = [check('agentrun', 'careful-agent'), status('AgentRun', 'careful-agent'), status('agentrun', 'careful-agent[bot]')]
+    for (const read of [...ours, suite('careful-agent')]) expect(read).toEqual({ ignored: 'it is a mark of ours' })
+    const others = [check('agentrun', 'another-app'), check('test', 'careful-agent'), status('agentrun', 'eve'), suite('another-app')]
+    for (const read of [...others, status('ci', 'careful-agent')]) expect(read).toMatchObject({ task: { kind: 'checks' } })
+  })
+
   test('become requests when they are addressed to us: a comment, a remark in a review, a review, a label', () => {
     const comment = example('issue_comment', ({ action }) => action === 'created')
     comment.comment.body = 'Please @careful-agent, mend this'

@@ -1,4 +1,5 @@
 import type { ForgeRepository } from './forge-address.ts'
+import { MARK_NAME } from './run-mark.ts'
 
 /** What somebody said or did on GitHub that is for the agent. Its texts are theirs, and nothing in it is to be trusted. */
 export type ForgeRequest = {
@@ -81,12 +82,20 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: pull_request }, once: null }
+  if (isOwnMark(event, at, name)) return { ignored: 'it is a mark of ours' }
   const sha = text(event === 'status' ? at('sha') : at(event, 'head_sha'))
   if ((event === 'status' || event === 'check_run' || event === 'check_suite') && /^[0-9a-f]{40}$/.test(sha))
     return { task: { kind: 'checks', repository, sha }, once: null }
   const branch = /^refs\/heads\/(.+)$/.exec(text(at('ref')))?.[1]
   if (event === 'push' && branch !== undefined) return { task: { kind: 'branch', repository, branch }, once: null }
   return { ignored: `nothing is done about ${event}${action === '' ? '' : ` ${action}`}` }
+}
+
+/** What we say of a run ourselves is no check, and nothing to look at: name and author are ours. */
+function isOwnMark(event: string, at: (...path: string[]) => unknown, name: string): boolean {
+  if (event === 'status') return same(text(at('context')), MARK_NAME) && [name, `${name}[bot]`].includes(text(at('sender', 'login')))
+  if (event === 'check_suite') return text(at('check_suite', 'app', 'slug')) === name
+  return event === 'check_run' && text(at('check_run', 'name')) === MARK_NAME && text(at('check_run', 'app', 'slug')) === name
 }
 
 function unlessBot(type: unknown, task: ForgeRequest, once: string | null): ReadEvent {

@@ -1,4 +1,5 @@
 import type { ForgeRepository } from '../core/forge-address.ts'
+import type { RunMark } from '../core/run-mark.ts'
 
 /**
  * Why a forge did not do something.
@@ -65,6 +66,9 @@ export type RemoteCheck = {
   completed_at: Date | null
 }
 
+/** How a run stands. `external_id`: what its mark is known by; `url`: where to look for more. */
+export type CommitMark = RunMark & { external_id: string; url: string; summary: string }
+
 export type RemoteComment = {
   id: number
   url: string
@@ -107,8 +111,10 @@ export type RemoteForge = {
   createComment(repo: ForgeRepository, number: number, body: string): Promise<RemoteComment>
   /** Oldest first; `since`: those that were written or changed since then. */
   listComments(repo: ForgeRepository, number: number, since?: Date): Promise<RemoteComment[]>
-  /** Check runs and statuses of a commit, the newest of each name. */
+  /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. */
   listChecks(repo: ForgeRepository, sha: string): Promise<RemoteCheck[]>
+  /** Shows by MARK_NAME, among the checks of a commit, how a run stands. Said again it is there once. */
+  markCommit(repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void>
   /** What somebody may do there. A stranger: `none`. */
   permissionOf(repo: ForgeRepository, login: string): Promise<'admin' | 'write' | 'read' | 'none'>
   /** All that the credentials show, `limit` at most. */

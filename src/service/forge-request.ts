@@ -6,6 +6,7 @@ import { joined } from '../store/database.ts'
 import { type ClaimedTask, findRunOfSubject, settleForgeTask } from '../store/forge-deliveries.ts'
 import { findRemote } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
+import { insertRunMark } from '../store/run-marks.ts'
 import { getRun } from '../store/runs.ts'
 import { entry } from '../trace/entry.ts'
 import type { Context } from './context.ts'
@@ -29,7 +30,8 @@ export async function doRequest(
   if (permission !== 'admin' && permission !== 'write') return `${request.author} may not write there (${permission})`
   const prompt = requestPrompt(request)
   const source: MessageSource = { source_type: request.by === 'review' ? 'GITHUB_PR_REVIEW' : 'GITHUB', comment: commentEntry(request) }
-  const base_ref = request.is_pull_request ? await branchOf(ctx, on, repository, request.number) : null
+  const pull = request.is_pull_request ? await on.forge.getPullRequest(on.repository, request.number) : null
+  const base_ref = pull && (await branchOf(ctx, repository, pull.head_branch))
   return ctx.db.transaction(async tx => {
     // Who may write there may not write everywhere else that the owner of the connection can.
     const within = { ...ctx, db: joined(tx), actor: { ...ctx.actor, repository_ids: [repository.id] } }
@@ -39,6 +41,7 @@ export async function doRequest(
     const run = known
       ? await resumeRun(within, { agent_run_id: known.id, prompt, mode: 'steer' }, source)
       : await createRun(within, input, source)
+    if (pull !== null) await insertRunMark(tx, ctx.organization_id, run.id, pull.head_sha)
     const { repository: place, number } = request
     const task: AnswerTask = { kind: 'answer', repository: place, number, run_id: run.id, turn: run.turn, told: false }
     const outcome = known ? `passed on to run ${run.id}` : `started run ${run.id}`
@@ -54,8 +57,7 @@ async function runOf(ctx: Context, { forge_id }: ClaimedTask, request: ForgeRequ
 }
 
 /** What a run about somebody else's pull request starts from: its branch, where the repository has it. */
-async function branchOf(ctx: Context, on: OnForge, repository: RepositoryRow, number: number): Promise<string | null> {
-  const { head_branch } = await on.forge.getPullRequest(on.repository, number)
+async function branchOf(ctx: Context, repository: RepositoryRow, head_branch: string): Promise<string | null> {
   const base = await ctx.resolveBase(repository, head_branch)
   return base.state === 'known' ? head_branch : null
 }

@@ -47,7 +47,10 @@ export async function saveChange(db: Db, organization_id: number, run_id: number
   return rowCount === 1
 }
 
-/** The branch has this commit on the remote now, under the fence. Nothing is recorded of a branch that was let go meanwhile. */
+/**
+ * The branch has this commit on the remote now, under the fence. Nothing is recorded of a branch that was let go meanwhile. Where the
+ * organization has forges, the commit is to show how the run stands, and those before it no more.
+ */
 export async function recordPush(
   db: Db,
   organization_id: number,
@@ -58,7 +61,16 @@ export async function recordPush(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_push',
-    text: 'update runs set pushed_sha = $5 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and branch = $4',
+    text: `with pushed as (update runs set pushed_sha = $5 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and branch = $4
+        returning organization_id, id, repository_id
+      ), marked as (
+        insert into run_marks as m (organization_id, run_id, number, repository_id, head_sha, pushed) select organization_id, id, id, repository_id, $5, true
+        from pushed where exists (select from forges f where f.organization_id = pushed.organization_id)
+        on conflict (organization_id, number, head_sha) do update set pushed = true, change = m.change + 1
+      ), before as (
+        update run_marks m set change = change + 1 from pushed where m.organization_id = pushed.organization_id and m.run_id = pushed.id and m.head_sha <> $5
+      )
+      select 1 from pushed`,
     values: [organization_id, run_id, epoch, branch, sha],
   })
   return rowCount === 1

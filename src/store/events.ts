@@ -14,7 +14,8 @@ export type EventRow = { seq: number; run_id: number | null; type: EventType; bo
 
 /**
  * Writes down, in the transaction of the change itself, that something happened to a run: in the order of the organization, without
- * gaps but for those that deleted runs leave. What of it goes to webhooks is put into their queue with it (decisions §10).
+ * gaps but for those that deleted runs leave. What of it goes to webhooks is put into their queue with it (decisions §10), and what a forge shows of
+ * the run's status is due.
  */
 export async function insertEvent(
   db: Db,
@@ -26,6 +27,7 @@ export async function insertEvent(
   const { rows } = await db.query<{ seq: number; reported: boolean }>({
     name: 'insert_event',
     text: `with o as (update organizations set event_seq = event_seq + 1 where id = $1 returning id, event_seq),
+        m as (update run_marks set change = change + 1 where organization_id = $1 and run_id = $2 and $3 = 'agent_run.status'),
         e as (insert into events (organization_id, seq, run_id, type, body) select o.id, o.event_seq, $2, $3, $4 from o returning seq)
       select e.seq, exists (select from webhooks where organization_id = $1)
         or exists (select from runs where organization_id = $1 and id = $2 and webhooks is not null) as reported from e`,

@@ -435,6 +435,29 @@ create table repositories (
 CREATE UNIQUE INDEX repositories_key ON public.repositories USING btree (organization_id, id);
 CREATE UNIQUE INDEX repositories_url ON public.repositories USING btree (organization_id, url) WHERE (removed_at IS NULL);
 
+create table run_marks (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  run_id bigint,
+  number bigint not null,
+  repository_id bigint not null,
+  head_sha text not null,
+  pushed boolean not null,
+  change integer not null default 1,
+  said integer not null default 0,
+  said_as text,
+  tries integer not null default 0,
+  try_at timestamp with time zone not null default now(),
+  problem text,
+  constraint run_marks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint run_marks_organization_id_number_head_sha_key UNIQUE (organization_id, number, head_sha),
+  constraint run_marks_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint run_marks_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
+  constraint run_marks_pkey PRIMARY KEY (organization_id, id)
+);
+CREATE INDEX run_marks_due ON public.run_marks USING btree (try_at) WHERE ((said < change) OR (run_id IS NULL));
+CREATE INDEX run_marks_of_run ON public.run_marks USING btree (organization_id, run_id);
+
 create table runs (
   id bigint not null generated always as identity,
   organization_id bigint not null,

@@ -79,6 +79,7 @@ import {
 import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../src/store/resealing.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../src/store/retention.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
+import { deleteRunMark, insertRunMark, postponeRunMark, repeatRunMark, settleRunMark } from '../../src/store/run-marks.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../src/store/secrets.ts'
@@ -114,8 +115,14 @@ let mine: {
   delivery: number
   claimed: number
   forge: number
+  mark: number
 }
 let mine_child: number
+/** More than will ever change of it, so that nothing is to be said. */
+const marked = async (organization_id: number) => {
+  const [row] = await rows<{ lease: string }>(app, 'select try_at::text as lease from run_marks where id = $1', [mine.mark])
+  return { organization_id, id: mine.mark, change: 1_000_000_000, lease: row?.lease ?? 'infinity' }
+}
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -160,6 +167,7 @@ beforeAll(async () => {
     delivery: 0,
     claimed: 0,
     forge: 0,
+    mark: 0,
   }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
@@ -184,6 +192,13 @@ beforeAll(async () => {
   mine.forge = (await saveForge(app.db, { ...forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
   await insertForgeDelivery(app.db, { ...told, organization_id: app.org_id, forge_id: mine.forge })
   await rows(app, 'update forge_deliveries set run_id = $1', [mine.run])
+  // Nobody says it while the test looks on.
+  const [mark] = await rows<{ id: number }>(
+    app,
+    `insert into run_marks (organization_id, run_id, number, repository_id, head_sha, pushed, try_at) values ($1, $2, $2, $3, 'm', true, 'infinity') returning id`,
+    [app.org_id, mine.run, mine.repo],
+  )
+  mine.mark = mark?.id ?? 0
   mine.delivery = waiting?.id ?? 0
   mine.claimed = claimed?.id ?? 0
   await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, mine.claimed])
@@ -314,6 +329,11 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
       { organization_id: org, forge_id: mine.forge, delivery: told.delivery },
       { task: null, seconds: 0, outcome: 'done', run_id: null },
     ),
+  insertRunMark: (db, org) => insertRunMark(db, org, mine.run, 'another'),
+  settleRunMark: async (db, org) => settleRunMark(db, await marked(org), { said_as: 'x', problem: null }),
+  postponeRunMark: async (db, org) => postponeRunMark(db, await marked(org), { seconds: 60, problem: 'x' }),
+  repeatRunMark: (db, org) => repeatRunMark(db, org, mine.mark),
+  deleteRunMark: (db, org) => deleteRunMark(db, org, mine.mark),
   findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
@@ -505,6 +525,7 @@ const without: Record<string, string> = {
     forgesOfOtherKeys: 'the operator',
     findForge: 'a delivery, which is signed',
     claimForgeTasks: 'whoever does it, of all',
+    claimRunMarks: 'whoever does it, of all',
     listFailingForges: 'whoever tries them, of all',
     takeDueRemotes: 'whoever looks, of all',
     deleteOldForgeDeliveries: 'the sweep of all',
@@ -643,6 +664,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
       'recordForgeProblem',
       'recordForgeIdentity',
     ],
+    ...['insertRunMark', 'repeatRunMark', 'settleRunMark', 'postponeRunMark', 'deleteRunMark'],
     'insertMessage',
     'takeMessages',
     'append',

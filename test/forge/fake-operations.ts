@@ -110,15 +110,32 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       return { status: 201, body: state.commentObject(comment) }
     },
     'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': asked => {
-      const found = state.checks.flatMap((check, i) => (check.sha === asked.params.ref ? [state.checkObject(check, i + 1)] : []))
+      const [only, all] = [asked.query.get('check_name'), asked.query.get('filter') === 'all']
+      const found = state.checks
+        .map((check, i) => ({ check, object: state.checkObject(check, i + 1) }))
+        .filter(({ check }) => check.sha === asked.params.ref && (only === null || check.name === only))
+        // The newest of each name of an app, unless all are asked for; the newest comes first.
+        .filter(
+          ({ check }, i, of) => all || !of.slice(i + 1).some(later => later.check.name === check.name && later.check.app === check.app),
+        )
+        .map(({ object }) => object)
+      if (all) found.reverse()
       const { rows, link } = page(asked, `${state.api}/commits/${asked.params.ref}/check-runs`, found)
       return list({ rows, link }, { total_count: found.length, check_runs: rows })
     },
-    'GET /repos/{owner}/{repo}/commits/{ref}/status': asked => {
-      const found = state.statuses.flatMap((status, i) => (status.sha === asked.params.ref ? [state.statusObject(status, i + 1)] : []))
-      const { rows, link } = page(asked, `${state.api}/commits/${asked.params.ref}/status`, found)
-      const base = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/status', 200)
-      return list({ rows, link }, { ...base, sha: asked.params.ref, total_count: found.length, statuses: rows })
+    'GET /repos/{owner}/{repo}/commits/{ref}/statuses': asked => {
+      const found = state.statuses
+        .flatMap((status, i) => (status.sha === asked.params.ref ? [state.statusObject(status, i + 1)] : []))
+        .reverse()
+      return list(page(asked, `${state.api}/commits/${asked.params.ref}/statuses`, found))
+    },
+    'POST /repos/{owner}/{repo}/statuses/{sha}': ({ params, body, login }) => {
+      const { state: said, context = 'default', description = '', target_url } = body
+      if (!state.hasCommit(params.sha ?? '')) return no(422, `No commit found for SHA: ${params.sha}`)
+      if (description.length > 140) return no(422, 'Validation Failed', [{ resource: 'Status', field: 'description', code: 'custom' }])
+      state.statuses.push({ sha: params.sha ?? '', context, state: said, description, creator: login, target_url })
+      const status = state.statuses.at(-1)
+      return status ? { status: 201, body: state.statusObject(status, state.statuses.length) } : no(500, 'nothing was kept')
     },
     'GET /repos/{owner}/{repo}/collaborators/{username}/permission': ({ params }) => {
       const permission = state.permissions.get(params.username ?? '')
@@ -154,6 +171,10 @@ export function fakeOwnOperations(
     app_id: app.id,
     app_slug: app.slug,
   })
+  const checksRefused = (login: string): Answered | null => {
+    if (login !== `${app.slug}[bot]`) return no(403, 'You must authenticate via a GitHub App.')
+    return state.checks_allowed ? null : no(403, 'Resource not accessible by integration')
+  }
   const operations: Record<string, (asked: Asked) => Answered> = {
     'GET /user': ({ login }) => ({ status: 200, body: { ...exampleOf('GET', '/user', 200), login } }),
     'GET /app': () => ({ status: 200, body: { ...exampleOf('GET', '/app', 200), id: app.id, slug: app.slug } }),
@@ -181,6 +202,33 @@ export function fakeOwnOperations(
       return list({ rows, link }, { total_count: all.length, repositories: rows })
     },
     'GET /repos/{owner}/{repo}/installation': () => ({ status: 200, body: installation() }),
+    'POST /repos/{owner}/{repo}/check-runs': ({ body, login }) => {
+      const refused = checksRefused(login)
+      if (refused) return refused
+      if (!state.hasCommit(body.head_sha)) return no(422, `No commit found for SHA: ${body.head_sha}`)
+      const made = {
+        id: 70_000 + state.made_checks++,
+        app_id: app.id,
+        external_id: body.external_id ?? '',
+        details_url: body.details_url ?? '',
+      }
+      const { name, head_sha: sha, status = 'queued', conclusion = null, output } = body
+      const check = { sha, name, app: app.slug, status, conclusion, summary: output.summary, made: { ...made, title: output.title } }
+      state.checks.push(check)
+      return { status: 201, body: state.checkObject(check, made.id) }
+    },
+    'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}': ({ params, body, login }) => {
+      const refused = checksRefused(login)
+      if (refused) return refused
+      const check = state.checks.find(({ made }) => String(made?.id) === params.check_run_id)
+      if (!check?.made) return no(404, 'Not Found')
+      // What becomes of one that has ended GitHub does not describe: nobody is to rely on it.
+      if (check.status === 'completed' && body.status !== 'completed') return no(422, 'The check run has ended.')
+      const { status = check.status, conclusion = null, output, external_id, details_url } = body
+      Object.assign(check, { status, conclusion, summary: output.summary })
+      Object.assign(check.made, { external_id, details_url, title: output.title })
+      return { status: 200, body: state.checkObject(check, check.made.id) }
+    },
     'POST /app-manifests/{code}/conversions': ({ params }) => {
       if (params.code !== 'code-of-the-manifest') return no(404, 'Not Found')
       const base = exampleOf('POST', '/app-manifests/{code}/conversions', 201)

@@ -22,8 +22,17 @@ export type FakeCheck = {
   status: 'queued' | 'in_progress' | 'completed'
   conclusion: string | null
   summary: string
+  /** Of one that an app has made by the API. */
+  made?: { id: number; app_id: number; external_id: string; details_url: string; title: string }
 }
-export type FakeStatus = { sha: string; context: string; state: 'pending' | 'success' | 'failure' | 'error'; description: string }
+export type FakeStatus = {
+  sha: string
+  context: string
+  state: 'pending' | 'success' | 'failure' | 'error'
+  description: string
+  creator?: string
+  target_url?: string
+}
 
 /** What one repository of the fake has, and how GitHub tells of it. */
 export class FakeState {
@@ -37,6 +46,9 @@ export class FakeState {
   statuses: FakeStatus[] = []
   permissions = new Map<string, 'admin' | 'write' | 'read'>()
   drafts_allowed = true
+  /** Whether the owner lets the app write checks. */
+  checks_allowed = true
+  made_checks = 0
 
   constructor(place: { owner: string; repo: string; folder: string; origin: string }) {
     this.owner = place.owner
@@ -55,6 +67,14 @@ export class FakeState {
       return gitIn(this.folder, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).trim()
     } catch {
       return null
+    }
+  }
+
+  hasCommit(sha: string): boolean {
+    try {
+      return gitIn(this.folder, 'cat-file', '-t', sha).trim() === 'commit'
+    } catch {
+      return false
     }
   }
 
@@ -105,20 +125,24 @@ export class FakeState {
   checkObject(check: FakeCheck, id: number): Json {
     const [base] = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/check-runs', 200).check_runs
     const done = check.status === 'completed'
+    const { made } = check
     return {
       ...base,
-      ...{ id, head_sha: check.sha, name: check.name, status: check.status, conclusion: check.conclusion },
+      ...{ id: made?.id ?? id, head_sha: check.sha, name: check.name, status: check.status, conclusion: check.conclusion },
       ...{
+        external_id: made?.external_id ?? '',
         completed_at: done ? base.completed_at : null,
-        output: { ...base.output, title: check.name, summary: check.summary, text: null },
+        output: { ...base.output, title: made?.title ?? check.name, summary: check.summary, text: null },
       },
-      ...{ details_url: `${this.origin}/checks/${id}`, app: { ...base.app, slug: check.app } },
+      details_url: made?.details_url ?? `${this.origin}/checks/${id}`,
+      app: { ...base.app, slug: check.app, ...(made && { id: made.app_id }) },
     }
   }
 
   statusObject(status: FakeStatus, id: number): Json {
-    const [base] = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/status', 200).statuses
-    return { ...base, id, state: status.state, context: status.context, description: status.description }
+    const [base] = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/statuses', 200)
+    const { state, context, description, creator = 'ci-bot', target_url = null } = status
+    return { ...base, id, state, context, description, target_url, creator: { ...base.creator, login: creator } }
   }
 
   /** As GitHub does it: base and head as parents, on the base branch. */

@@ -97,8 +97,74 @@ test('checks are check runs and statuses together, in the same words', async () 
   expect(await byToken().listChecks(repo, sha)).toMatchObject([
     { name: 'unit', app: 'github-actions', status: 'completed', conclusion: 'failure', log_excerpt: 'unit\n\n2 failed' },
     { name: 'lint', status: 'in_progress', conclusion: null },
-    { name: 'ci/deploy', app: null, status: 'completed', conclusion: 'failure', log_excerpt: 'no' },
     { name: 'ci/slow', status: 'in_progress', conclusion: null },
+    { name: 'ci/deploy', app: null, status: 'completed', conclusion: 'failure', log_excerpt: 'no' },
+  ])
+})
+
+const at_work = {
+  status: 'in_progress',
+  conclusion: null,
+  title: 'At work',
+  external_id: '7',
+  url: 'https://x/7',
+  summary: 'words',
+} as const
+const ended = { ...at_work, status: 'completed', conclusion: 'success', title: 'Completed' } as const
+
+test('how a run stands is one check run, whichever answers are lost, another one when the run goes on, and never a check', async () => {
+  const sha = github.state.sha('one') ?? ''
+  const [write, change] = ['POST /repos/{owner}/{repo}/check-runs', 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}']
+  const says = () => github.state.checks.map(({ name, status, conclusion, made }) => [name, status, conclusion, made?.external_id])
+  github.state.checks.push({ sha, name: 'agentrun', app: 'another-app', status: 'in_progress', conclusion: null, summary: '' })
+  for (const [mark, of] of [
+    [at_work, write],
+    [ended, change],
+  ] as const) {
+    github.play(of, { kind: 'hang_up', when: 'after' })
+    await expect(byApp().markCommit(repo, sha, mark)).rejects.toMatchObject({ code: 'unreachable' })
+    await byApp().markCommit(repo, sha, mark)
+    expect([github.count(write), github.count(change)]).toEqual(mark === at_work ? [1, 0] : [1, 1])
+  }
+  await byApp().markCommit(repo, sha, { ...at_work, external_id: '8' })
+  await byApp().markCommit(repo, sha, at_work)
+  expect(says().slice(1)).toEqual([
+    ['agentrun', 'completed', 'success', '7'],
+    ['agentrun', 'in_progress', null, '8'],
+    ['agentrun', 'in_progress', null, '7'],
+  ])
+  expect(await byApp().listChecks(repo, sha)).toMatchObject([{ name: 'agentrun', app: 'another-app' }])
+})
+
+test('a token, and an app that may write no checks, say it as a status, the last of which counts', async () => {
+  const sha = github.state.sha('one') ?? ''
+  github.state.checks_allowed = false
+  github.state.statuses.push({ sha, context: 'agentrun', state: 'pending', description: 'of somebody else' })
+  github.play('POST /repos/{owner}/{repo}/statuses/{sha}', { kind: 'hang_up', when: 'after' })
+  await expect(byToken().markCommit(repo, sha, at_work)).rejects.toMatchObject({ code: 'unreachable' })
+  for (const mark of [at_work, at_work, ended, { ...ended, conclusion: 'cancelled', title: 'Stopped' } as const])
+    await byToken().markCommit(repo, sha, mark)
+  await byApp().markCommit(repo, sha, { ...ended, conclusion: 'neutral' })
+  expect(
+    github.state.statuses.slice(1).map(({ state, description, target_url, creator }) => [state, description, target_url, creator]),
+  ).toEqual([
+    ['pending', 'At work', 'https://x/7', 'agent-bot'],
+    ['success', 'Completed', 'https://x/7', 'agent-bot'],
+    ['error', 'Stopped', 'https://x/7', 'agent-bot'],
+    ['success', 'Completed', 'https://x/7', 'careful-agent[bot]'],
+  ])
+  github.state.statuses.splice(
+    1,
+    0,
+    { sha, context: 'ci', state: 'failure', description: 'no' },
+    { sha, context: 'CI', state: 'success', description: 'yes' },
+  )
+  github.state.statuses.pop()
+  expect(await byToken().listChecks(repo, sha)).toMatchObject([{ name: 'CI', conclusion: 'success' }])
+  github.state.statuses.push({ sha, context: 'agentrun', state: 'failure', description: 'of somebody else' })
+  expect((await byToken().listChecks(repo, sha)).map(({ name, conclusion }) => [name, conclusion])).toEqual([
+    ['agentrun', 'failure'],
+    ['CI', 'success'],
   ])
 })
 

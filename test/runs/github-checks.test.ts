@@ -68,6 +68,15 @@ test('checks of GitHub are found without being told, waited for, mended where th
   expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
   expect(await entriesOf(id, 'FIX_PR_ERRORS')).toMatchObject([{ from_sha: first, to_sha: second, fixed_checks: ['build'] }])
   const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/prs/${run.github_pull_requests[0].id}/checks?head_sha=${first}`)
+  // What the service says of the run stands beside the checks, and is none.
+  const marks = (sha: string) => github.state.statuses.filter(one => one.sha === sha).map(({ context, state }) => [context, state])
+  await expect
+    .poll(() => [first, second].map(sha => marks(sha).at(-1)), { timeout: 30_000 })
+    .toEqual([
+      ['agentrun', 'success'],
+      ['agentrun', 'success'],
+    ])
+  expect(marks(first)[0]).toEqual(['agentrun', 'pending'])
   expect(body.items).toMatchObject([{ source: 'github', app: 'github-actions', url: expect.stringContaining(github.url), attempt: 1 }])
 }, 60_000)
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { rows } from '../start-app.ts'
-import { allLogs, awaitEnd, createRun } from './await-run.ts'
-import { type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
+import { type CodingApp, calls, gitIn, shell, startCodingApp } from './coding-app.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded payloads of many shapes
 const recorded = examples as unknown as { name: string; examples: any[] }[]
@@ -120,6 +120,65 @@ test('a comment on the pull request of a run goes to that run, and the pull requ
   const entry = (await allLogs(app, id)).find(({ message_type }) => message_type === 'USER_GITHUB_ISSUE_COMMENT')
   expect(entry).toMatchObject({ turn: 2, observation: { issue_number: pr, author: 'ada' } })
   expect(saidOn(pr).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+}, 60_000)
+
+/** What stands on a commit of what runs of ours say there, once all of it is said. */
+async function marksOn(sha: string | null) {
+  const unsaid = () => rows(app, 'select head_sha, problem from run_marks where said < change or run_id is null')
+  await expect.poll(unsaid, { timeout: 60_000 }).toEqual([])
+  return github.state.checks
+    .filter(one => one.made && one.sha === sha)
+    .map(({ status, conclusion, made }) => [made?.external_id, status, conclusion])
+}
+
+test('a run shows how it stands on the commit that it was asked about, and on what it pushes, however much fails', async () => {
+  const main = gitIn(github.folder, 'rev-parse', 'main').trim()
+  const sha = gitIn(github.folder, 'commit-tree', `${main}^{tree}`, '-p', main, '-m', 'by a person').trim()
+  gitIn(github.folder, 'update-ref', 'refs/heads/of-a-person', sha)
+  const pull = { number, state: 'open', draft: false, merged_sha: null, title: 'x', body: '', head: 'of-a-person', base: 'main' } as const
+  github.state.pulls.push({ ...pull })
+  const write = 'POST /repos/{owner}/{repo}/check-runs'
+  github.play(write, { kind: 'hang_up', when: 'after' }, { kind: 'status', status: 502 }, { kind: 'secondary_limit', seconds: 1 })
+  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go on with it', number, true), { delivery: 'marked' })
+  const id = await runOf('marked')
+  const run = await awaitEnd(app, id)
+  expect(run.status).toBe('completed')
+  const done = [[`${id}`, 'completed', 'success']]
+  expect(await marksOn(sha)).toEqual(done)
+  expect(await marksOn(github.state.sha(run.branch))).toEqual(done)
+  expect(github.state.checks.find(one => one.sha === sha)).toMatchObject({
+    name: 'agentrun',
+    summary: `[Run ${id}](${run.web_url}), turn 1: Completed.`,
+    made: { details_url: run.web_url, title: 'Completed' },
+  })
+  // As after a process that died before it wrote down what it had said.
+  const before = github.count(write)
+  await rows(app, 'update run_marks set said = 0, said_as = null where run_id = $1', [id])
+  expect(await marksOn(sha)).toEqual(done)
+  expect(github.count(write)).toBe(before)
+  // The commit that was pushed before says so when the run has gone on from it; what has ended stays.
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'more' })
+  const again = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
+  expect((await marksOn(github.state.sha(again.branch))).at(-1)).toEqual(done[0])
+  expect((await marksOn(again.github_pull_requests[0].head_sha)).length).toBe(1)
+  expect((await marksOn(github.state.sha(`${again.branch}~1`))).map(([, status]) => status)).not.toContain('in_progress')
+}, 120_000)
+
+test('a run that is deleted before anybody said how it ended is said to be, and then nothing is kept of it', async () => {
+  const write = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}'
+  const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
+  const run = await awaitEnd(app, id)
+  const sha = github.state.sha(run.branch)
+  await marksOn(sha)
+  await rows(app, `update run_marks set change = change + 1, try_at = 'infinity', said_as = 'in_progress null At work' where run_id = $1`, [
+    id,
+  ])
+  await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
+  const said = github.asked(write)
+  await rows(app, 'update run_marks set try_at = now() where number = $1', [id])
+  await said
+  expect(await marksOn(sha)).toEqual([[`${id}`, 'completed', 'neutral']])
+  expect(await rows(app, 'select 1 from run_marks where number = $1', [id])).toEqual([])
 }, 60_000)
 
 test('two requests about one issue that come at once go to one run', async () => {

@@ -16,6 +16,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 /** github.com has its API on a host of its own, a server of one's own below `/api/v3`. */
 export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
 
+type Identity = { login: string; app: string | null }
 type InstallationToken = { token: string; expiresAt: string }
 
 /** Requests to one GitHub as one identity. Tokens of installations are kept as long as they are good, and made anew when GitHub takes one back. */
@@ -25,6 +26,7 @@ export class GitHubClient {
   readonly #own: Octokit
   readonly #installed = new Map<number, Octokit>()
   readonly #installation_of = new Map<string, number>()
+  #identity: Identity | null = null
 
   constructor(settings: GitHubSettings) {
     this.#settings = settings
@@ -42,7 +44,30 @@ export class GitHubClient {
   }
 
   get isApp(): boolean {
-    return !('token' in this.#settings.credentials)
+    return this.app_id !== null
+  }
+
+  get app_id(): number | null {
+    const { credentials } = this.#settings
+    return 'token' in credentials ? null : credentials.app_id
+  }
+
+  /** Who we are there, as GitHub said it first: credentials are always of the same. */
+  async identity(): Promise<Identity> {
+    this.#identity ??= await this.askIdentity()
+    return this.#identity
+  }
+
+  /** The same, asked now: whether GitHub knows the credentials. */
+  async askIdentity(): Promise<Identity> {
+    if (!this.isApp) {
+      const { data } = await this.asSelf(octokit => octokit.request('GET /user'))
+      return { login: data.login, app: null }
+    }
+    const { data } = await this.asSelf(octokit => octokit.request('GET /app'))
+    const slug = data?.slug
+    if (!slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')
+    return { login: `${slug}[bot]`, app: slug }
   }
 
   /** As the app itself, or as whoever the token is of. */

@@ -2,6 +2,7 @@ import type { ForgeRepository } from '../../core/forge-address.ts'
 import { ForgeError, type RemoteComment, type RemoteForge } from '../port.ts'
 import { listChecks } from './checks.ts'
 import { GitHubClient, type GitHubSettings } from './client.ts'
+import { markCommit } from './marks.ts'
 import { allPages } from './pages.ts'
 import { remotePullRequest } from './pull-request.ts'
 
@@ -33,16 +34,7 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
   const forge: RemoteForge = {
     kind: 'github',
 
-    async identity() {
-      if (!client.isApp) {
-        const { data } = await client.asSelf(octokit => octokit.request('GET /user'))
-        return { login: data.login, app: null }
-      }
-      const { data } = await client.asSelf(octokit => octokit.request('GET /app'))
-      const slug = data?.slug
-      if (!slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')
-      return { login: `${slug}[bot]`, app: slug }
-    },
+    identity: () => client.askIdentity(),
 
     async gitCredentials(repo) {
       const { token, expires_at } = await client.gitToken(repo)
@@ -140,6 +132,7 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
     },
 
     listChecks: (repo, sha) => listChecks(client, repo, sha),
+    markCommit: (repo, sha, mark) => markCommit(client, repo, sha, mark),
 
     async permissionOf(repo, login) {
       try {
