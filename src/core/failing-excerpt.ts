@@ -5,16 +5,21 @@ const FAILURE =
 /** Lines shown before the first that tells of a failure. */
 const BEFORE = 2
 
+/** An output as it reads when it is over: without colours, and without what was written over. */
+export const plainOutput = (output: string): string =>
+  output
+    .replace(TERMINAL, '')
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map(line => line.slice(line.lastIndexOf('\r') + 1))
+    .join('\n')
+
 /**
  * What of an output tells why a command failed, in at most `most` characters: its end, and where what failed is told earlier, the first lines
  * that do before it.
  */
 export function failingExcerpt(output: string, most: number): string {
-  const text = output
-    .replace(TERMINAL, '')
-    .replaceAll('\r\n', '\n')
-    .replace(/[^\n]*\r(?!\n)/g, '')
-    .trim()
+  const text = plainOutput(output).trim()
   if (text.length <= most) return text
   const tail = text.slice(-most)
   const lines = text.split('\n')
