@@ -25,7 +25,7 @@ const centre = ['src/contract', 'src/core']
 const rooms: Record<string, Room> = {
   'src/contract': { packages: ['zod'] },
   // `node:net` for what an address is, not for a connection.
-  'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto', 'node:net'] },
+  'src/core': { code: ['src/contract'], packages: ['smol-toml', 'yaml'], node: ['node:crypto', 'node:net'] },
   // Rows and texts.
   'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },

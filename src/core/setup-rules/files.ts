@@ -1,0 +1,30 @@
+import { SOURCES } from './said-in.ts'
+
+const MANIFESTS = new Set([
+  ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.yarnrc.yml'],
+  ...['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'requirements.txt'],
+  ...['go.mod', 'go.work', 'Cargo.toml', 'rust-toolchain.toml', 'rust-toolchain'],
+  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'Rakefile', '.ruby-version', 'composer.json'],
+  ...['CMakeLists.txt', 'Makefile', 'makefile', 'GNUmakefile', 'Makefile.am', 'Makefile.in'],
+])
+const REQUIREMENTS =
+  /^(?:(?:dev|tests?|testing)[-_])?requirements(?:[-_.]\w+)?\.(?:txt|in)$|^requirements\/\w+\.(?:txt|in)$|^tests?\/requirements\.txt$/
+const ALONE = new Set(['.cargo/config.toml', '.cargo/config'])
+const MOST = 120
+
+/** Folders that no project of the repository's own stands in. */
+export const NOT_OWN =
+  /^(?:\..*|node_modules|vendor|third[-_]?party|external|deps|docs?|documentation|examples?|samples?|tests?|spec|fixtures?|testdata|bench(?:marks?)?|website|site|contrib|packaging|debian|dist|build|scripts|tools|ci|share|man|po)$/i
+
+/** Which files tell how a repository is set up: of the root, and the manifests of the folders in it. */
+export function pathsToRead(paths: readonly string[]): string[] {
+  const wanted = paths.filter(path => {
+    const parts = path.split('/')
+    const name = parts.at(-1) ?? ''
+    if (SOURCES.some(([pattern]) => pattern.test(path)) || ALONE.has(path) || REQUIREMENTS.test(path)) return true
+    return MANIFESTS.has(name) && (parts.length === 1 || (parts.length === 2 && !NOT_OWN.test(parts[0] ?? '')))
+  })
+  return wanted.sort((a, b) => depth(a) - depth(b)).slice(0, MOST)
+}
+
+const depth = (path: string) => path.split('/').length

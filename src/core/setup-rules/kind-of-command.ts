@@ -1,0 +1,124 @@
+/** What a command of a repository is for, as far as its words tell. `left_out`: nothing that a sandbox could or should do. */
+export type CommandKind = 'install' | 'build' | 'test' | 'other' | 'left_out'
+export type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: string }
+
+type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
+
+/** What needs rights or services that no sandbox has, changes the machine, or tells the world. */
+const LEFT_OUT: [RegExp, string][] = [
+  [
+    /^\s*(?:sudo|apt|apt-get|aptitude|brew|apk|yum|dnf|pacman|snap|choco|winget|port)\s|&&\s*(?:sudo|apt-get|apt)\s/,
+    'installs packages of the system',
+  ],
+  [
+    /\b(?:docker|podman|docker-compose|systemctl|service|kubectl|helm|minikube|terraform|vagrant)\s/,
+    'needs services that a sandbox does not have',
+  ],
+  [/^\s*(?:nvm|fnm|corepack|pyenv|rbenv|rvm|rustup|asdf|mise|volta|sdk|conda|mamba|pipx|n)\s/, 'installs a toolchain'],
+  [/\b(?:publish|codecov|coveralls|deploy|semantic-release|twine|gh|aws|gcloud|az|ssh|scp|rsync)\b/, 'tells others'],
+  [/\bgit\s+(?:push|commit|tag|config|clone|checkout|fetch|pull|remote|submodule)\b/, 'is about the repository itself'],
+  [/\$\{\{|<[a-z][\w -]*>|\{\{|%[A-Z_]+%/, 'has a place to be filled in'],
+  [
+    /^\s*(?:echo|ls|cat|pwd|env|printenv|which|whoami|date|true|sleep|code|open|vim?|nano|curl|wget|#)(?:\s|$)|\s(?:--version|-v|-V|--help)\s*$/,
+    'prepares nothing',
+  ],
+  [
+    /\b(?:start|serve|dev|watch|preview|storybook)\s*$|runserver\b|^\s*(?:flask|uvicorn|rails)\s+(?:run|s|server)\b/,
+    'does not end by itself',
+  ],
+  [/[\0\u001b]/, 'has control characters'],
+]
+
+const NODE = '(?:npm|pnpm|yarn|bun|npx(?:\\s+--?\\w+)*\\s+(?:pnpm|yarn)\\S*)'
+const PIP = '(?:\\S*pip3?|(?:\\S*python3?)\\s+-m\\s+pip|uv\\s+pip)'
+
+const RULES: Rule[] = [
+  // With a name it would install a package into somebody's project, not prepare this one.
+  [new RegExp(`^${NODE}\\s+(?:i|install|add)\\s+(?:-\\S+\\s+)*[@\\w]`), 'left_out', 'node'],
+  [
+    new RegExp(
+      `^(?:npm\\s+(?:ci|i|install|clean-install)|(?:pnpm|bun|${NODE})\\s+(?:i|install)|yarn(?:\\s+install)?)(?:\\s+-\\S+(?:=\\S+)?)*$`,
+    ),
+    'install',
+    'node',
+  ],
+  [
+    new RegExp(`^(?:\\w+=\\S+\\s+)*(?:${NODE}|node)\\s+(?:run\\s+|run-script\\s+)?(?:test|tests|t|check|--test)(?:[:\\w-]*)(?:\\s|$)`),
+    'test',
+    'node',
+  ],
+  [
+    new RegExp(`^${NODE}\\s+(?:run\\s+|run-script\\s+)?(?:lint|format|fmt|prettier|docs?|e2e|size|bench|coverage|clean|prepublish)\\S*`),
+    'left_out',
+    'node',
+  ],
+  [
+    new RegExp(
+      `^(?:\\w+=\\S+\\s+)*${NODE}\\s+(?:run\\s+|run-script\\s+)?(?:build|compile|tsc|typecheck|type-check|generate|codegen|prepare|bootstrap)\\S*`,
+    ),
+    'build',
+    'node',
+  ],
+  [/^(?:npx|pnpm exec|yarn)\s+(?:jest|vitest|mocha|ava|tap|tape|uvu)\b/, 'test', 'node'],
+  [
+    new RegExp(
+      `^${PIP}\\s+install\\s+(?:-\\S+\\s+)*(?:pip|setuptools|wheel|uv|poetry|tox|nox|hatch|pipenv|pre-commit|build)(?:[<>=~]\\S*)?(?:\\s+(?:pip|setuptools|wheel|build))*$`,
+    ),
+    'left_out',
+    'python',
+  ],
+  [new RegExp(`^${PIP}\\s+install\\b.*(?:-r\\s|--requirement|-e\\s|\\s\\.|--group)`), 'install', 'python'],
+  [new RegExp(`^${PIP}\\s+install\\b`), 'left_out', 'python'],
+  [
+    /^(?:uv sync|poetry install|pipenv install|pdm install|hatch env create|\S*python3? -m venv|virtualenv|python3? setup\.py (?:develop|install))/,
+    'install',
+    'python',
+  ],
+  [
+    /^(?:\w+=\S+\s+)*(?:(?:uv|poetry|pipenv|pdm|hatch) run\s+)?(?:\S*python3?\s+-m\s+)?(?:pytest|unittest|nose2?|tests?)(?:\s|$)/,
+    'test',
+    'python',
+  ],
+  [/^(?:\S*python3?\s+(?:setup\.py test|manage\.py test|\S*(?:run_?tests?|tests?)\.py))/, 'test', 'python'],
+  [/^(?:tox|nox)\b/, 'left_out', 'python'],
+  [/^go\s+mod\s+(?:download|vendor|verify)/, 'install', 'go'],
+  [/^go\s+(?:get|install)\s/, 'left_out', 'go'],
+  [/^(?:\w+=\S+\s+)*go\s+test\b/, 'test', 'go'],
+  [/^(?:\w+=\S+\s+)*go\s+(?:build|vet|generate)\b/, 'build', 'go'],
+  [/^cargo\s+fetch/, 'install', 'rust'],
+  [/^cargo\s+(?:add|install|fmt|clippy|doc|bench|audit|deny|update|miri|\+)/, 'left_out', 'rust'],
+  [/^(?:\w+=\S+\s+)*cargo\s+(?:test|t|nextest)\b/, 'test', 'rust'],
+  [/^(?:\w+=\S+\s+)*cargo\s+(?:build|b|check)\b/, 'build', 'rust'],
+  [/^(?:sh\s+)?(?:\.\/)?(?:mvnw|mvn)\b.*\b(?:test|verify)\b/, 'test', 'java'],
+  [/^(?:sh\s+)?(?:\.\/)?(?:mvnw|mvn)\b/, 'build', 'java'],
+  [/^(?:sh\s+)?(?:\.\/)?(?:gradlew|gradle)\b.*\b(?:test|check)\b/, 'test', 'java'],
+  [/^(?:sh\s+)?(?:\.\/)?(?:gradlew|gradle)\b/, 'build', 'java'],
+  [/^(?:bundle(?:\s+install)?$|bundle (?:install|config)\b|(?:bin\/)?setup$)/, 'install', 'ruby'],
+  [/^gem\s+install/, 'left_out', 'ruby'],
+  [/^(?:bundle exec\s+)?(?:rake\s+(?:test|spec)\b|rake$|rspec\b|m\b|minitest\b)/, 'test', 'ruby'],
+  [/^(?:php\s+)?(?:\S*composer(?:\.phar)?)\s+(?:install|update)\b/, 'install', 'php'],
+  [
+    /^(?:php\s+)?(?:\S*composer(?:\.phar)?)\s+(?:run\s+|run-script\s+)?test\b|^(?:php\s+)?(?:\.\/)?vendor\/bin\/(?:phpunit|pest)\b/,
+    'test',
+    'php',
+  ],
+  [/^\S*composer\b/, 'left_out', 'php'],
+  [
+    /^make\s+(?:-[CfIj]\s+\S+\s+|-\S+\s+|\w+=\S+\s+)*(?:install|dist|clean|distclean|lint|fmt|format|docs?|release|run|dev|serve|start|deploy|help)\b/,
+    'left_out',
+    'c',
+  ],
+  [/^make\s+(?:-[CfIj]\s+\S+\s+|-\S+\s+|\w+=\S+\s+)*(?:test|tests|check|unit|unittest)\b/, 'test', 'c'],
+  [/^(?:ctest|meson test)\b/, 'test', 'c'],
+  [/^(?:cmake|make|ninja|meson|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/, 'build', 'c'],
+  [/^(?:ruff|flake8|black|isort|mypy|eslint|prettier|pre-commit|golangci-lint|rubocop|shellcheck|pylint)\b/, 'left_out', null],
+]
+
+export function kindOf(command: string): Kind {
+  const inner = command.replace(/^\((?:cd\s+\S+\s+&&\s+)?/, '').replace(/\)$/, '')
+  const refused = LEFT_OUT.find(([pattern]) => pattern.test(inner))
+  const rule = RULES.find(([pattern]) => pattern.test(inner))
+  if (rule !== undefined && (refused === undefined || rule[1] === 'left_out')) return { kind: rule[1], ecosystem: rule[2] }
+  if (refused !== undefined) return { kind: 'left_out', ecosystem: null, why_not: refused[1] }
+  return { kind: 'other', ecosystem: null }
+}

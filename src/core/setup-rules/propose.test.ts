@@ -1,0 +1,234 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { pathsToRead } from './files.ts'
+import { propose } from './propose.ts'
+import { SOURCES } from './said-in.ts'
+
+/** Files of a repository; what a program of the machine is called stands in `there`. */
+function proposed(files: Record<string, string>, there: string[] = ['node', 'npm', 'python3', 'python3:ensurepip', 'make', 'gcc']) {
+  const paths = Object.keys(files)
+  const read = new Map(pathsToRead(paths).map(path => [path, files[path] ?? '']))
+  const proposal = propose({ paths, files: read }, new Map(there.map(name => [name, ''])))
+  return {
+    ...proposal,
+    shown: proposal.commands.map(({ command }) => command),
+    proofs: proposal.to_prove.map(({ proofs }) => proofs.map(({ kind, command }) => `${kind}: ${command}`)),
+  }
+}
+const manifest = (more: Record<string, unknown>) => JSON.stringify({ name: 'shop', ...more })
+const tested = { scripts: { test: 'mocha' }, devDependencies: { mocha: '^11.0.0' } }
+
+test('npm: a lockfile is kept to, without one there is nothing to keep to, and without dependencies nothing to install', () => {
+  expect(proposed({ 'package.json': manifest(tested), 'package-lock.json': '{}' })).toMatchObject({
+    shown: ['npm ci'],
+    proofs: [['test: npm test', 'smoke: npm ls --depth=0']],
+    lockfiles: ['package.json', 'package-lock.json'],
+  })
+  expect(proposed({ 'package.json': manifest(tested) }).shown).toEqual(['npm install --no-audit --no-fund'])
+  const alone = proposed({ 'package.json': manifest({ main: 'index.js', scripts: { test: 'node --test' } }), 'index.js': '' })
+  expect([alone.shown, alone.proofs[0]?.[0]]).toEqual([[], 'test: npm test'])
+  const without = proposed({
+    'package.json': manifest({ main: './lib/a', scripts: { test: 'echo "Error: no test specified" && exit 1' } }),
+    'lib/a.js': '',
+  })
+  expect(without.proofs).toEqual([[`smoke: node --input-type=module -e 'await import("./lib/a.js")'`]])
+})
+
+test('pnpm and yarn come from the registry by their version, as packageManager says or as the lockfile was written', () => {
+  const pnpm = (more: Record<string, unknown>, lock: string) =>
+    proposed({ 'package.json': manifest({ ...tested, ...more }), 'pnpm-lock.yaml': lock, 'pnpm-workspace.yaml': 'packages: [a]' })
+  expect(pnpm({ packageManager: 'pnpm@9.15.4+sha512.abcdef' }, '')).toMatchObject({
+    shown: ['npx --yes pnpm@9.15.4 install --frozen-lockfile'],
+    proofs: [['test: npx --yes pnpm@9.15.4 test', 'smoke: npx --yes pnpm@9.15.4 install --frozen-lockfile --offline']],
+  })
+  expect(pnpm({}, "lockfileVersion: '9.0'\n").shown).toEqual(['npx --yes pnpm@10 install --frozen-lockfile'])
+  expect(pnpm({}, "lockfileVersion: '6.0'\n").shown).toEqual(['npx --yes pnpm@8 install --frozen-lockfile'])
+  const yarn = (files: Record<string, string>, more: Record<string, unknown> = {}) =>
+    proposed({ 'package.json': manifest({ ...tested, ...more }), ...files }).shown
+  expect(yarn({ 'yarn.lock': '# yarn lockfile v1\n' })).toEqual(['npx --yes yarn@1.22.22 install --non-interactive --frozen-lockfile'])
+  expect(yarn({ 'yarn.lock': '__metadata:\n  version: 8\n' }, { packageManager: 'yarn@4.5.1' })).toEqual([
+    'npx --yes --package @yarnpkg/cli-dist@4.5.1 yarn install --immutable',
+  ])
+  const kept = {
+    'yarn.lock': '__metadata:\n  version: 6\n',
+    '.yarnrc.yml': 'yarnPath: .yarn/releases/yarn-3.6.4.cjs\n',
+    '.yarn/releases/yarn-3.6.4.cjs': '',
+  }
+  expect(yarn(kept)).toEqual(['node .yarn/releases/yarn-3.6.4.cjs install --immutable'])
+})
+
+test('Python: beside the packages of the system, with what its tests need; the lockfiles of uv and Poetry by these', () => {
+  const pyproject = `[project]\nname = "shop"\ndependencies = ["requests"]\nrequires-python = ">=3.9"\n[project.optional-dependencies]\ntest = ["pytest"]\ndocs = ["sphinx"]\n`
+  expect(proposed({ 'pyproject.toml': pyproject, 'src/shop/__init__.py': '', 'tests/test_a.py': '' })).toMatchObject({
+    shown: ['python3 -m venv .venv', `.venv/bin/pip install -e '.[test]'`],
+    proofs: [['test: .venv/bin/python -m pytest', `smoke: .venv/bin/python -c 'import shop'`, 'smoke: .venv/bin/pip check']],
+    offline: { commands: [], to_prove: [{ proofs: [{ command: 'PYTHONPATH=src python3 -m pytest' }, {}] }] },
+  })
+  const plain = proposed({
+    'requirements.txt': 'flask\n',
+    'requirements-dev.txt': 'pytest-cov\n',
+    'tests/test_a.py': '',
+    'conftest.py': '',
+  })
+  expect(plain.shown).toEqual([
+    'python3 -m venv .venv',
+    '.venv/bin/pip install -r requirements.txt',
+    '.venv/bin/pip install -r requirements-dev.txt',
+  ])
+  expect(proposed({ 'setup.py': "setup(name='x')", 'x.py': '', 'test_x.py': '' })).toMatchObject({
+    shown: [],
+    proofs: [['test: python3 -m unittest discover', `smoke: python3 -c 'import x'`]],
+  })
+  const locked = { 'pyproject.toml': `${pyproject}[dependency-groups]\ndev = ["pytest"]\n`, 'uv.lock': '', 'tests/test_a.py': '' }
+  expect(proposed(locked, ['python3', 'uv']).shown).toEqual(['uv sync --locked --extra test'])
+  expect(proposed(locked)).toMatchObject({
+    shown: ['python3 -m venv ~/.venvs/uv', '~/.venvs/uv/bin/pip install uv', '~/.venvs/uv/bin/uv sync --locked --extra test'],
+  })
+  expect(proposed({ ...locked, 'uv.lock': '', 'AGENTS.md': 'Run `uv run pytest -q`.' }).proofs[0]?.[0]).toBe(
+    'test: ~/.venvs/uv/bin/uv run --no-sync pytest -q',
+  )
+})
+
+test('Go, Rust, Java, Ruby, PHP and C by their manifests; what is in vendor is not fetched', () => {
+  expect(proposed({ 'go.mod': 'module a\n\ngo 1.22\n\nrequire b v1.0.0\n', 'go.sum': '', 'a_test.go': '' })).toMatchObject({
+    shown: ['go mod download'],
+    proofs: [['test: go test ./...', 'build: go build ./...', 'build: go vet ./...']],
+    tools: [{ binary: 'go', wanted: '1.22', package: 'golang-go' }],
+  })
+  expect(proposed({ 'go.mod': 'module a\nrequire b v1.0.0\n', 'vendor/modules.txt': '' }).shown).toEqual([])
+  expect(proposed({ 'Cargo.toml': '[package]\nname="a"\n[dependencies]\nb="1"\n', 'Cargo.lock': '' })).toMatchObject({
+    shown: ['cargo fetch --locked'],
+    proofs: [['test: cargo test --locked', expect.anything(), expect.anything()]],
+  })
+  expect(proposed({ 'pom.xml': '<release>21</release>', mvnw: '', 'src/test/java/ATest.java': '' })).toMatchObject({
+    shown: [expect.stringMatching(/^sh \.\/mvnw -B -ntp test -Dtest=/)],
+    proofs: [['test: sh ./mvnw -B -ntp -o test', expect.anything()]],
+  })
+  expect(proposed({ 'build.gradle.kts': '', gradlew: '', 'src/test/A.kt': '' }).proofs).toEqual([
+    ['test: sh ./gradlew --no-daemon --offline test', 'build: sh ./gradlew --no-daemon --offline assemble'],
+  ])
+  expect(proposed({ Gemfile: '', 'Gemfile.lock': '', 'spec/a_spec.rb': '' })).toMatchObject({
+    shown: ['bundle config set --local path vendor/bundle', 'bundle install'],
+    proofs: [['test: bundle exec rspec', 'smoke: bundle check']],
+  })
+  expect(proposed({ 'composer.json': '{"scripts":{"test":"phpunit"}}' })).toMatchObject({
+    shown: ['composer install --no-interaction --no-progress'],
+    proofs: [['test: composer test', expect.anything(), expect.anything()]],
+  })
+  expect(proposed({ Makefile: 'all: a\n\ntest: all\n\t./a\n', 'a.c': '' })).toMatchObject({
+    shown: ['make'],
+    proofs: [['test: make test', 'build: make']],
+  })
+  expect(proposed({ 'CMakeLists.txt': 'enable_testing()', 'a.cpp': '', 'build/x': '' })).toMatchObject({
+    shown: ['cmake -S . -B build-sandbox', 'cmake --build build-sandbox --parallel 2'],
+    proofs: [['test: ctest --test-dir build-sandbox --output-on-failure --no-tests=error', 'build: cmake --build build-sandbox']],
+  })
+  expect(proposed({ 'configure.ac': '', 'autogen.sh': '', 'Makefile.am': 'TESTS = a', 'a.c': '' }).shown).toEqual([
+    'NOCONFIGURE=1 sh ./autogen.sh',
+    'sh ./configure',
+    'make -j2',
+  ])
+  expect(proposed({ 'meson.build': '', 'a.c': '' }).shown).toEqual(['meson setup build', 'meson compile -C build'])
+})
+
+test('several in one repository, each in its folder; what the root installs is not installed again, nor is an example', () => {
+  const web = { 'web/package.json': manifest(tested), 'web/package-lock.json': '{}' }
+  expect(proposed({ 'go.mod': 'module a\n', 'a_test.go': '', ...web })).toMatchObject({
+    shown: ['(cd web && npm ci)'],
+    proofs: [expect.arrayContaining(['test: go test ./...']), ['test: (cd web && npm test)', 'smoke: (cd web && npm ls --depth=0)']],
+  })
+  expect(proposed({ ...web, 'api/go.mod': 'module a\nrequire (b v1\n)' }).shown).toEqual([
+    '(cd web && npm ci)',
+    '(cd api && go mod download)',
+  ])
+  expect(proposed({ 'package.json': manifest({ workspaces: ['web'] }), ...web }).shown).toEqual(['npm install --no-audit --no-fund'])
+  expect(
+    proposed({ 'go.mod': 'module a\n', 'examples/package.json': manifest(tested), 'examples/package-lock.json': '{}' }).ecosystems,
+  ).toEqual(['go'])
+})
+
+test('what it says itself adds steps and tests, by the names that things have here; what no sandbox can do is said to be left out', () => {
+  const base = { 'package.json': manifest(tested), 'pnpm-lock.yaml': '' }
+  const agents =
+    '# Setup\n```sh\nsudo apt-get install libfoo\npnpm install\ncp .env.example .env\npnpm run codegen\n```\n# Tests\nRun `pnpm test:unit` before you push; see `src/a.ts`.\n'
+  const said = proposed({ ...base, 'AGENTS.md': agents })
+  expect(said.shown).toEqual(['cp .env.example .env', 'npx --yes pnpm@10 install --frozen-lockfile', 'npx --yes pnpm@10 run codegen'])
+  expect(said.proofs[0]?.slice(0, 2)).toEqual(['test: npx --yes pnpm@10 test:unit', 'test: npx --yes pnpm@10 test'])
+  expect(said.notes).toEqual([expect.stringContaining('installs packages of the system (AGENTS.md): sudo apt-get install libfoo')])
+
+  const steps =
+    'jobs:\n  copilot-setup-steps:\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm ci\n      - run: |\n          mkdir -p tmp\n          npm run build\n'
+  expect(proposed({ ...base, '.github/workflows/copilot-setup-steps.yml': steps }).shown).toEqual([
+    'mkdir -p tmp',
+    'npx --yes pnpm@10 install --frozen-lockfile',
+    'npm run build',
+  ])
+  expect(proposed({ ...base, '.cursor/environment.json': '{"install": "npm i && npm run generate"}' }).shown).toContain(
+    'npm i && npm run generate',
+  )
+  const devcontainer = '{\n  // made by hand\n  "postCreateCommand": {"a": "npm run build", "b": ["make", "-j2", "db"]},\n}'
+  expect(proposed({ ...base, '.devcontainer/devcontainer.json': devcontainer }).shown).toContain('npm run build')
+
+  const ci =
+    'on: push\njobs:\n  lint:\n    steps: [{run: npm run lint}]\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: npm ci\n      - run: npm run build\n      - run: npm run test:node -- --coverage\n      - run: npm publish\n'
+  const tested_by_ci = proposed({ ...base, '.github/workflows/ci.yml': ci })
+  expect(tested_by_ci.shown).toEqual(['npx --yes pnpm@10 install --frozen-lockfile', 'npm run build'])
+  expect(tested_by_ci.proofs[0]?.[0]).toBe('test: npm run test:node -- --coverage')
+  expect(
+    proposed({
+      Dockerfile: 'FROM debian\nRUN apt-get update && \\\n  make -C src all\n',
+      'README.md': '# Tests\n```\n$ make -C src test\n```\n',
+    }),
+  ).toMatchObject({
+    shown: ['make -C src all'],
+    proofs: [['test: make -C src test', 'build: make -C src all']],
+  })
+})
+
+test('of a repository that says nothing, nothing is proposed', () => {
+  expect(proposed({ 'notes.txt': 'hello' })).toMatchObject({ shown: [], to_prove: [], ecosystems: [] })
+})
+
+test('whatever the files hold, there is a proposal and no exception', () => {
+  const names = [
+    'package.json',
+    'pyproject.toml',
+    'setup.cfg',
+    'setup.py',
+    'go.mod',
+    'Cargo.toml',
+    'pom.xml',
+    'Rakefile',
+    'composer.json',
+    'Makefile',
+    'AGENTS.md',
+    '.cursor/environment.json',
+  ]
+  const more = [
+    '.devcontainer/devcontainer.json',
+    '.github/workflows/ci.yml',
+    'Dockerfile',
+    'pnpm-lock.yaml',
+    '.yarnrc.yml',
+    'web/package.json',
+    'requirements.txt',
+    'tox.ini',
+  ]
+  const values = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.constantFrom(
+      '{"scripts":{"test":7},"packageManager":[],"exports":{".":{".":null}}}',
+      'jobs: {a: {steps: [1, {run: [x]}]}}',
+      '[project]\ndependencies = 4',
+      'a: &a [*a]',
+    ),
+  )
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...names, ...more), values), files => {
+      expect(proposed(files).commands.length).toBeLessThanOrEqual(30)
+    }),
+    { numRuns: 300 },
+  )
+  expect(SOURCES.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,157 @@
+import { cPart } from './c.ts'
+import { NOT_OWN } from './files.ts'
+import { goPart } from './go.ts'
+import { javaPart } from './java.ts'
+import { isNodeWorkspaceRoot, nodePart } from './node.ts'
+import { phpPart } from './php.ts'
+import type { Part, Proof, ProofKind, Proposal, Said, Step, Toolchain, ToProve } from './proposal.ts'
+import { pythonPart } from './python.ts'
+import { rubyPart } from './ruby.ts'
+import { rustPart } from './rust.ts'
+import { type HeardOf, heardIn } from './said-in.ts'
+import { type Project, projectAt, type Tree } from './tree.ts'
+
+const MOST_FOLDERS = 8
+const MOST_COMMANDS = 30
+const MOST_TESTS = 3
+
+/**
+ * How a repository is set up and what would prove it. What is installed follows from lockfiles and manifests; what its documents and its CI say
+ * adds the steps besides, and the commands of its tests.
+ */
+export function propose(tree: Tree, toolchain: Toolchain): Proposal {
+  const { heard, left_out } = heardIn(tree)
+  const parts = partsOfTree(tree, toolchain)
+  const proposal = combine(parts, heard)
+  const offline_parts = parts.map(part => (part.offline === undefined ? part : { ...part, ...part.offline, calls: [] }))
+  const other = parts.some(part => part.offline !== undefined) ? combine(offline_parts, []) : null
+  const unique = <T>(all: T[], key: (one: T) => string) => [...new Map(all.map(one => [key(one), one])).values()]
+  return {
+    ecosystems: [...new Set(parts.map(({ ecosystem }) => ecosystem))],
+    ...proposal,
+    tools: unique(
+      parts.flatMap(({ tools }) => tools),
+      ({ binary }) => binary,
+    ),
+    lockfiles: [...new Set(parts.flatMap(({ lockfiles }) => lockfiles))],
+    notes: [
+      ...parts.flatMap(({ notes }) => notes),
+      ...left_out.slice(0, 10).map(({ command, from, why }) => `Left out, because it ${why} (${from}): ${command.slice(0, 200)}`),
+    ],
+    offline: other,
+  }
+}
+
+function partsOfTree(tree: Tree, toolchain: Toolchain): Part[] {
+  const root = projectAt(tree, '')
+  const at_root = partsIn(root, toolchain)
+  const taken = new Set(at_root.map(({ ecosystem }) => ecosystem))
+  const folders = new Set(tree.paths.flatMap(path => (path.split('/').length === 2 ? (path.split('/')[0] ?? []) : [])))
+  const inside = [...folders]
+    .filter(name => !NOT_OWN.test(name) && /^[\w.-]+$/.test(name) && !name.startsWith('-'))
+    .flatMap(name => partsIn(projectAt(tree, name), toolchain))
+    // What the root is made of covers its folders, and what has no lockfile there may be an example.
+    .filter(part => !taken.has(part.ecosystem) && (at_root.length === 0 || (part.ecosystem !== 'c' && isLocked(part))))
+    .filter(part => part.ecosystem !== 'node' || !isNodeWorkspaceRoot(root))
+  return [...at_root, ...inside.slice(0, MOST_FOLDERS)]
+}
+
+const isLocked = ({ lockfiles }: Part) => lockfiles.some(path => /(?:lock|lock\.(?:json|yaml)|shrinkwrap\.json|go\.sum)$/.test(path))
+
+function partsIn(project: Project, toolchain: Toolchain): Part[] {
+  const found = [
+    nodePart(project),
+    pythonPart(project, toolchain),
+    goPart(project),
+    rustPart(project),
+    javaPart(project),
+    rubyPart(project),
+    phpPart(project),
+  ].filter(part => part !== null)
+  // Beside a manifest of its own, a Makefile is a list of errands; alone it is how the thing is built.
+  const c = found.every(isAside) ? cPart(project) : null
+  return c === null ? found : [...found.filter(part => part.install.length > 0), c]
+}
+
+/** A manifest that says nothing, as of scripts beside a program in C. */
+const isAside = ({ ecosystem, install, tests }: Part) => ['node', 'ruby'].includes(ecosystem) && install.length === 0 && tests.length === 0
+
+function combine(parts: Part[], heard: readonly HeardOf[]): Pick<Proposal, 'commands' | 'to_prove'> {
+  const called = heard.map(one => ({ ...one, command: calledHere(one, parts) }))
+  const to_prove = parts.map((part, i) =>
+    toProve(
+      part,
+      called.filter(one => partOf(one, parts) === i),
+    ),
+  )
+  const known = new Set(parts.map(({ ecosystem }) => ecosystem))
+  const before: Step[] = []
+  const extra: Step[] = []
+  for (const { command, from, kind, ecosystem, setup } of called) {
+    if (kind === 'test' || (kind === 'other' && !setup) || (kind === 'install' && ecosystem !== null && known.has(ecosystem))) continue
+    // A build that the setup makes already, or that is not of what stands at the root.
+    if (kind === 'build' && (ecosystem === 'c' || !setup) && !(ecosystem === 'node' && from.startsWith('.github/'))) continue
+    const step = { command, from, why: setup ? 'the repository says so of its setup' : 'its CI does so before the tests', optional: true }
+    if (kind === 'other' && /^(?:cp|mkdir|touch|export|mv|ln)\b/.test(command)) before.push(step)
+    else extra.push(step)
+  }
+  const install = parts.flatMap(part => part.install.map(one => ({ ...inFolder(part, one), optional: false })))
+  const of_nothing = parts.length === 0 ? saidAlone(called) : null
+  return {
+    commands: [
+      ...new Map([...before, ...install, ...extra, ...(of_nothing?.commands ?? [])].map(one => [one.command, one])).values(),
+    ].slice(0, MOST_COMMANDS),
+    to_prove: of_nothing === null ? to_prove : of_nothing.to_prove,
+  }
+}
+
+/** Where nothing is known of what it is made of, what it says itself is all there is. */
+function saidAlone(heard: readonly HeardOf[]): { commands: Step[]; to_prove: ToProve[] } {
+  const of = (...kinds: HeardOf['kind'][]) => heard.filter(({ kind }) => kinds.includes(kind))
+  const why = 'the repository says so'
+  const proofs: Proof[] = [
+    ...of('test').map(({ command, from }) => ({ command, from, why, kind: 'test' as const })),
+    ...of('build').map(({ command, from }) => ({ command, from, why, kind: 'build' as const })),
+  ]
+  const commands = of('install', 'build').map(({ command, from }) => ({ command, from, why, optional: true }))
+  return { commands, to_prove: proofs.length === 0 ? [] : [{ ecosystem: 'other', folder: '', proofs: proofs.slice(0, 6) }] }
+}
+
+function toProve(part: Part, heard: readonly HeardOf[]): ToProve {
+  const said = (kind: HeardOf['kind']) =>
+    heard.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
+  const of = (kind: ProofKind, own: Said[], said: Said[], most: number) => {
+    const all = [...said, ...own.map(one => inFolder(part, one))]
+    return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, most)
+  }
+  const builds = of('build', part.builds, said('build'), MOST_TESTS)
+  return {
+    ecosystem: part.ecosystem,
+    folder: part.folder,
+    proofs: [...of('test', part.tests, said('test'), MOST_TESTS), ...builds, ...of('smoke', part.smokes, [], 2)],
+  }
+}
+
+/** Which part a command is about: that of its ecosystem and its folder, or the first. */
+function partOf({ ecosystem, command }: HeardOf, parts: Part[]): number {
+  const folder = /^\(cd ([\w.-]+)\/? &&/.exec(command)?.[1] ?? ''
+  const exact = parts.findIndex(part => part.ecosystem === ecosystem && part.folder === folder)
+  if (exact >= 0) return exact
+  const same = parts.findIndex(part => part.ecosystem === ecosystem)
+  return same >= 0 ? same : parts.length > 0 && ecosystem === 'c' ? 0 : -1
+}
+
+const inFolder = ({ folder }: Part, said: Said): Said => (folder === '' ? said : { ...said, command: `(cd ${folder} && ${said.command})` })
+
+/** Documents call programs as they are called where people have installed them. */
+function calledHere(heard: HeardOf, parts: Part[]): string {
+  const part = parts[partOf(heard, parts)]
+  return (part?.calls ?? []).reduce((command, { name, as }, _, all) => {
+    if (all.some(other => command.includes(other.as))) return command
+    const word = name.replaceAll('.', '\\.')
+    return command.replace(
+      new RegExp(`(^|&&\\s*|\\(\\s*|;\\s*)((?:\\w+=\\S+\\s+)*)${word}(?=\\s|$)`),
+      (_, before, env) => `${before}${env}${as}`,
+    )
+  }, heard.command)
+}

@@ -1,0 +1,151 @@
+/** A change of a command that its output asks for. The first that matches and was not made yet is tried. */
+export type CommandRule = { id: string; why: string; command: RegExp; output: RegExp; to(command: string): string[] }
+
+const flag = (text: string) => (command: string) => [command.includes(text) ? command : `${command} ${text}`]
+const swap = (from: RegExp, to: string) => (command: string) => [command.replace(from, to)]
+
+const NPM = /\bnpm (?:ci|install)\b/
+const PNPM = /\bpnpm@?\S* install\b/
+const YARN1 = /\byarn@1\S* install\b/
+const YARN = /(?:\byarn|yarn-[\w.]+\.cjs) install\b/
+const SCRIPT_FAILED =
+  /npm error (?:command failed|path [^\n]*\n(?:npm error )?command failed)|npm error code (?:ELIFECYCLE|\d+)\b|gyp ERR!|husky|ELIFECYCLE|\berror Command failed|Command failed with exit code|node-pre-gyp|prebuild-install/
+
+export const COMMAND_RULES: readonly CommandRule[] = [
+  {
+    ...{ id: 'npm_lock', why: 'the lockfile does not go with package.json', command: /\bnpm ci\b/ },
+    output: /EUSAGE|in sync|Missing: [^\n]* from lock file|can only install with an existing package-lock/,
+    to: swap(/\bnpm ci\b/, 'npm install --no-audit --no-fund'),
+  },
+  {
+    ...{ id: 'pnpm_lock', why: 'the lockfile does not go with package.json', command: /--frozen-lockfile/ },
+    output:
+      /ERR_PNPM_(?:OUTDATED_LOCKFILE|LOCKFILE_CONFIG_MISMATCH|LOCKFILE_BREAKING_CHANGE|NO_LOCKFILE|BROKEN_LOCKFILE|LOCKFILE_MISSING_DEPENDENCY)/,
+    to: swap(/--frozen-lockfile/, '--no-frozen-lockfile'),
+  },
+  {
+    ...{ id: 'yarn_lock', why: 'the lockfile does not go with package.json', command: / --frozen-lockfile/ },
+    output: /lockfile needs to be updated/,
+    to: swap(/ --frozen-lockfile/, ''),
+  },
+  {
+    ...{ id: 'yarn_immutable', why: 'the lockfile does not go with package.json', command: YARN },
+    output: /YN0028|lockfile would have been modified/,
+    to: swap(/ install(?: --immutable)?/, ' install --no-immutable'),
+  },
+  {
+    ...{ id: 'uv_lock', why: 'the lockfile does not go with pyproject.toml', command: /\buv sync --locked/ },
+    output: /lockfile[^\n]* needs to be updated|outdated/i,
+    to: swap(/ --locked/, ''),
+  },
+  {
+    ...{ id: 'poetry_lock', why: 'the lockfile does not go with pyproject.toml', command: /\bpoetry install\b/ },
+    output: /changed significantly|not up to date|lock file is not compatible/,
+    to: command => [command.replace(/poetry install.*$/, 'poetry lock'), command],
+  },
+  {
+    ...{ id: 'cargo_lock', why: 'the lockfile does not go with Cargo.toml', command: /^cargo .*--locked/ },
+    output: /needs to be updated but --locked/,
+    to: swap(/ --locked/, ''),
+  },
+  {
+    ...{ id: 'composer_lock', why: 'the lockfile does not go with composer.json', command: /\bcomposer install\b/ },
+    output: /not present in the lock file|lock file is not up to date/,
+    to: swap(/composer install/, 'composer update'),
+  },
+  {
+    ...{ id: 'composer_platform', why: 'this PHP lacks what some package asks for', command: /\bcomposer (?:install|update)\b/ },
+    output: /requires (?:php|ext-)|platform requirement|is missing from your system/,
+    to: flag('--ignore-platform-reqs'),
+  },
+  {
+    id: 'peer_dependencies',
+    why: 'peer dependencies contradict each other',
+    command: NPM,
+    output: /ERESOLVE/,
+    to: flag('--legacy-peer-deps'),
+  },
+  {
+    id: 'npm_engine',
+    why: 'a package wants another version of Node',
+    command: NPM,
+    output: /EBADENGINE/,
+    to: flag('--engine-strict=false'),
+  },
+  {
+    ...{ id: 'pnpm_engine', why: 'a package wants another version of Node', command: PNPM },
+    ...{ output: /ERR_PNPM_UNSUPPORTED_ENGINE/, to: flag('--config.engine-strict=false') },
+  },
+  {
+    ...{ id: 'yarn_engine', why: 'a package wants another version of Node', command: YARN1 },
+    ...{ output: /The engine "[^"]+" is incompatible/, to: flag('--ignore-engines') },
+  },
+  {
+    id: 'npm_force',
+    why: 'it is for another platform or manager',
+    command: NPM,
+    output: /EBADDEVENGINES|EBADPLATFORM/,
+    to: flag('--force'),
+  },
+  {
+    ...{ id: 'workspace_protocol', why: 'npm does not know the workspace protocol', command: NPM },
+    ...{ output: /EUNSUPPORTEDPROTOCOL/, to: swap(/\bnpm (?:ci|install).*$/, 'npx --yes --package @yarnpkg/cli-dist@4 yarn install') },
+  },
+  { id: 'npm_scripts', why: 'a script of a package failed', command: NPM, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },
+  { id: 'pnpm_scripts', why: 'a script of a package failed', command: PNPM, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },
+  { id: 'yarn1_scripts', why: 'a script of a package failed', command: YARN1, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },
+  {
+    ...{ id: 'yarn_scripts', why: 'a script of a package failed', command: YARN },
+    ...{ output: /YN0009|YN0058|couldn't be built successfully/, to: flag('--mode=skip-build') },
+  },
+  {
+    ...{
+      id: 'externally_managed',
+      why: 'the Python of the system takes no packages',
+      command: /^(?:sudo )?(?:python3? -m )?pip3? install\b/,
+    },
+    output: /externally-managed-environment/,
+    to: command => ['python3 -m venv .venv', command.replace(/^(?:python3? -m )?pip3?/, '.venv/bin/pip')],
+  },
+  {
+    ...{ id: 'old_pip', why: 'this pip is too old for it', command: /^\.venv\/bin\/pip install\b/ },
+    output: /no such option: --group|not a PEP 517|requires pip|A newer version of pip|setup\.py.{0,40}not found.{0,80}editable/,
+    to: command => ['.venv/bin/pip install --upgrade pip', command],
+  },
+  {
+    ...{ id: 'setuptools', why: 'building it needs setuptools', command: /^\.venv\/bin\/pip install\b/ },
+    output: /No module named '?(?:setuptools|pkg_resources|distutils)/,
+    to: command => [".venv/bin/pip install 'setuptools<81' wheel", `${command} --no-build-isolation`],
+  },
+  {
+    ...{ id: 'extras', why: 'the package has no such extras', command: /^\.venv\/bin\/pip install -e '\.\[/ },
+    ...{ output: /extra|Invalid requirement/i, to: swap(/-e '\.\[[^\]]*\]'/, '-e .') },
+  },
+  {
+    ...{ id: 'cmake_policy', why: 'it was written for a CMake that is no longer', command: /^cmake -S/ },
+    ...{ output: /Compatibility with CMake < [\d.]+ has been removed/, to: flag('-DCMAKE_POLICY_VERSION_MINIMUM=3.5') },
+  },
+  {
+    ...{ id: 'generated_files', why: 'a clone makes generated files look older than what they are made of', command: /^make\b/ },
+    output:
+      /(?:aclocal|automake|autoconf|autoheader|makeinfo)(?:-[\d.]+)?['"]?:? (?:is missing|command not found|not found)|missing (?:aclocal|automake|autoconf)/,
+    to: command => [
+      `touch aclocal.m4 && find . \\( -name configure -o -name '*.in' -o -name '*.h.in' \\) -exec touch {} +`,
+      'sh ./configure',
+      command,
+    ],
+  },
+  {
+    ...{ id: 'not_executable', why: 'the file is not executable', command: /^\.\/[\w./-]+/ },
+    ...{ output: /Permission denied/, to: command => [`sh ${command}`] },
+  },
+  {
+    ...{ id: 'go_sum', why: 'go.sum lacks entries', command: /^go\b/ },
+    ...{ output: /missing go\.sum entry|updates to go\.mod needed/, to: command => ['go mod tidy', command] },
+  },
+  {
+    ...{ id: 'bundle_platform', why: 'the lockfile is for other platforms', command: /^bundle install\b/ },
+    output: /only supports platforms/,
+    to: command => ['bundle lock --add-platform x86_64-linux', command],
+  },
+]

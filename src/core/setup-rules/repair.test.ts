@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { explain, lacksSomething } from './failures.ts'
+import type { Step, ToProve } from './proposal.ts'
+import { repairCommand, repairForProof } from './repair.ts'
+
+const step = (command: string, optional = false): Step => ({ command, from: 'package.json', why: 'because', optional })
+const failed = (output: string, exit_code = 1) => ({ output, exit_code, timed_out: false })
+const repaired = (command: string, output: string, line = command) => {
+  const repair = repairCommand([step('before'), step(command), step('after')], 1, line, failed(output), new Set())
+  return repair?.commands.slice(1, -1).map(one => one.command) ?? null
+}
+
+test('what package managers say of a failure leads to the command that goes round it', () => {
+  expect(
+    repaired(
+      'npm ci',
+      'npm error code EUSAGE\nnpm error `npm ci` can only install packages when your package.json and package-lock.json are in sync.',
+    ),
+  ).toEqual(['npm install --no-audit --no-fund'])
+  expect(repaired('npm ci', 'npm error code ERESOLVE\nnpm error ERESOLVE could not resolve')).toEqual(['npm ci --legacy-peer-deps'])
+  expect(
+    repaired(
+      'npm ci',
+      'npm error code 1\nnpm error path /workspace/node_modules/x\nnpm error command failed\nnpm error command sh -c node-gyp rebuild',
+    ),
+  ).toEqual(['npm ci --ignore-scripts'])
+  expect(repaired('npx --yes pnpm@10 install --frozen-lockfile', 'ERR_PNPM_OUTDATED_LOCKFILE  Cannot install')).toEqual([
+    'npx --yes pnpm@10 install --no-frozen-lockfile',
+  ])
+  expect(repaired('(cd web && npm ci)', 'ERESOLVE', 'npm ci')).toEqual(['(cd web && npm ci --legacy-peer-deps)'])
+  expect(repaired('pip install -r requirements.txt', 'error: externally-managed-environment')).toEqual([
+    'python3 -m venv .venv',
+    '.venv/bin/pip install -r requirements.txt',
+  ])
+  expect(repaired('.venv/bin/pip install --group dev', 'no such option: --group')).toEqual([
+    '.venv/bin/pip install --upgrade pip',
+    '.venv/bin/pip install --group dev',
+  ])
+  expect(repaired('cmake -S . -B build', 'Compatibility with CMake < 3.5 has been removed from CMake.')).toEqual([
+    'cmake -S . -B build -DCMAKE_POLICY_VERSION_MINIMUM=3.5',
+  ])
+  expect(repaired('make -j2', "WARNING: 'aclocal-1.15' is missing on your system.")).toHaveLength(3)
+  expect(repaired('npm ci', 'npm error code E404')).toBeNull()
+})
+
+test('the same rule is applied to the same command once, and a step that is only said somewhere is left out', () => {
+  const commands = [step('npm ci')]
+  expect(repairCommand(commands, 0, 'npm ci', failed('ERESOLVE'), new Set(['peer_dependencies npm ci']))).toBeNull()
+  expect(repairCommand([step('npm ci'), step('make docs', true)], 1, 'make docs', failed('no'), new Set())).toMatchObject({
+    id: 'left_out',
+    commands: [{ command: 'npm ci' }],
+  })
+})
+
+test('what a proof misses is built or installed, but nothing only because an output names it', () => {
+  const node: ToProve = {
+    ecosystem: 'node',
+    folder: '',
+    proofs: [
+      { ...step('npm test'), kind: 'test' },
+      { ...step('npm run build'), kind: 'build' },
+    ],
+  }
+  const forProof = (to_prove: ToProve, proof: string, output: string, made: string[] = []) =>
+    repairForProof([step('x')], to_prove, proof, failed(output), new Set(made))
+      ?.commands.slice(1)
+      .map(one => one.command) ?? null
+  expect(forProof(node, 'npm test', "Error: Cannot find module './dist/index.js'")).toEqual(['npm run build'])
+  expect(forProof(node, 'npm test', "Error: Cannot find module './dist/index.js'", ['build'])).toBeNull()
+  expect(forProof(node, 'npm test', 'AssertionError: 1 == 2')).toBeNull()
+  const python: ToProve = { ecosystem: 'python', folder: '', proofs: [] }
+  expect(forProof(python, 'python3 -m pytest', "ModuleNotFoundError: No module named 'yaml'")).toEqual([
+    'python3 -m venv --system-site-packages .venv',
+    '.venv/bin/pip install PyYAML',
+  ])
+  expect(forProof(python, 'python3 -m pytest', "ModuleNotFoundError: No module named 'left_pad_evil'")).toBeNull()
+})
+
+test('what lies outside of the repository is named', () => {
+  const of = (output: string, exit_code = 1) => explain(failed(output, exit_code))
+  expect(of('npm error network request to https://r/ failed, reason: connect ECONNREFUSED 127.0.0.1:3128')).toMatchObject({
+    reason: 'registry_unreachable',
+    detail: expect.stringContaining('ECONNREFUSED'),
+  })
+  expect(of('bash: line 1: cargo: command not found', 127)).toEqual({
+    reason: 'toolchain_missing',
+    detail: 'The program cargo is not there.',
+  })
+  expect(of('sh: 1: tsc: not found', 127)).toMatchObject({ detail: 'The program tsc is not there.' })
+  expect(of('go: go.mod requires go >= 1.24 (running go 1.19)')).toMatchObject({
+    reason: 'toolchain_missing',
+    detail: 'Go 1.24 or newer is needed.',
+  })
+  expect(of('a.c:1:10: fatal error: zlib.h: No such file or directory')).toMatchObject({
+    detail: 'The header zlib.h of a library is not there.',
+  })
+  expect(explain({ output: '', exit_code: null, timed_out: true })).toMatchObject({ reason: 'time_over' })
+  expect(of('1 test failed')).toBeNull()
+})
+
+test('tests that fail are told from tests that lack something', () => {
+  expect(lacksSomething(failed("Error: Cannot find module 'mocha'"))).toBe(true)
+  expect(lacksSomething(failed("Error: Cannot find module './lib/missing'"))).toBe(false)
+  expect(lacksSomething(failed('sh: 1: nyc: not found', 127))).toBe(true)
+  expect(lacksSomething(failed('AssertionError [ERR_ASSERTION]: 1 == 2'))).toBe(false)
+})
+
+test('a long line without end is looked through in no time worth speaking of', () => {
+  expect(lacksSomething(failed('a'.repeat(1_000_000)))).toBe(false)
+  expect(repaired('npm ci', `npm error path ${'ENOENT '.repeat(50_000)}`)).toBeNull()
+})

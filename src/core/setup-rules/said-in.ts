@@ -1,0 +1,50 @@
+import { type CommandKind, kindOf } from './kind-of-command.ts'
+import { saidInDockerfile } from './said-in-dockerfile.ts'
+import { saidInMarkdown } from './said-in-markdown.ts'
+import { saidInCursor, saidInDevcontainer } from './said-in-settings.ts'
+import { saidInCopilotSteps, saidInWorkflow } from './said-in-workflows.ts'
+import type { Tree } from './tree.ts'
+
+/** A command that a file of the repository says. `setup`: it says so of what is to be done before work begins. */
+export type Heard = { command: string; from: string; setup: boolean }
+export type HeardOf = Heard & { kind: CommandKind; ecosystem: string | null }
+
+const MOST_OF_A_FILE = 40
+const MOST_CHARS = 2_000
+
+type Reader = (text: string) => { command: string; setup: boolean }[]
+
+/** The files that say how a repository is set up and tested, what is said to agents first. */
+export const SOURCES: readonly [RegExp, Reader][] = [
+  [/^AGENTS\.md$/, text => saidInMarkdown(text, 'agents')],
+  [/^(?:CLAUDE\.md|\.github\/copilot-instructions\.md)$/, text => saidInMarkdown(text, 'agents')],
+  [/^\.cursor\/environment\.json$/, saidInCursor],
+  [/^(?:\.github\/workflows\/)?copilot-setup-steps\.ya?ml$/, saidInCopilotSteps],
+  [/^(?:\.devcontainer\/(?:[\w-]+\/)?devcontainer\.json|\.devcontainer\.json)$/, saidInDevcontainer],
+  [/^\.github\/workflows\/[^/]+\.ya?ml$/, saidInWorkflow],
+  [/^\.gitlab-ci\.yml$|^\.travis\.yml$/, saidInWorkflow],
+  [/^Dockerfile$|^\.devcontainer\/Dockerfile$/, saidInDockerfile],
+  [/^(?:CONTRIBUTING|README|INSTALL|HACKING|DEVELOPMENT)(?:\.md|\.markdown|\.rst|\.txt)?$/i, text => saidInMarkdown(text, 'people')],
+]
+
+/** All that is said, in the order of who says it; and what of it is left out, with why. */
+export function heardIn(tree: Tree): { heard: HeardOf[]; left_out: { command: string; from: string; why: string }[] } {
+  const heard: HeardOf[] = []
+  const left_out: { command: string; from: string; why: string }[] = []
+  const seen = new Set<string>()
+  const done = new Set<string>()
+  for (const [pattern, read] of SOURCES)
+    for (const [path, text] of tree.files) {
+      if (!pattern.test(path) || done.has(path)) continue
+      done.add(path)
+      for (const said of read(text).slice(0, MOST_OF_A_FILE)) {
+        const command = said.command.trim()
+        if (command === '' || command.length > MOST_CHARS || seen.has(command)) continue
+        seen.add(command)
+        const { kind, ecosystem, why_not } = kindOf(command)
+        if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })
+        else if (said.setup && why_not !== undefined && why_not !== 'prepares nothing') left_out.push({ command, from: path, why: why_not })
+      }
+    }
+  return { heard, left_out }
+}

@@ -1,0 +1,84 @@
+import { parse as parseToml } from 'smol-toml'
+import { parse as parseYaml } from 'yaml'
+
+/** What is known of a commit: the paths of its files, and the contents of those that are read. Both were bounded by who read them. */
+export type Tree = { paths: readonly string[]; files: ReadonlyMap<string, string> }
+
+type Values = { [key: string]: unknown }
+
+/** One folder of a tree. Nothing here throws: a file that cannot be read as what it should be is as one that is not there. */
+export type Project = {
+  /** `''`: the root. */
+  folder: string
+  has(path: string): boolean
+  some(pattern: RegExp): boolean
+  /** The first of these that is there. */
+  first(...paths: string[]): string | null
+  matching(pattern: RegExp): string[]
+  text(path: string): string | null
+  json(path: string): Values | null
+  toml(path: string): Values | null
+  /** The path in the repository. */
+  at(path: string): string
+}
+
+export function projectAt({ paths, files }: Tree, folder: string): Project {
+  const prefix = folder === '' ? '' : `${folder}/`
+  const own = new Set(paths.filter(path => path.startsWith(prefix)).map(path => path.slice(prefix.length)))
+  const text = (path: string) => files.get(prefix + path) ?? null
+  const read = (path: string, parse: (text: string) => unknown) => {
+    const found = text(path)
+    return found === null ? null : asValues(attempt(() => parse(found)))
+  }
+  return {
+    folder,
+    has: path => own.has(path),
+    some: pattern => own.values().some(path => pattern.test(path)),
+    first: (...wanted) => wanted.find(path => own.has(path)) ?? null,
+    matching: pattern => [...own].filter(path => pattern.test(path)),
+    text,
+    json: path => read(path, JSON.parse),
+    toml: path => read(path, parseToml),
+    at: path => prefix + path,
+  }
+}
+
+/** Null: it is no object. */
+export const asValues = (value: unknown): Values | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : null
+
+export const asText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+
+export const asTexts = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap(one => asText(one) ?? []) : [])
+
+/** The value at a path of keys; null where one of them is missing. */
+export function valueAt(values: Values | null, ...keys: string[]): unknown {
+  let at: unknown = values
+  for (const key of keys) {
+    const here = asValues(at)
+    if (here === null || !Object.hasOwn(here, key)) return null
+    at = here[key]
+  }
+  return at
+}
+
+export const namesOf = (value: unknown): string[] => Object.keys(asValues(value) ?? {})
+
+/** A YAML document as plain values; null: it is none. Aliases are counted, so that a small text does not become a large one. */
+export const yamlOf = (text: string): Values | null => asValues(attempt(() => parseYaml(text, { maxAliasCount: 50, logLevel: 'silent' })))
+
+/** JSON with comments and trailing commas, which is what editors write. */
+export function jsoncOf(text: string): Values | null {
+  const plain = text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string: string | undefined) => string ?? ' ')
+  const strict = plain.replace(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
+  return asValues(attempt(() => JSON.parse(strict)))
+}
+
+/** What strangers wrote may be anything: what cannot be parsed is nothing. */
+function attempt(parse: () => unknown): unknown {
+  try {
+    return parse()
+  } catch {
+    return null
+  }
+}
