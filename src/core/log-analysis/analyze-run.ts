@@ -1,0 +1,106 @@
+import { type Command, commandOf, onlyLooks, programOf, subjectOf } from './commands.ts'
+import { findingsOf } from './failure.ts'
+import type { Entry, Finding } from './finding.ts'
+import { flaky, type RanOn, repeatedFailures, slowestSteps } from './patterns.ts'
+import { refusal } from './refusals.ts'
+import { runError } from './run-errors.ts'
+
+/** What is known of a run besides its entries. */
+export type AnalyzedRun = { id: number; repository_id: number | null; base_sha: string | null }
+/** `ran`: for the comparison with other runs. */
+export type RunAnalysis = { run: AnalyzedRun; findings: Finding[]; ran: RanOn[]; commands: number }
+
+const SEVERITIES = ['error', 'warning', 'info'] as const
+const CHANGES_FILES = ['write', 'edit']
+
+/** All that the entries of one run tell, the root of what went wrong first. */
+export function analyzeRun(run: AnalyzedRun, entries: readonly Entry[]): RunAnalysis {
+  const commands = entries.map(commandOf).filter(one => one !== null)
+  const ran = ranOn(run, entries, commands)
+  const failures = commands.map(command => ({ command, found: findingsOf(command) })).filter(({ found }) => found.length > 0)
+  const said = failures.flatMap(({ command, found }) => mended(command, found, commands))
+  const refusals = entries.flatMap(entry => refused(entry, commands))
+  const errors = entries.map(runError).filter(one => one !== null)
+  const patterns = [...repeatedFailures(commands), ...flaky(ran), ...slowestSteps(commands)]
+  const findings = grouped(ranked([...said, ...refusals, ...errors.map(error => consequence(error, said)), ...patterns]))
+  return { run, findings, ran, commands: commands.length }
+}
+
+/** A failure that did not come again when the same was done later is over; one whose program did well later may be. */
+function mended(command: Command, found: Finding[], commands: readonly Command[]): Finding[] {
+  if (!command.failed) return found
+  const later = commands.filter(one => one.seq > command.seq && !one.failed && one.status === 'ok')
+  const subject = subjectOf(command.command)
+  const again = later.find(one => one.kind === command.kind && one.name === command.name && subjectOf(one.command) === subject)
+  if (again) return found.map(one => ({ ...one, severity: 'info', message: `${one.message} (later it passed: #${again.seq})` }))
+  if (command.kind !== 'agent') return found
+  const program = programOf(command.command)
+  if (!later.some(one => one.kind === 'agent' && !onlyLooks(one.command) && programOf(one.command) === program)) return found
+  return found.map(one => ({ ...one, severity: one.severity === 'error' ? 'warning' : one.severity }))
+}
+
+/** It matters as much as the command that it kept from something, which stands behind it in the trace. */
+function refused(entry: Entry, commands: readonly Command[]): Finding[] {
+  const found = refusal(entry)
+  if (found === null) return []
+  const { finding, during, setup } = found
+  const next = commands.find(
+    one =>
+      one.seq > entry.seq && (setup ? one.kind === 'setup' : one.kind !== 'service') && (during === null || one.command.startsWith(during)),
+  )
+  return [{ ...finding, severity: next?.failed ? 'error' : 'info', command: next?.command ?? during }]
+}
+
+/** A run that ends because a command failed is no second failure. */
+function consequence(error: Finding, said: readonly Finding[]): Finding {
+  const follows = error.code === 'run_setup_command_failed' || error.code === 'run_setup_timeout'
+  return follows && said.some(one => one.severity === 'error') ? { ...error, severity: 'warning' } : error
+}
+
+/**
+ * What each command worked on, where that is known: a check runs on a commit; the agent's commands on the base as long as nothing was changed,
+ * and the same one twice in a row on the same files.
+ */
+function ranOn({ id, repository_id, base_sha }: AnalyzedRun, entries: readonly Entry[], commands: readonly Command[]): RanOn[] {
+  const found: RanOn[] = []
+  const changed = entries.find(({ tool_name }) => CHANGES_FILES.includes(tool_name ?? ''))?.seq ?? Number.POSITIVE_INFINITY
+  let before: Command | null = null
+  let streak = 0
+  for (const command of commands) {
+    const { kind, seq, head_sha, name } = command
+    if (kind === 'check' && head_sha !== null) found.push({ command, on: `commit ${repository_id} ${head_sha}`, key: `check ${name}` })
+    if (kind !== 'agent' || onlyLooks(command.command)) continue
+    const same = before !== null && before.command === command.command && !between(entries, before.seq, seq)
+    if (!same) streak = seq
+    found.push({ command, on: `run ${id} ${streak}`, key: command.command })
+    // The first thing that an agent runs finds the files as they were cloned.
+    if (before === null && seq < changed && base_sha !== null)
+      found.push({ command, on: `base ${repository_id} ${base_sha}`, key: subjectOf(command.command) })
+    before = command
+  }
+  return found
+}
+
+const between = (entries: readonly Entry[], from: number, to: number) =>
+  entries.some(({ seq, tool_name }) => seq > from && seq < to && CHANGES_FILES.includes(tool_name ?? ''))
+
+export function ranked(findings: readonly Finding[]): Finding[] {
+  const place = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  return findings.toSorted((a, b) => place(a) - place(b) || (a.seq ?? 0) - (b.seq ?? 0))
+}
+
+/** The same finding of several entries is one, told where it was met first. */
+function grouped(findings: readonly Finding[]): Finding[] {
+  const known = new Map<string, Finding>()
+  for (const one of findings) {
+    const key =
+      one.code === 'command_failed'
+        ? `${one.code} ${one.severity} ${subjectOf(one.command ?? '')} ${one.exit_code}`
+        : `${one.code} ${one.severity} ${one.message}`
+    const before = known.get(key)
+    if (before === undefined) known.set(key, one)
+    else if (one.seq !== null && one.seq !== before.seq && !before.entries.includes(one.seq))
+      known.set(key, { ...before, count: before.count + 1, entries: [...before.entries, one.seq].slice(0, 50) })
+  }
+  return [...known.values()]
+}

@@ -1,0 +1,53 @@
+import { type RunAnalysis, ranked } from './analyze-run.ts'
+import { failureSignature } from './failure-signature.ts'
+import { type Finding, finding } from './finding.ts'
+import { flaky } from './patterns.ts'
+
+const MOST_FINDINGS = 100
+const MOST_RUNS_NAMED = 20
+
+/** Over several runs: the same failure of many is one finding, and what failed in one and passed in another on the same files is flaky. */
+export function analyzeRuns(analyses: readonly RunAnalysis[]): Finding[] {
+  const [only] = analyses
+  if (analyses.length === 1 && only) return only.findings.slice(0, MOST_FINDINGS)
+  const clusters = new Map<string, Finding[]>()
+  for (const { findings } of analyses)
+    for (const one of findings) {
+      if (one.code === 'slowest_steps' || one.code === 'flaky') continue
+      const key = `${one.severity} ${failureSignature(one)}`
+      clusters.set(key, [...(clusters.get(key) ?? []), one])
+    }
+  const merged = [...clusters.values()].flatMap(cluster)
+  const across = flaky(analyses.flatMap(({ ran }) => ran))
+  return [...often(ranked(merged)), ...across, ...slowest(analyses)].slice(0, MOST_FINDINGS)
+}
+
+function cluster(found: readonly Finding[]): Finding[] {
+  const [first, ...others] = found
+  if (first === undefined) return []
+  const elsewhere = [...new Set(others.map(({ agent_run_id }) => agent_run_id))].filter(id => id !== first.agent_run_id)
+  const runs = elsewhere.length + 1
+  return [
+    {
+      ...first,
+      message: runs > 1 ? `${first.message} (in ${runs} runs)` : first.message,
+      count: found.reduce((sum, { count }) => sum + count, 0),
+      agent_run_ids: elsewhere.slice(0, MOST_RUNS_NAMED),
+    },
+  ]
+}
+
+/** Of what stands in the way, what does so most often comes first. */
+function often(findings: readonly Finding[]): Finding[] {
+  const runs = ({ agent_run_ids }: Finding) => agent_run_ids.length
+  return ['error', 'warning', 'info'].flatMap(severity => {
+    const same = findings.filter(one => one.severity === severity)
+    // In the order of their runs, as they came: what a failure brought about stands behind it.
+    return same.toSorted((a, b) => runs(b) - runs(a))
+  })
+}
+
+function slowest(analyses: readonly RunAnalysis[]): Finding[] {
+  const found = analyses.flatMap(({ findings }) => findings.filter(({ code }) => code === 'slowest_steps'))
+  return found.slice(0, 3).map(one => finding({ ...one, message: `Run ${one.agent_run_id}: ${one.message}` }))
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { commandOf } from './commands.ts'
+import { findingsOf } from './failure.ts'
+import type { Entry } from './finding.ts'
+
+const ran = (command: string, exit_code: number, output: string, more: Partial<Entry> = {}): Entry => ({
+  ...{ agent_run_id: 1, seq: 5, turn: 1, message_type: 'ACTION', tool_name: 'shell', observation: null, duration_ms: 10 },
+  tool_input: { command },
+  tool_output: { status: exit_code === 0 ? 'ok' : 'error', exit_code, output, truncated: false },
+  ...more,
+})
+const found = (entry: Entry) => {
+  const command = commandOf(entry)
+  return command === null ? [] : findingsOf(command)
+}
+const first = (command: string, exit_code: number, output: string) => found(ran(command, exit_code, output))[0]
+
+describe('a command that failed', () => {
+  test('an exit code that says why, and one that does not', () => {
+    expect(first('./a.out', 139, '')).toMatchObject({ code: 'command_failed', message: expect.stringContaining('SIGSEGV') })
+    expect(first('./run', 126, '')?.message).toContain('cannot be executed')
+    expect(first('frobnicate --all', 3, 'all good\nwhatever: invalid frob\nbye')).toMatchObject({
+      code: 'command_failed',
+      cause: 'It says: whatever: invalid frob',
+      exit_code: 3,
+    })
+  })
+
+  test('nothing was wrong when somebody looked and found nothing', () => {
+    expect(found(ran('grep -r nothing .', 1, ''))).toMatchObject([{ severity: 'info' }])
+    expect(
+      found(ran('cd app && ls missing', 2, "ls: cannot access 'missing': No such file or directory")).every(
+        ({ severity }) => severity === 'info',
+      ),
+    ).toBe(true)
+    expect(found(ran('echo x > /dev/full', 1, 'bash: echo: write error: No space left on device'))[0]).toMatchObject({
+      code: 'disk_full',
+      severity: 'error',
+    })
+  })
+
+  test('tests that fail are said before an error that one of them is about, and behind what keeps them from running', () => {
+    const output = 'FAILED tests/test_a.py::test_net - ConnectionRefusedError: [Errno 111] Connection refused\n1 failed in 0.1s'
+    expect(found(ran('pytest', 1, output)).map(({ code }) => code)).toEqual(['failing_tests', 'connection_refused', 'command_failed'])
+    const kept = "ERROR tests/test_a.py - ModuleNotFoundError: No module named 'numpy'\nE   ModuleNotFoundError: No module named 'numpy'"
+    expect(found(ran('pytest', 2, kept)).map(({ code }) => code)).toEqual(['python_module_not_found', 'failing_tests', 'command_failed'])
+  })
+
+  test('a pipe hides how a command ends, and what is only shown is no failure', () => {
+    expect(first('npm test 2>&1 | tail -20', 0, "Error: Cannot find module 'x'")).toMatchObject({
+      code: 'node_module_not_found',
+      severity: 'warning',
+    })
+    expect(first('cat notes.log', 0, "Error: Cannot find module 'x'")).toMatchObject({ code: 'node_module_not_found', severity: 'info' })
+    expect(found(ran('npm test', 0, "tested: Error: Cannot find module 'x'"))).toEqual([])
+  })
+
+  test('what the sandbox ended it for', () => {
+    const output = (more: Record<string, unknown>) => ({ tool_output: { status: 'error', exit_code: null, output: '', ...more } })
+    expect(found(ran('make -j64', 1, '', output({ exit_code: 137, memory_kills: 2 })))[0]?.code).toBe('out_of_memory')
+    expect(found(ran('fill', 1, '', output({ error: 'The workspace holds 600 MiB, and may hold 500 MiB.' })))[0]?.code).toBe('disk_limit')
+    expect(
+      found(ran('sleep 1h', 1, '', output({ status: 'timeout', error: 'The command ran longer than 5 s and was killed.' })))[0]?.code,
+    ).toBe('command_timeout')
+    expect(
+      found(
+        ran('test', 1, '', {
+          ...output({ error: 'It was not done after 9 s.' }),
+          tool_name: 'check',
+          tool_input: { name: 'ci', command: 'test' },
+        }),
+      )[0]?.code,
+    ).toBe('command_timeout')
+  })
+
+  test('hostile text is text: bounded, well formed, and no words of ours', () => {
+    const hostile = [
+      `${'a'.repeat(200_000)}`,
+      `error: ${'('.repeat(50_000)}`,
+      `Cannot find module '${"Cannot find module '".repeat(9_000)}`,
+      `${'FAIL  a > '.repeat(20_000)}`,
+      `\u001b]${'0;\u001b]'.repeat(30_000)}`,
+      `error: \ud800 $1 $2 \u0000`,
+      `${`not ok 1 - ${'x '.repeat(400)}\n`.repeat(200)}`,
+      `thread '${"' panicked at '".repeat(8_000)}`,
+      `${'ENOENT: no such file or directory, open '.repeat(4_000)}`,
+      `${`${'1'.repeat(900)}:1:1\n`.repeat(200)}`,
+    ]
+    for (const output of hostile)
+      for (const one of found(ran('x', 1, output))) {
+        expect(JSON.stringify(one).length).toBeLessThan(20_000)
+        expect(one.message.isWellFormed()).toBe(true)
+        expect(one.excerpt?.isWellFormed() ?? true).toBe(true)
+      }
+  })
+})

@@ -1,0 +1,24 @@
+import type { Finding } from './finding.ts'
+
+/** What was looked at, and what was left out of it. */
+export type LookedAt = { runs: number; entries: number; commands: number; left_out: string[] }
+
+/** The answer in a sentence or two. */
+export function summarize(findings: readonly Finding[], looked: LookedAt): string {
+  const [root] = findings.filter(({ severity }) => severity === 'error')
+  const at = `${looked.commands} command${looked.commands === 1 ? '' : 's'} in ${looked.entries} entries${looked.runs === 1 ? '' : ` of ${looked.runs} runs`}`
+  const left = looked.left_out.length > 0 ? ` Left out: ${looked.left_out.join('; ')}.` : ''
+  if (root) {
+    const errors = findings.filter(({ severity }) => severity === 'error').length - 1
+    const others = errors === 0 ? '' : ` ${errors} more ${errors === 1 ? 'error follows' : 'errors follow'}.`
+    return `${sentence(root.message)}${root.cause ? ` ${sentence(root.cause)}` : ''}${place(root)}${others} Looked at ${at}.${left}`
+  }
+  const warning = findings.find(({ severity }) => severity === 'warning')
+  if (warning) return `Nothing stands in the way any more, but: ${sentence(warning.message)}${place(warning)} Looked at ${at}.${left}`
+  const info = findings.find(({ severity, code }) => severity === 'info' && code !== 'slowest_steps')
+  if (info) return `No failure that is left. To be known: ${sentence(info.message)}${place(info)} Looked at ${at}.${left}`
+  return `No failure was found. Looked at ${at}.${left}`
+}
+
+const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+const place = ({ seq, agent_run_id }: Finding) => (seq === null ? '' : ` (run ${agent_run_id}, #${seq})`)
