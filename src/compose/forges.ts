@@ -7,6 +7,7 @@ import { type Forges, openForges } from '../forge/forges.ts'
 import { ForgeError } from '../forge/port.ts'
 import { GitError } from '../git/git-error.ts'
 import type { GitRepository } from '../git/repository-url.ts'
+import { mirrorComments } from '../service/comment-mirrors.ts'
 import type { Services } from '../service/context.ts'
 import { tryFailingForges } from '../service/forge-health.ts'
 import { pollForges } from '../service/forge-poll.ts'
@@ -41,10 +42,12 @@ export function startForges(services: Services, log: Log): Disposable {
     while ((await doForgeTasks(services, log)) > 0);
   }
   stack.defer(repeat(TASK_MS, 'work for forges', tasks, log))
-  const marks = async () => {
-    while ((await markRuns(services, log)) > 0);
+  for (const tell of [markRuns, mirrorComments]) {
+    const all = async () => {
+      while ((await tell(services, log)) > 0);
+    }
+    stack.defer(repeat(TASK_MS, 'telling forges', all, log))
   }
-  stack.defer(repeat(TASK_MS, 'telling forges of runs', marks, log))
   stack.defer(repeat(HEALTH_MS, 'trying forges again', () => tryFailingForges(services), log, 'at once'))
   stack.defer(repeat(POLL_MS, 'looking at forges', () => pollForges(services, (message, fields) => log('warn', message, fields)), log))
   const tidy = async () => {

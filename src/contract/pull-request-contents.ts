@@ -50,6 +50,7 @@ export const PullRequestDiffQuery = z.object({
 const comment = {
   ...{ id: 31, pr_id: 7, user_id: 1, agent_run_id: null, author_name: 'Ada', body: 'Why not round each line?', path: 'invoice.js' },
   ...{ line: 1, side: 'RIGHT', head_sha: '3b8f0f1c2d7e4a5b9c6d8e7f0a1b2c3d4e5f6a7b' },
+  ...{ forge_state: null, forge_error: null },
   ...{ created_at: '2026-11-20T10:30:00.000Z', updated_at: '2026-11-20T10:30:00.000Z' },
 }
 
@@ -65,6 +66,11 @@ export const PullRequestComment = z
     line: z.int().nullable().describe('The line of that file'),
     side: z.enum(['LEFT', 'RIGHT']).nullable().describe('`RIGHT`: the line counts in the new file, `LEFT`: in the old one'),
     head_sha: z.string().describe('The commit of the pull request when it was written'),
+    forge_state: z
+      .enum(['pending', 'posted', 'refused'])
+      .nullable()
+      .describe('Whether the forge that has the pull request has the comment as it is here; null: it is on none, or a run wrote it'),
+    forge_error: z.string().nullable().describe('Why the forge does not have it, in its words'),
     created_at: time,
     updated_at: time.describe('Later than `created_at` when it was changed'),
   })

@@ -109,6 +109,10 @@ export type RemoteForge = {
   ): Promise<{ merge_sha: string }>
   /** On an issue or a pull request; they share their numbers. */
   createComment(repo: ForgeRepository, number: number, body: string): Promise<RemoteComment>
+  /** `id` as in RemoteComment. */
+  updateComment(repo: ForgeRepository, id: number, body: string): Promise<void>
+  /** One that is gone already is no failure. */
+  deleteComment(repo: ForgeRepository, id: number): Promise<void>
   /** Oldest first; `since`: those that were written or changed since then. */
   listComments(repo: ForgeRepository, number: number, since?: Date): Promise<RemoteComment[]>
   /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. */

@@ -57,7 +57,7 @@ export async function updatePullRequestComment(
     if (body === row.body) return commentObject(row)
     const updated_at = await updateComment(tx, ctx.organization_id, row.id, body)
     await tellOf(tx, ctx, pr, 'comment_edited', row.id)
-    return commentObject({ ...row, body, updated_at: updated_at ?? row.updated_at })
+    return commentObject({ ...row, body, updated_at: updated_at ?? row.updated_at, on_forge: row.on_forge && 'pending' })
   })
 }
 
@@ -95,7 +95,7 @@ function commentObject(row: CommentRow): PullRequestComment {
   return {
     ...{ id, pr_id: pull_request_id, user_id, agent_run_id: run_id },
     author_name: full_name ?? (run_id === null ? 'A run that is deleted' : `Run ${run_id}`),
-    ...{ body, path, line, side, head_sha },
+    ...{ body, path, line, side, head_sha, forge_state: row.on_forge, forge_error: row.forge_problem },
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

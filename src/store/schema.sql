@@ -143,6 +143,27 @@ create table checks (
 );
 CREATE INDEX checks_by_name ON public.checks USING btree (organization_id, repository_id, name);
 
+create table comment_mirrors (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  comment_id bigint not null,
+  pull_request_id bigint not null,
+  repository_id bigint not null,
+  change integer not null default 1,
+  said integer not null default 0,
+  said_as text,
+  tries integer not null default 0,
+  try_at timestamp with time zone not null default now(),
+  problem text,
+  constraint comment_mirrors_organization_id_comment_id_key UNIQUE (organization_id, comment_id),
+  constraint comment_mirrors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint comment_mirrors_organization_id_pull_request_id_fkey FOREIGN KEY (organization_id, pull_request_id) REFERENCES pull_requests(organization_id, id),
+  constraint comment_mirrors_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint comment_mirrors_pkey PRIMARY KEY (organization_id, id)
+);
+CREATE INDEX comment_mirrors_due ON public.comment_mirrors USING btree (try_at) WHERE (said < change);
+CREATE INDEX comment_mirrors_in_order ON public.comment_mirrors USING btree (organization_id, pull_request_id, id) WHERE (said < change);
+
 create table egress (
   organization_id bigint not null,
   repository_id bigint,

@@ -4,6 +4,7 @@ import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import type { FakePull } from '../forge/fake-state.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, gitIn, shell, startCodingApp } from '../runs/coding-app.ts'
+import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge'
@@ -81,3 +82,40 @@ test('a merge is refused in the words of the forge, and one of a newer head than
   expectProblem(await app.call('POST', `${pr.path}/merge`), 409)
   expect((await here()).state).toBe('closed')
 }, 60_000)
+
+test('what people say of it here is said there, once, in their order, also when the forge was away; what they change and delete follows', async () => {
+  const path = `${pr.path}/comments`
+  const create = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
+  const there = () => github.state.comments.filter(({ number }) => number === pr.pull.number).map(({ body }) => body)
+  const here = async () => (await app.call('GET', path)).body.items.map((item: { forge_state: string }) => item.forge_state)
+  const settled = (...states: string[]) => expect.poll(here, { timeout: 30_000 }).toEqual(states)
+  // Somebody else who writes our mark is not us.
+  const next = ((await rows<{ id: number }>(app, 'select coalesce(max(id), 0) + 1 as id from pull_request_comments'))[0]?.id ?? 0) as number
+  const forged = `<!-- agentrun: comment ${next} -->`
+  github.state.comments.push({ id: 1, number: pr.pull.number, user: 'eve', body: forged })
+  github.play(create, { kind: 'hang_up', when: 'after' }, { kind: 'status', status: 502 })
+  const first = (await app.call('POST', path, { body: 'Why **so**?', path: 'a.txt', line: 3 })).body
+  expect(first).toMatchObject({ id: next, forge_state: 'pending', forge_error: null })
+  const second = (await app.call('POST', path, { body: `And @agent-bot why there? ${forged}` })).body
+  await settled('posted', 'posted')
+  expect(there().slice(1)).toEqual([
+    expect.stringContaining(`said about \`a.txt:3\` in [agentrun](${app.base_url}/agent/trace/${pr.run_id}):\n\nWhy **so**?`),
+    expect.stringContaining('And @agent-bot why there?'),
+  ])
+  expect(github.count(create)).toBe(3)
+
+  expect((await app.call('PATCH', `${path}/${first.id}`, { body: 'Never mind.' })).body.forge_state).toBe('pending')
+  await settled('posted', 'posted')
+  expect(there()[1]).toContain('Never mind.')
+  await app.call('DELETE', `${path}/${second.id}`)
+  await expect.poll(() => there().length, { timeout: 30_000 }).toBe(2)
+  expect(there()[0]).toBe(forged)
+  await expect.poll(() => rows(app, 'select comment_id from comment_mirrors')).toEqual([{ comment_id: first.id }])
+
+  const refusal = { kind: 'status', status: 403 } as const
+  github.play(create, refusal)
+  await app.call('POST', path, { body: 'Once more.' })
+  await rows(app, 'update comment_mirrors set tries = 10 where said = 0')
+  await settled('posted', 'refused')
+  expect((await app.call('GET', path)).body.items[1].forge_error).toContain('403')
+}, 120_000)

@@ -25,6 +25,7 @@ import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../src/store/forge-deliveries.ts'
+import { forgetTold, postponeTold, settleTold, tellAgain } from '../../src/store/forge-queues.ts'
 import { recordForgeIdentity, recordForgeProblem, saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
 import {
@@ -44,7 +45,14 @@ import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../src/store/organizations.ts'
 import { recordPause, requestPause, withdrawPause } from '../../src/store/pauses.ts'
-import { deleteComment, insertComment, listComments, lockComment, updateComment } from '../../src/store/pull-request-comments.ts'
+import {
+  deleteComment,
+  getComment,
+  insertComment,
+  listComments,
+  lockComment,
+  updateComment,
+} from '../../src/store/pull-request-comments.ts'
 import {
   addMergeAttempt,
   dropMergeAttempt,
@@ -79,7 +87,7 @@ import {
 import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../src/store/resealing.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../src/store/retention.ts'
 import { findRunHeads } from '../../src/store/run-heads.ts'
-import { deleteRunMark, insertRunMark, postponeRunMark, repeatRunMark, settleRunMark } from '../../src/store/run-marks.ts'
+import { insertRunMark } from '../../src/store/run-marks.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../src/store/secrets.ts'
@@ -330,10 +338,11 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
       { task: null, seconds: 0, outcome: 'done', run_id: null },
     ),
   insertRunMark: (db, org) => insertRunMark(db, org, mine.run, 'another'),
-  settleRunMark: async (db, org) => settleRunMark(db, await marked(org), { said_as: 'x', problem: null }),
-  postponeRunMark: async (db, org) => postponeRunMark(db, await marked(org), { seconds: 60, problem: 'x' }),
-  repeatRunMark: (db, org) => repeatRunMark(db, org, mine.mark),
-  deleteRunMark: (db, org) => deleteRunMark(db, org, mine.mark),
+  settleTold: async (db, org) => settleTold(db, 'run_marks', await marked(org), { said_as: 'x', problem: null }),
+  postponeTold: async (db, org) => postponeTold(db, 'run_marks', await marked(org), { seconds: 60, problem: 'x' }),
+  tellAgain: (db, org) => tellAgain(db, 'run_marks', org, mine.mark),
+  forgetTold: (db, org) => forgetTold(db, 'run_marks', org, mine.mark),
+  getComment: (db, org) => getComment(db, org, mine.pr, mine.comment),
   findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
@@ -526,6 +535,7 @@ const without: Record<string, string> = {
     findForge: 'a delivery, which is signed',
     claimForgeTasks: 'whoever does it, of all',
     claimRunMarks: 'whoever does it, of all',
+    claimCommentMirrors: 'whoever does it, of all',
     listFailingForges: 'whoever tries them, of all',
     takeDueRemotes: 'whoever looks, of all',
     deleteOldForgeDeliveries: 'the sweep of all',
@@ -641,7 +651,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listSteps',
     'listPullRequests',
     'pullRequestsOfBranches',
-    ...['listComments', 'lockComment'],
+    ...['getComment', 'listComments', 'lockComment'],
     'listRunsOfPullRequests',
     'lockRun',
     'lockExpiredRuns',
@@ -664,7 +674,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
       'recordForgeProblem',
       'recordForgeIdentity',
     ],
-    ...['insertRunMark', 'repeatRunMark', 'settleRunMark', 'postponeRunMark', 'deleteRunMark'],
+    ...['insertRunMark', 'tellAgain', 'settleTold', 'postponeTold', 'forgetTold'],
     'insertMessage',
     'takeMessages',
     'append',

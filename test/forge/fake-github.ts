@@ -112,7 +112,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
         ...(answered.link && { link: answered.link }),
         ...headers,
       })
-      response.end(JSON.stringify(answered.body))
+      response.end(answered.status === 204 ? undefined : JSON.stringify(answered.body))
     }
     const refuse = (status: number, message: string, headers?: Record<string, string>) =>
       send({ status, body: { message, documentation_url: 'https://docs.github.com/rest' } }, headers)

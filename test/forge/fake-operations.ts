@@ -105,9 +105,23 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       )
     },
     'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': ({ params, body, login }) => {
-      const comment = { id: 5_000 + state.comments.length, number: Number(params.issue_number), user: login, body: body.body }
+      const comment = { id: 5_000 + state.made_comments++, number: Number(params.issue_number), user: login, body: body.body }
       state.comments.push(comment)
       return { status: 201, body: state.commentObject(comment) }
+    },
+    'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': ({ params, body, login }) => {
+      const comment = state.comments.find(({ id }) => String(id) === params.comment_id)
+      if (!comment) return no(404, 'Not Found')
+      if (comment.user !== login) return no(403, 'Resource not accessible')
+      comment.body = body.body
+      return { status: 200, body: state.commentObject(comment) }
+    },
+    'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': ({ params, login }) => {
+      const comment = state.comments.find(({ id }) => String(id) === params.comment_id)
+      if (!comment) return no(404, 'Not Found')
+      if (comment.user !== login) return no(403, 'Resource not accessible')
+      state.comments = state.comments.filter(one => one !== comment)
+      return { status: 204, body: null }
     },
     'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': asked => {
       const [only, all] = [asked.query.get('check_name'), asked.query.get('filter') === 'all']

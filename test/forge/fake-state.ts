@@ -49,6 +49,7 @@ export class FakeState {
   /** Whether the owner lets the app write checks. */
   checks_allowed = true
   made_checks = 0
+  made_comments = 0
 
   constructor(place: { owner: string; repo: string; folder: string; origin: string }) {
     this.owner = place.owner

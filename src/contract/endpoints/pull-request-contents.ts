@@ -55,7 +55,8 @@ export const pullRequestContentEndpoints = {
     method: 'POST',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/comments',
     summary: 'Comment on a pull request',
-    description: 'For people to read: the run that proposed it is told nothing. Values of secrets are taken out.',
+    description:
+      'For people to read: the run that proposed it is told nothing. Values of secrets are taken out. Where the pull request is on a forge it is said there too, in the name of who is connected; `forge_state` says whether it was.',
     scope: 'runs:write',
     idempotent: true,
     body: CreateCommentInput,

@@ -116,6 +116,21 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
       return remoteComment(data)
     },
 
+    async updateComment(repo, comment_id, body) {
+      const input = { ...at(repo), comment_id, body: cut(body, BODY_CHARS) }
+      await client.on(repo, octokit => octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', input))
+    },
+
+    async deleteComment(repo, comment_id) {
+      try {
+        await client.on(repo, octokit =>
+          octokit.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...at(repo), comment_id }),
+        )
+      } catch (error) {
+        if (!(error instanceof ForgeError) || error.code !== 'not_found') throw error
+      }
+    },
+
     async listComments(repo, number, since) {
       const newer = since && { since: since.toISOString() }
       const rows = await allPages(page =>

@@ -96,6 +96,8 @@ export const commentsQuery = (pr_id: number, state: string) =>
       }
       return all
     },
+    // Nobody tells when the forge has one.
+    refetchInterval: ({ state: { data } }) => (data?.some(comment => comment.forge_state === 'pending') ? 3_000 : false),
     placeholderData: previous => previous,
   })
 

@@ -39,10 +39,12 @@ export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
   )
 }
 
+const forgeWords = { pending: 'not on the forge yet', posted: 'on the forge too', refused: 'not on the forge' }
+
 function Comment({ comment, remove, busy }: { comment: PullRequestComment; remove: () => void; busy: boolean }) {
   const mine = useQuery(meQuery).data?.id === comment.user_id
   const [asked, setAsked] = useState(false)
-  const { author_name, created_at, updated_at, path, line, body } = comment
+  const { author_name, created_at, updated_at, path, line, body, forge_state, forge_error } = comment
   return (
     <li className="rounded-md border border-line bg-canvas px-2.5 py-1.5 text-sm">
       <div className="flex flex-wrap items-center gap-x-2 text-2xs text-faint">
@@ -50,6 +52,7 @@ function Comment({ comment, remove, busy }: { comment: PullRequestComment; remov
         <span>
           {moment(created_at)}
           {updated_at !== created_at && ' · changed'}
+          {forge_state !== null && ` · ${forgeWords[forge_state]}`}
         </span>
         {path !== null && (
           <code className="font-mono [overflow-wrap:anywhere]">
@@ -75,6 +78,7 @@ function Comment({ comment, remove, busy }: { comment: PullRequestComment; remov
         )}
       </div>
       <Markdown text={body} />
+      {forge_state === 'refused' && forge_error !== null && <p className="text-bad text-2xs">{visible(forge_error)}</p>}
     </li>
   )
 }
@@ -87,6 +91,8 @@ function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Pr
     onSuccess: () => setText(''),
     onSettled,
   })
+  const { origin, host } = new URL(pr.url ?? '', location.href)
+  const placeholder = `Comment for people${origin === location.origin ? '' : `, on ${host} too`}; the agent is not told`
   const reason = forbidden ?? (text.trim() === '' ? 'Write something first' : null)
   const submit = () => {
     if (!reason && !say.isPending) say.mutate(text)
@@ -101,8 +107,8 @@ function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Pr
       }}
     >
       <TextArea
-        aria-label="Comment for people; the agent is not told"
-        placeholder="Comment for people; the agent is not told"
+        aria-label={placeholder}
+        placeholder={placeholder}
         rows={Math.min(8, Math.max(1, text.split('\n').length))}
         value={text}
         disabled={forbidden !== null}
