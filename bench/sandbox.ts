@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { type GitHost, mirrorPath, openGitHost } from '../src/git/git-host.ts'
 import { refreshMirror } from '../src/git/mirrors.ts'
 import { resolveRef } from '../src/git/revisions.ts'
-import { cloneCommand, onTemplateCommand } from '../src/git/workspace-commands.ts'
+import { onTemplateCommand } from '../src/git/template-commands.ts'
+import { cloneCommand } from '../src/git/workspace-commands.ts'
 import type { Sandbox, SandboxDriver } from '../src/sandbox/port.ts'
 import { createWorkspace, removeWorkspace } from '../src/sandbox/workspaces.ts'
 import { makeOwnFolder } from '../src/system/own-folder.ts'
@@ -46,7 +47,7 @@ export async function sandbox(): Promise<string> {
     const template = await templates.provide(repo.id, found.sha, new AbortController().signal)
     if (template === null) throw new Error(`no template: ${templates.problem}`)
     const workspace = await createWorkspace(workspaces, n, 1, sandbox_user, template)
-    const layer = await templates.open(workspace, template)
+    const layer = await templates.open(workspace, null, template)
     if (layer === null) throw new Error('the template has gone')
     const box = await place.driver.start({ workspace, within: layer, read_only, limits })
     await run(box, 'separate', onTemplateCommand(clone))

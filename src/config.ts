@@ -214,6 +214,11 @@ const schema = z.object({
     .regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none')
     .transform(Number)
     .default(4_294_967_296),
+  AGENTRUN_ENVIRONMENT_BYTES: text
+    .regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none')
+    .transform(Number)
+    .default(17_179_869_184),
+  AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS: whole(1, 31_536_000).default(86_400),
   AGENTRUN_CHECKPOINT_FILE_MAX_BYTES: bytes.default(33_554_432),
   AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: bytes.default(33_554_432),
   AGENTRUN_CHECKPOINT_RUN_MAX_BYTES: bytes.default(268_435_456),

@@ -1,6 +1,7 @@
 import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { prepareSocketFolder } from '../egress/socket.ts'
+import { Environments } from '../worker/environments.ts'
 import { observeDriver } from '../worker/observe-driver.ts'
 import { Templates } from '../worker/templates.ts'
 import { Worker } from '../worker/worker.ts'
@@ -35,12 +36,18 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     max_bytes: config.AGENTRUN_TEMPLATE_BYTES,
     ...{ driver, git, sandbox_limits, clone_ms, log },
   })
+  const environments = new Environments({
+    ...{ db, git, templates, log, place: templates.place, folder_id: data.id },
+    max_bytes: config.AGENTRUN_ENVIRONMENT_BYTES,
+    max_age_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
+  })
   const deps = {
     db,
     hub,
     children: childRuns(createServices(parts, baseUrl, new AbortController().signal)),
     driver,
     templates,
+    environments,
     sandbox_limits,
     git,
     models,

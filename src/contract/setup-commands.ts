@@ -9,6 +9,12 @@ const shape = {
     .array(text(1, limits.setup_command_chars, { trim: true }))
     .max(limits.setup_commands)
     .describe('Command lines of bash, run one after the other in one shell, in the folder of the repository; none: there is no setup'),
+  maintenance_commands: z
+    .array(text(1, limits.setup_command_chars, { trim: true }))
+    .max(limits.setup_commands)
+    .describe(
+      'Command lines that run instead where `commands` have prepared an environment for an earlier run at another commit: what has to be done anew when sources change, such as a build',
+    ),
   variables: z
     .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.setup_variable_chars))
     .refine(set => Object.keys(set).length <= limits.setup_variables, `must not be more than ${limits.setup_variables}`)
@@ -30,7 +36,13 @@ export const SetupCommandSettings = z
     id: 'SetupCommandSettings',
     examples: [
       {
-        ...{ commands: ['npm ci', 'npm run build'], variables: { NODE_ENV: 'development' }, on_failure: 'fail', timeout_seconds: 600 },
+        ...{
+          commands: ['npm ci', 'npm run build'],
+          maintenance_commands: ['npm run build'],
+          variables: { NODE_ENV: 'development' },
+          on_failure: 'fail',
+          timeout_seconds: 600,
+        },
         ...{ updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
       },
     ],
@@ -39,6 +51,7 @@ export const SetupCommandSettings = z
 export const SetupCommandSettingsInput = z
   .object({
     commands: shape.commands,
+    maintenance_commands: shape.maintenance_commands.optional(),
     variables: shape.variables.optional(),
     on_failure: shape.on_failure.optional(),
     timeout_seconds: shape.timeout_seconds.optional(),
@@ -47,4 +60,12 @@ export const SetupCommandSettingsInput = z
 export type SetupCommandSettingsInput = z.output<typeof SetupCommandSettingsInput>
 
 /** What holds where nothing is said. */
-export const usual_setup = { variables: {}, on_failure: 'fail', timeout_seconds: 600 } as const
+export const usual_setup: Pick<
+  z.output<typeof SetupCommandSettings>,
+  'maintenance_commands' | 'variables' | 'on_failure' | 'timeout_seconds'
+> = {
+  maintenance_commands: [],
+  variables: {},
+  on_failure: 'fail',
+  timeout_seconds: 600,
+}

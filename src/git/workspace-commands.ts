@@ -27,34 +27,6 @@ export function cloneCommand(input: WorkspaceRepository): string {
   return [...PROLOGUE, 'if [ -e .git ] || [ -L .git ]; then rm -rf .git; fi', ...makeRepository(input), checkout].join('\n')
 }
 
-/** Said by `onTemplateCommand` when the files were not as the template should have them. */
-export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out anew'
-
-/** For a folder of which many workspaces will be copies: the files of `base_sha`, and of the repository no more than what git knows of them. */
-export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {
-  const nobody = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
-  return [
-    cloneCommand({ ...input, ...nobody }),
-    // Older than the index: git would read what is as young as that each time anew.
-    `g ls-files -z | xargs -0 -r touch --no-create --no-dereference --date='10 seconds ago' --`,
-    'g update-index --refresh >/dev/null',
-    'find .git -mindepth 1 -maxdepth 1 ! -name index -exec rm -rf {} +',
-  ].join('\n')
-}
-
-/** In a copy of the template of `base_sha`: what `cloneCommand` leaves in an empty folder. Exit code 0, otherwise git's. */
-export function onTemplateCommand(input: WorkspaceRepository & { base_sha: string }): string {
-  const sha = quote(input.base_sha)
-  return [
-    ...PROLOGUE,
-    ...makeRepository(input),
-    `if ! { [ -f .git/index ] && g reset --quiet --soft ${sha} && g update-index --refresh; } >/dev/null 2>&1; then`,
-    `echo ${quote(TEMPLATE_DAMAGED)}`,
-    cloneCommand(input),
-    'fi',
-  ].join('\n')
-}
-
 /**
  * Stages everything that .gitignore does not exclude and commits it, whatever state the agent left the repository in: a merge is concluded, stale locks are removed,
  * `at` is the time of the commit, so that the same files with the same words make the same commit whoever makes it;
@@ -196,7 +168,7 @@ export function bundleCommand(input: { base_sha: string | null; head_sha: string
 export const BUNDLE_REF = 'refs/agentrun/out'
 
 /** GIT_DIR and GIT_WORK_TREE are given: what the workspace's own configuration says about them does not count. */
-const PROLOGUE = [
+export const PROLOGUE = [
   'set -e -o pipefail',
   'export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD" LC_ALL=C GIT_TERMINAL_PROMPT=0 GIT_EDITOR=true GIT_PAGER=cat',
   'SAFE=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c commit.gpgSign=false -c gc.auto=0 -c maintenance.auto=false -c core.bare=false -c advice.addEmbeddedRepo=false)',
@@ -204,7 +176,7 @@ const PROLOGUE = [
 ]
 
 /** By hand rather than by `git clone`: faster, the same each time, and only branches and tags of the mirror become visible. */
-function makeRepository(input: WorkspaceRepository): string[] {
+export function makeRepository(input: WorkspaceRepository): string[] {
   const mirror = quote(input.mirror_inside)
   const config = [
     '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true',

@@ -15,6 +15,7 @@ import { deleteRun } from '../service/delete-run.ts'
 import { dryRunOf } from '../service/dry-run.ts'
 import { editPullRequest } from '../service/edit-pull-request.ts'
 import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
+import { dropEnvironments, listEnvironments } from '../service/environments.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges.ts'
 import { forkRun } from '../service/fork-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
@@ -198,6 +199,9 @@ export const handlers: Handlers = {
   allowRepositoryEgress: (ctx, { params, body }) => allowEgress(ctx, params.repo_id, body),
   getSetupCommands: (ctx, { params }) => getSetupCommands(ctx, params.repo_id),
   setSetupCommands: (ctx, { params, body }) => setSetupCommands(ctx, params.repo_id, body),
+  listEnvironments: (ctx, { params }) => listEnvironments(ctx, params.repo_id),
+  dropEnvironments: (ctx, { params }) => dropEnvironments(ctx, params.repo_id, null),
+  dropEnvironment: (ctx, { params }) => dropEnvironments(ctx, params.repo_id, params.environment_id),
   getWebhook: ctx => getWebhook(ctx),
   setWebhook: (ctx, { body }) => setWebhook(ctx, body),
   deleteWebhook: ctx => deleteWebhook(ctx),

@@ -55,7 +55,7 @@ export function createBubblewrapDriver(options: {
   const end = async (identities: string) => {
     await Promise.all(identities.split('\n').map(endProcess))
   }
-  const open: LayerDriver['open'] = async (folder, base) => openLayer(folder, base, prepare())
+  const open: LayerDriver['open'] = async copies => openLayer(copies, prepare())
   const layers: LayerDriver = { open, selfTest: folder => proveLayers(folder, options.user, start, open) }
   return {
     name: 'bubblewrap',

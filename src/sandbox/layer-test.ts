@@ -47,7 +47,7 @@ export async function proveLayers(
   }
 
   async function inLayer(command: string, wanted: string) {
-    await using layer = await open(own('layer'), own('base'))
+    await using layer = await open([{ folder: own('layer'), base: own('base') }])
     await using sandbox = await start({ workspace: own('layer'), within: layer, read_only: [], limits })
     await using beside = await start({
       ...{ workspace: own('shadow'), within: layer, limits },

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { endProcess, processIdentity } from '../system/process-identity.ts'
 import type { SystemUser } from '../system/users.ts'
-import { type Layer, SandboxError } from './port.ts'
+import { type Copy, type Layer, SandboxError } from './port.ts'
 import { within } from './within.ts'
 
 /**
@@ -12,26 +12,33 @@ import { within } from './within.ts'
 const HOLD = `
 set -e
 umask 077
+while [ "$#" -gt 0 ]; do
 cd -- "$1"
 mkdir -p upper work
 ln -sfn -- "$2" lower
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr,index=off "$1"
+shift 2
+done
 echo ready
 exec cat >/dev/null
 `
 const max_complaint_bytes = 2_000
 
 /**
- * An overlay, mounted by an unprivileged process in namespaces of its own: there and nowhere else is `folder` the copy. Everything that is
+ * Overlays, mounted by an unprivileged process in namespaces of its own: there and nowhere else is each folder the copy. Everything that is
  * to see it enters them, because two mounts of the same files do not see each other's changes.
  */
-export async function openLayer(folder: string, base: string, host: { user: SystemUser | null; start_timeout_ms: number }): Promise<Layer> {
-  const child = spawn('unshare', ['--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', HOLD, 'sh', folder, base], {
-    cwd: '/',
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
-  })
+export async function openLayer(copies: readonly Copy[], host: { user: SystemUser | null; start_timeout_ms: number }): Promise<Layer> {
+  const child = spawn(
+    'unshare',
+    ['--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', HOLD, 'sh', ...copies.flatMap(({ folder, base }) => [folder, base])],
+    {
+      cwd: '/',
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
+    },
+  )
   let complaint = ''
   child.stderr.on('data', chunk => {
     complaint = (complaint + chunk).slice(0, max_complaint_bytes)

@@ -31,13 +31,15 @@ export type LayerDriver = {
   /** Proves with files below `folder`, which exists, that it can be done there. `reason` is one line. */
   selfTest(folder: string): Promise<{ ok: true } | { ok: false; reason: string }>
   /**
-   * `folder`, of the sandbox's user, keeps what differs from `base`: it is empty, or was a layer on the same base before, by one that has
-   * ended. `base` is never written, must not change, and may have many layers. Rejects with SandboxError and leaves no process behind.
+   * Each `folder`, of the sandbox's user, keeps what differs from its `base`: it is empty, or was a layer on the same base before, by one that
+   * has ended. `base` is never written, must not change, and may have many layers. Rejects with SandboxError and leaves no process behind.
    */
-  open(folder: string, base: string): Promise<Layer>
+  open(copies: readonly Copy[]): Promise<Layer>
 }
 
-/** Sandboxes that are started `within` it see the copy at the path of its folder, all of them the same one. Disposed of after them. */
+export type Copy = { folder: string; base: string }
+
+/** Sandboxes that are started `within` it see each copy at the path of its folder, all of them the same one. Disposed of after them. */
 export type Layer = AsyncDisposable & {
   /** Names it for `end`. */
   readonly identity: string

@@ -9,12 +9,23 @@ import { workspaceBytes } from './workspace-size.ts'
 import { removeWorkspace, templateOf } from './workspaces.ts'
 
 /**
- * Folders that workspaces are layers on, in `root`: `<name>/tree` belongs to the sandbox's user and is not written any more once it has that
- * name. `new-…` is being made and `old-…` is going; both carry the process that does it, so that what a killed one left is found.
+ * Folders that workspaces are layers on, in `root`: `<name>/tree`, and `<name>/home` where there are home folders for them, belong to the
+ * sandbox's user and are not written any more once they have that name. `new-…` is being made and `old-…` is going; both carry the process that does it, so that what a killed one left is found.
  */
 export type TemplatePlace = { root: string; workspaces: string; user: SystemUser | null }
 
+const PARTS = ['tree', 'home'] as const
+
 export const templatePath = ({ root }: Pick<TemplatePlace, 'root'>, name: string): string => join(root, name, 'tree')
+
+export const templateHomePath = ({ root }: Pick<TemplatePlace, 'root'>, name: string): string => join(root, name, 'home')
+
+/** Which templates are looked at together: the files of commits, or what setup commands have prepared. */
+export type TemplateKind = 'commit' | 'environment'
+const NAMES = { commit: /^\d+-[0-9a-f]{40}$/, environment: /^\d+-env-[0-9a-f]{32}$/ }
+
+/** A name that no environment has had. */
+export const newEnvironmentName = (repository_id: number): string => `${repository_id}-env-${randomUUID().replaceAll('-', '')}`
 
 /** Whether it is there; from now on it was used last. */
 export function touchTemplate(place: TemplatePlace, name: string): boolean {
@@ -27,13 +38,18 @@ export function touchTemplate(place: TemplatePlace, name: string): boolean {
   }
 }
 
-/** An empty `tree` for one that is being made. `publish` gives it its name, unless another process was faster; disposing removes what has none. */
-export function draftTemplate(place: TemplatePlace): { tree: string; publish(name: string): void } & AsyncDisposable {
+type Draft = { folder: string; tree: string; home: string; publish(name: string): void } & AsyncDisposable
+
+/** An empty `tree` for one that is being made, and an empty `home` for an environment. `publish` gives it its name, unless another process was faster; disposing removes what has none. */
+export function draftTemplate(place: TemplatePlace, kind: TemplateKind): Draft {
   const path = join(place.root, `new-${ownMark()}-${randomUUID()}`)
   makeOwnFolder(path, 0o711, null)
-  makeOwnFolder(join(path, 'tree'), 0o700, place.user)
+  const parts = kind === 'environment' ? PARTS : (['tree'] as const)
+  for (const part of parts) makeOwnFolder(join(path, part), 0o700, place.user)
   return {
+    folder: path,
     tree: join(path, 'tree'),
+    home: join(path, 'home'),
     publish(name) {
       try {
         renameSync(path, join(place.root, name))
@@ -51,31 +67,46 @@ export function discardTemplate(place: TemplatePlace, name: string): void {
 }
 
 /**
- * Removes what killed processes left, those that nobody `wants`, and then, the longest unused first, what is more than `max_bytes`. One that
- * a workspace stands on stays.
+ * Removes what killed processes left, those of a kind that nobody `wants`, and then, the longest unused first, what is more than `max_bytes`.
+ * One that a workspace stands on stays. Answers which are gone.
  */
-export async function sweepTemplates(place: TemplatePlace, max_bytes: number, wants: (name: string) => boolean): Promise<void> {
+export async function sweepTemplates(
+  place: TemplatePlace,
+  kind: TemplateKind,
+  max_bytes: number,
+  wants: (name: string) => boolean,
+): Promise<string[]> {
   const names = readdirSync(place.root)
   for (const name of names) if (isLeftover(name)) await removeTemplate(place, join(place.root, name))
-  const found = await Promise.all(names.filter(name => /^\d+-[0-9a-f]{40}$/.test(name)).map(name => measure(place, name)))
+  const found = await Promise.all(names.filter(name => NAMES[kind].test(name)).map(name => measure(place, name)))
   let bytes = found.reduce((sum, template) => sum + template.bytes, 0)
+  const gone: string[] = []
   for (const template of found.toSorted((a, b) => a.used_at - b.used_at)) {
     if (bytes <= max_bytes && wants(template.name)) continue
-    if (await retire(place, template.name)) bytes -= template.bytes
+    if (!(await retire(place, template.name))) continue
+    bytes -= template.bytes
+    gone.push(template.name)
   }
+  return gone
 }
 
 async function measure(place: TemplatePlace, name: string) {
   const note = join(place.root, name, 'bytes')
   const used_at = statSync(join(place.root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const noted = Number(await readFile(note, 'utf8').catch(() => ''))
-  const bytes = noted || (await workspaceBytes(templatePath(place, name), place.user))
+  const bytes = noted || (await templateBytes(place, name))
   if (!noted && bytes > 0) {
     await writeFile(note, String(bytes)).catch(() => {})
     // That was no use of it.
     if (existsSync(note)) utimesSync(join(place.root, name), new Date(used_at), new Date(used_at))
   }
   return { name, used_at, bytes }
+}
+
+/** What it takes on the disk; 0 when that cannot be told in time. */
+export async function templateBytes(place: TemplatePlace, name: string): Promise<number> {
+  const parts = PARTS.map(part => join(place.root, name, part)).filter(part => existsSync(part))
+  return (await Promise.all(parts.map(part => workspaceBytes(part, place.user)))).reduce((sum, bytes) => sum + bytes, 0)
 }
 
 /** True: it is gone. Whoever takes it for a workspace makes the folder of that first and looks for the template then; here it is the other way round. */
@@ -99,7 +130,7 @@ async function retire(place: TemplatePlace, name: string): Promise<boolean> {
 
 async function removeTemplate(place: TemplatePlace, path: string): Promise<void> {
   if (!existsSync(path)) return
-  await removeWorkspace(join(path, 'tree'), place.user)
+  for (const part of PARTS) await removeWorkspace(join(path, part), place.user)
   await rm(path, { recursive: true, force: true })
 }
 

@@ -14,7 +14,7 @@ export function workspaceName(run_id: number, epoch: number, template: string | 
 
 /** The template that a workspace is a layer on; null: it is a folder by itself. */
 export function templateOf(workspace: string): string | null {
-  return /\.on\.(\d+-[0-9a-f]{40})$/.exec(workspace)?.[1] ?? null
+  return /\.on\.(\d+-(?:[0-9a-f]{40}|env-[0-9a-f]{32}))$/.exec(workspace)?.[1] ?? null
 }
 
 /** Names of the folders of one owner of a run (`workspaceName` without a template), its shadow included. */

@@ -4,6 +4,7 @@ import { invalid, ServiceError } from '../core/service-error.ts'
 import { deleteCheckCommandsOf } from '../store/check-commands.ts'
 import type { Db } from '../store/database.ts'
 import { deleteEgressOf } from '../store/egress.ts'
+import { deleteEnvironments } from '../store/environments.ts'
 import { forgetDefaultRepository, getOrganization, setDefaultRepository } from '../store/organizations.ts'
 import {
   getRepository as getRepositoryRow,
@@ -118,6 +119,7 @@ export async function deleteRepository(ctx: Context, repo_id: number) {
     await deleteEgressOf(tx, ctx.organization_id, repo_id)
     await deleteCheckCommandsOf(tx, ctx.organization_id, repo_id)
     await deleteSetupCommandsOf(tx, ctx.organization_id, repo_id)
+    await deleteEnvironments(tx, ctx.organization_id, repo_id, null)
     await removeRepository(tx, ctx.organization_id, repo_id)
     await audit(tx, ctx, 'repository.deleted', { type: 'repository', id: repo_id }, { url: repository.url })
     return repository

@@ -13,6 +13,7 @@ const settingsObject = (row: SetupCommandsRow | undefined) =>
     : {
         ...{ on_failure: row.on_failure, timeout_seconds: row.timeout_seconds, updated_by: row.updated_by },
         commands: JSON.parse(row.commands) as string[],
+        maintenance_commands: JSON.parse(row.maintenance_commands) as string[],
         variables: JSON.parse(row.variables) as Record<string, string>,
         updated_at: row.updated_at.toISOString(),
       }
@@ -30,7 +31,8 @@ export async function setSetupCommands(ctx: Context, repo_id: number, input: Set
   if (obeyed !== undefined) throw invalid(['body', 'variables', obeyed], 'is a variable that the sandbox itself goes by')
   return ctx.db.transaction(async tx => {
     if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
-    const row = { ...set, commands: JSON.stringify(set.commands), variables: JSON.stringify(set.variables) }
+    const lists = { commands: JSON.stringify(set.commands), maintenance_commands: JSON.stringify(set.maintenance_commands) }
+    const row = { ...set, ...lists, variables: JSON.stringify(set.variables) }
     const saved = await saveSetupCommands(tx, ctx.organization_id, repo_id, row, ctx.actor.user_id)
     await setSetupStatus(tx, ctx.organization_id, repo_id, set.commands.length > 0 ? 'SETUP' : 'NOT_SETUP')
     // Commands may be long, and stand in the trace of every run.
@@ -39,7 +41,12 @@ export async function setSetupCommands(ctx: Context, repo_id: number, input: Set
       ctx,
       'setup_commands.updated',
       { type: 'repository', id: repo_id },
-      { ...set, commands: set.commands.length, variables: Object.keys(set.variables) },
+      {
+        ...set,
+        commands: set.commands.length,
+        maintenance_commands: set.maintenance_commands.length,
+        variables: Object.keys(set.variables),
+      },
     )
     return settingsObject(saved)
   })

@@ -181,6 +181,31 @@ create table egress (
   constraint egress_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
 );
 
+create table environments (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  repository_id bigint not null,
+  folder_id text not null,
+  template text not null,
+  key text not null,
+  setup_digest text not null,
+  base_ref text not null,
+  base_sha text not null,
+  left_out text not null,
+  digest text not null,
+  bytes bigint not null,
+  setup_ms bigint not null,
+  run_id bigint not null,
+  made_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone not null default now(),
+  uses integer not null default 0,
+  constraint environments_folder_id_template_key UNIQUE (folder_id, template),
+  constraint environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint environments_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint environments_organization_id_repository_id_folder_id_key_key UNIQUE (organization_id, repository_id, folder_id, key),
+  constraint environments_pkey PRIMARY KEY (organization_id, id)
+);
+
 create table events (
   organization_id bigint not null,
   seq bigint not null,
@@ -479,6 +504,26 @@ create table run_marks (
 CREATE INDEX run_marks_due ON public.run_marks USING btree (try_at) WHERE ((said < change) OR (run_id IS NULL));
 CREATE INDEX run_marks_of_run ON public.run_marks USING btree (organization_id, run_id);
 
+create table run_startups (
+  organization_id bigint not null,
+  run_id bigint not null,
+  repository_id bigint,
+  started_at timestamp with time zone not null default now(),
+  queue_ms bigint,
+  claim_ms bigint,
+  mirror_ms bigint,
+  clone_ms bigint,
+  setup_ms bigint,
+  sandbox_ms bigint,
+  first_model_byte_ms bigint,
+  first_action_ms bigint,
+  environment text,
+  constraint run_startups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint run_startups_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint run_startups_pkey PRIMARY KEY (organization_id, run_id)
+);
+CREATE INDEX run_startups_by_repository ON public.run_startups USING btree (organization_id, repository_id, started_at);
+
 create table runs (
   id bigint not null generated always as identity,
   organization_id bigint not null,
@@ -614,6 +659,7 @@ create table setup_commands (
   timeout_seconds integer not null,
   updated_at timestamp with time zone not null default now(),
   updated_by bigint not null,
+  maintenance_commands text not null default '[]'::text,
   constraint setup_commands_on_failure_check CHECK ((on_failure = ANY (ARRAY['fail'::text, 'continue'::text]))),
   constraint setup_commands_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint setup_commands_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),

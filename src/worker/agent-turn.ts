@@ -16,7 +16,6 @@ import { endOf, endOfControl } from './end-of.ts'
 import { endOfLoop } from './end-of-loop.ts'
 import type { End } from './end-turn.ts'
 import { followUnlessInterrupted, isOfChecks, LOOKED_AGAIN } from './follow-checks.ts'
-import { isToBeSetUp } from './home.ts'
 import { readInstructions } from './instructions.ts'
 import { liveOutput } from './live-output.ts'
 import {
@@ -28,7 +27,7 @@ import {
   tellRestored,
   tellSetupFailures,
 } from './loop-journal.ts'
-import { isElsewhere } from './place.ts'
+import { isElsewhere, isToBeSetUp } from './place.ts'
 import { openRunSecrets } from './run-secrets.ts'
 import { leftOutBySetup, setupOf } from './setup.ts'
 import type { TurnOf } from './turn.ts'

@@ -1,5 +1,6 @@
 import { markSuspect } from '../git/mirror-refs.ts'
-import { cloneCommand, onTemplateCommand, switchCommand, TEMPLATE_DAMAGED, type WorkspaceRepository } from '../git/workspace-commands.ts'
+import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../git/template-commands.ts'
+import { cloneCommand, switchCommand, type WorkspaceRepository } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import { type Base, StartError } from './base.ts'
@@ -53,25 +54,26 @@ export async function switchBranch(
   return (await claim.append({ entries: [entry] })).total_logs
 }
 
-/** Writes the ACTION of the clone, and answers where it stands. `template`: the files are a copy of that one already. Throws StartError. */
-export async function clone(
-  {
-    deps,
-    claim,
-    sandbox,
-    template,
-    signal,
-  }: { deps: WorkerDeps; claim: Claim; sandbox: Sandbox; template: string | null; signal: AbortSignal },
-  base: Base,
-  sha: string,
-): Promise<number> {
+/** What the files of a workspace are a copy of already: the template of the commit, or an environment that was made at `made_at_sha`. */
+export type CopyOf = { template: string; made_at_sha: string | null }
+
+type Cloning = { deps: WorkerDeps; claim: Claim; sandbox: Sandbox; copy_of: CopyOf | null; signal: AbortSignal }
+
+/** Writes the ACTION of the clone, and answers where it stands. Throws StartError. */
+export async function clone({ deps, claim, sandbox, copy_of, signal }: Cloning, base: Base, sha: string): Promise<number> {
   const repository = { ...workspaceRepository(deps, base, sha), base_sha: sha }
-  const command = template === null ? cloneCommand(repository) : onTemplateCommand(repository)
+  const { template, made_at_sha } = copy_of ?? { template: null, made_at_sha: null }
+  const command =
+    made_at_sha !== null
+      ? onEnvironmentCommand({ ...repository, made_at_sha })
+      : template === null
+        ? cloneCommand(repository)
+        : onTemplateCommand(repository)
   const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
   const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction('git_clone', input, { status, exit_code, output }, duration_ms)
   const { total_logs } = await claim.append({ entries: [entry] })
-  if (template !== null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
+  if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
   if (status === 'ok' || signal.aborted) return total_logs
   // It may be the mirror that is broken: the next refresh looks into it.
   await markSuspect(deps.git, base.repository.id)

@@ -4,18 +4,18 @@ import { takeFilesAwayCommand } from '../git/workspace-commands.ts'
 import type { CheckpointRow } from '../store/checkpoints.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Base } from './base.ts'
-import { clone, runInWorkspace, switchBranch } from './checkout.ts'
+import { type CopyOf, clone, runInWorkspace, switchBranch } from './checkout.ts'
 import type { Found } from './checkpoints.ts'
 import { type Last, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
 import type { WorkerDeps } from './settings.ts'
 import { type FilesOf, leaveOut } from './setup.ts'
 
-/** `last`: the newest checkpoint of the run, null where it has none. `template`: the files are a copy of that one, of `startOf`. */
+/** `last`: the newest checkpoint of the run, null where it has none. */
 export type Filling = Restoring & {
   last: Last | null
-  template: string | null
-  /** Runs the setup commands when files are there; null: there is nothing to run. */
-  setUp: ((files_of: FilesOf) => Promise<SetUpFiles>) | null
+  copy_of: CopyOf | null
+  /** Runs the setup commands when files are there, or takes over what they have prepared, unless that was `emptied`; null: there is nothing to run. */
+  setUp: ((files_of: FilesOf, state?: 'emptied') => Promise<SetUpFiles>) | null
   /** What they have left before that is no part of the run's files. */
   left_out: string[]
 }
@@ -43,7 +43,7 @@ export async function fillWorkspace(to: Filling): Promise<Filled> {
     const { restored, snapshot } = laid
     const switched = await switchOver(to)
     if (laid.beside) await leaveOut(to.deps, to.sandbox, laid.beside, to.signal)
-    const set_up = laid.beside ? null : await to.setUp?.('agent')
+    const set_up = laid.beside ? null : await to.setUp?.('agent', 'emptied')
     const [seq, found] = set_up
       ? [set_up.seq, snapshots.prepare({ from: 'tree', tree: laid.row.tree, without: set_up.left_out })]
       : switched === null

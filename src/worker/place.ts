@@ -1,38 +1,59 @@
 import { join } from 'node:path'
 import { errorText } from '../core/log.ts'
 import type { Layer } from '../sandbox/port.ts'
-import { adoptWorkspace, createWorkspace, isWorkspaceOf, removeWorkspace, templateOf, workspaceName } from '../sandbox/workspaces.ts'
+import {
+  adoptWorkspace,
+  createWorkspace,
+  isHomeReady,
+  isWorkspaceOf,
+  removeWithAll,
+  templateOf,
+  workspaceName,
+} from '../sandbox/workspaces.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Claim } from './claim.ts'
+import { type Home, openHome } from './home.ts'
 import type { WorkerDeps } from './settings.ts'
+import type { Setup } from './setup.ts'
 
-/** The folder of a run's files. `layer`: they are a copy of the template, and are seen within it only. */
-export type Place = { workspace: string; adopted: boolean; template: string | null; layer: Layer | null }
+/** The folders of a run's files. `layer`: they are copies of the template, and are seen within it only. */
+export type Place = { workspace: string; home: Home | null; adopted: boolean; template: string | null; layer: Layer | null }
 
 /**
- * The folder of the turn before where it can be had, otherwise an empty one, or a copy of `template`. Rejects with SandboxError, and leaves
- * the folder of the turn before where it was, when that cannot be shown.
+ * The folders of the turn before where they can be had, otherwise empty ones, or copies of `template`. With a setup there is a home folder
+ * beside the workspace. Rejects with SandboxError, and leaves the folders of the turn before where they were, when they cannot be shown.
  */
-export async function openPlace(deps: WorkerDeps, claim: Claim, run: RunRow, template: () => Promise<string | null>): Promise<Place> {
+export async function openPlace(
+  deps: WorkerDeps,
+  claim: Claim,
+  run: RunRow,
+  setup: Setup | null,
+  template: () => Promise<string | null>,
+): Promise<Place> {
   const adopted = adoptFolder(deps, claim, run)
   const name = adopted === null ? await template() : templateOf(adopted)
   const { folders, users, templates } = deps
   const workspace = adopted ?? (await createWorkspace(folders.workspaces, run.id, claim.epoch, users.sandbox, name))
-  if (name === null) return { workspace, adopted: adopted !== null, template: null, layer: null }
+  const home = setup === null ? null : await openHome(deps, claim, run, { workspace, adopted: adopted !== null }, setup)
+  if (name === null) return { workspace, home, adopted: adopted !== null, template: null, layer: null }
+  // A home folder that is made anew beside files that stay has nothing to do with what was prepared for others.
+  const on_template = templates.hasHome(name) && (home?.ready || adopted === null)
   try {
-    const layer = await templates.open(workspace, name)
-    if (layer !== null) return { workspace, adopted: adopted !== null, template: name, layer }
+    const layer = await templates.open(workspace, on_template ? (home?.path ?? null) : null, name)
+    if (layer !== null) return { workspace, home, adopted: adopted !== null, template: name, layer }
   } catch (error) {
     if (adopted !== null && run.workspace !== null) {
+      home?.giveBack(run.workspace)
       adoptWorkspace(adopted, run.workspace)
       throw error
     }
     deps.log('error', 'the files of a run cannot be shown on their template', { error: errorText(error) })
   }
-  // As if it had been lost: what was kept of it is there.
-  await removeWorkspace(workspace, users.sandbox)
+  // As if they had been lost: what was kept of them is there.
+  await removeWithAll(workspace, users.sandbox)
   const plain = await createWorkspace(folders.workspaces, run.id, claim.epoch, users.sandbox)
-  return { workspace: plain, adopted: false, template: null, layer: null }
+  const new_home = setup === null ? null : await openHome(deps, claim, run, { workspace: plain, adopted: false }, setup)
+  return { workspace: plain, home: new_home, adopted: false, template: null, layer: null }
 }
 
 /** The folder of the turn before, under the name of this owner; null when it is not on this machine any more, or not where it can be had. */
@@ -60,4 +81,10 @@ export function isAway({ templates }: WorkerDeps, { workspace, workspace_host }:
   if (workspace === null || workspace_host === null || !isWorkspaceOf(workspace, workspace_host)) return true
   const template = templateOf(workspace)
   return template !== null && (templates.problem !== null || !templates.has(template))
+}
+
+/** Whether the setup commands have to run before the agent can begin. */
+export function isToBeSetUp(deps: WorkerDeps, run: RunRow, setup: Setup | null): boolean {
+  if (setup === null) return false
+  return run.workspace === null || isAway(deps, run) || !isHomeReady(run.workspace, setup.digest)
 }

@@ -12,6 +12,7 @@ import type { ServiceUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import type { ChildRuns } from './child-runs.ts'
 import type { EgressSettings } from './egress.ts'
+import type { Environments } from './environments.ts'
 import type { Templates } from './templates.ts'
 
 /** What is kept of a run's files, in bytes: one file, one pack, all packs of the run. */
@@ -25,6 +26,7 @@ export type WorkerDeps = {
   children: ChildRuns
   driver: SandboxDriver
   templates: Templates
+  environments: Environments
   /** Of the sandbox that the agent's commands run in. */
   sandbox_limits: SandboxLimits
   git: GitHost

@@ -16,6 +16,8 @@ import type { WorkerDeps } from './settings.ts'
 /** How the sandbox of a repository's runs is prepared (decisions §11). `digest` names it: the same commands with the same variables. */
 export type Setup = {
   commands: string[]
+  /** Run in what they have prepared at another commit. */
+  maintenance: string[]
   variables: Record<string, string>
   on_failure: 'fail' | 'continue'
   timeout_ms: number
@@ -40,7 +42,15 @@ export async function setupOf(deps: WorkerDeps, run: RunRow): Promise<Setup | nu
     .digest('hex')
     .slice(0, 16)
   const variables = JSON.parse(row.variables) as Record<string, string>
-  return { commands, variables, on_failure: row.on_failure, timeout_ms: Math.min(row.timeout_seconds * 1000, deps.setup_ms), digest }
+  const maintenance = JSON.parse(row.maintenance_commands) as string[]
+  return {
+    commands,
+    maintenance,
+    variables,
+    on_failure: row.on_failure,
+    timeout_ms: Math.min(row.timeout_seconds * 1000, deps.setup_ms),
+    digest,
+  }
 }
 
 /**
@@ -48,6 +58,9 @@ export async function setupOf(deps: WorkerDeps, run: RunRow): Promise<Setup | nu
  * of the `agent`, which it may have written for them, they have what the agent has.
  */
 export type FilesOf = 'repository' | 'agent'
+
+/** What the commands are run for, besides preparing the workspace of the agent. */
+type Purpose = 'checks' | 'maintenance'
 
 export type SettingUp = {
   deps: WorkerDeps
@@ -66,7 +79,7 @@ export type SettingUp = {
   sandbox: Sandbox
   signal: AbortSignal
   /** Said in the trace; absent: for the agent. */
-  purpose?: 'checks'
+  purpose?: Purpose
 }
 
 /** What was done. `left_out`: paths in the workspace that are the environment, and no part of what the run changes or of what is kept of it. */
@@ -117,7 +130,7 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
   const names = Object.keys(given)
   if (trusted && names.length > 0)
     await claim.append({
-      entries: [serviceAction('sandbox_secrets', { for: purpose ? 'setup of checks' : 'setup' }, { status: 'ok', names }, 0)],
+      entries: [serviceAction('sandbox_secrets', { for: purpose === 'checks' ? 'setup of checks' : 'setup' }, { status: 'ok', names }, 0)],
     })
   await using stack = new AsyncDisposableStack()
   const egress = stack.use(await openEgress(deps, claim, run.repository_id, trusted ? 'setup' : 'agent'))

@@ -1,10 +1,18 @@
 import { existsSync, statSync } from 'node:fs'
 import { errorText, type Log } from '../core/log.ts'
 import { type GitHost, mirrorPath } from '../git/git-host.ts'
+import { templateCommand } from '../git/template-commands.ts'
 import { isLargeTree } from '../git/tree-size.ts'
-import { templateCommand } from '../git/workspace-commands.ts'
 import type { Layer, SandboxDriver, SandboxLimits } from '../sandbox/port.ts'
-import { discardTemplate, draftTemplate, sweepTemplates, type TemplatePlace, templatePath, touchTemplate } from '../sandbox/templates.ts'
+import {
+  discardTemplate,
+  draftTemplate,
+  sweepTemplates,
+  type TemplatePlace,
+  templateHomePath,
+  templatePath,
+  touchTemplate,
+} from '../sandbox/templates.ts'
 import { MIRROR_INSIDE } from './checkout.ts'
 
 /** A smaller commit is checked out as fast as a layer is made. */
@@ -43,6 +51,10 @@ export class Templates implements AsyncDisposable {
         : deps.driver.layers
           ? null
           : `the driver ${deps.driver.name} has none`
+  }
+
+  get place(): TemplatePlace {
+    return this.#deps.place
   }
 
   /** Why every workspace is a clone; null as far as is known when they need not be. */
@@ -95,15 +107,22 @@ export class Templates implements AsyncDisposable {
     return existsSync(templatePath(this.#deps.place, name))
   }
 
-  /** The copy of a template that `folder` keeps the changes of. Rejects with SandboxError. */
-  async open(folder: string, name: string): Promise<Layer | null> {
+  /** The copy of a template that `workspace`, and `home` of the home folder in it, keep the changes of; null: it is gone. Rejects with SandboxError. */
+  async open(workspace: string, home: string | null, name: string): Promise<Layer | null> {
     const { driver, place } = this.#deps
-    return driver.layers && touchTemplate(place, name) ? driver.layers.open(folder, templatePath(place, name)) : null
+    if (!driver.layers || !touchTemplate(place, name)) return null
+    const homes = home === null ? [] : [{ folder: home, base: templateHomePath(place, name) }]
+    return driver.layers.open([{ folder: workspace, base: templatePath(place, name) }, ...homes])
+  }
+
+  /** Whether there are home folders on it too. */
+  hasHome(name: string): boolean {
+    return existsSync(templateHomePath(this.#deps.place, name))
   }
 
   /** It is not what it should be: the next run makes it anew. */
   discard(name: string): void {
-    this.#deps.log('error', 'the prepared files of a commit were damaged and are made anew', { template: name })
+    this.#deps.log('error', 'prepared files were damaged and are made anew', { template: name })
     discardTemplate(this.#deps.place, name)
   }
 
@@ -117,7 +136,7 @@ export class Templates implements AsyncDisposable {
       }
       await this.test()
       if (this.problem !== null) return false
-      await using draft = draftTemplate(place)
+      await using draft = draftTemplate(place, 'commit')
       const read_only = [{ host: mirrorPath(git, repository_id), inside: MIRROR_INSIDE }]
       const sandbox = await driver.start({ workspace: draft.tree, read_only, limits: sandbox_limits })
       try {
@@ -141,7 +160,7 @@ export class Templates implements AsyncDisposable {
   sweep(max_bytes = this.#deps.max_bytes): Promise<void> {
     const { git, place } = this.#deps
     const wants = (name: string) => existsSync(mirrorPath(git, Number.parseInt(name, 10)))
-    const swept = this.#swept.then(() => sweepTemplates(place, max_bytes, wants))
+    const swept = this.#swept.then(async () => void (await sweepTemplates(place, 'commit', max_bytes, wants)))
     this.#swept = swept.catch(() => {})
     return swept
   }

@@ -146,6 +146,7 @@ export class Worker implements AsyncDisposable {
   async #sweepTemplates() {
     await this.#deps.templates.testAgain()
     await this.#deps.templates.sweep()
+    await this.#deps.environments.sweep()
   }
 
   async #lookAtDisk() {
@@ -154,6 +155,7 @@ export class Worker implements AsyncDisposable {
     if (problem !== null) this.#deps.log('error', 'no run is started', { reason: problem, owner: this.#owner })
     // They can be made again.
     if (problem !== null) await this.#deps.templates.sweep(0).catch(() => {})
+    if (problem !== null) await this.#deps.environments.sweep(0).catch(() => {})
     await this.#report().catch(() => {})
     this.wake()
   }
@@ -186,6 +188,7 @@ export class Worker implements AsyncDisposable {
     )
     await Promise.all(this.#active.values())
     clearTimeout(grace)
+    await this.#deps.environments[Symbol.asyncDispose]()
     await this.#deps.templates[Symbol.asyncDispose]()
     await forgetWorker(this.#deps.db, this.#owner).catch(() => {})
   }

@@ -2,7 +2,7 @@ import { tools_without_effect } from '../core/file-tools.ts'
 import { errorText } from '../core/log.ts'
 import { mirrorPath } from '../git/git-host.ts'
 import { holdKept, type Kept, keptPath } from '../git/kept-repository.ts'
-import { isOfRunsAlone } from '../git/revisions.ts'
+import { hasCommit, isOfRunsAlone } from '../git/revisions.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { createShadow, removeWorkspace } from '../sandbox/workspaces.ts'
 import { checkpointAt, reopenCheckpoints } from '../store/checkpoints.ts'
@@ -13,7 +13,7 @@ import { MIRROR_INSIDE } from './checkout.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { type Claim, FencedError } from './claim.ts'
 import { openEgress } from './egress.ts'
-import { openHome } from './home.ts'
+import type { Environment } from './environments.ts'
 import { bringTip } from './kept-objects.ts'
 import { type Filling, fillWorkspace, takeOver, templateFor } from './lay-out.ts'
 import { Packer } from './packer.ts'
@@ -24,6 +24,7 @@ import type { WorkerDeps } from './settings.ts'
 import { type FilesOf, leftOutBySetup, type Setup, type SetupFailure, setUp } from './setup.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
+import { takeEnvironment } from './take-environment.ts'
 
 /** A run's files as its owner has them: the sandbox that shows them, and what is kept of them. Disposing it ends both and leaves the files. */
 export type Workspace = AsyncDisposable & {
@@ -60,12 +61,28 @@ export async function openWorkspace(
   stack.defer(await holdKept(deps.git, run.id, signal))
   await reopenCheckpoints(deps.db, run.organization_id, run.id, claim.epoch)
   const last = (await checkpointAt(deps.db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
+  const recordPlace = async (place: { workspace: string | null; sandbox: string | null }) => {
+    if (!(await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, { ...place, folder_id: deps.folder_id })))
+      throw new FencedError('the run belongs to another owner')
+  }
   const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
   const tip = last === null ? null : await bringTip(deps, run.organization_id, kept, bounds)
 
-  // A clone may as well be a copy of what another run has cloned.
-  const templateOnce = async () => (last === null && base !== null ? templateFor(deps, run, base, signal) : null)
-  const { workspace, adopted, layer, template } = await openPlace(deps, claim, run, templateOnce)
+  const by_agents = base !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
+  const prepared: { environment: Environment | null } = { environment: null }
+  // Files may as well be a copy of what was prepared for others, or of what another run has cloned.
+  const copyOf = async () => {
+    if (base === null) return null
+    if (setup !== null && (await hasCommit(deps.git, base.repository.id, base.sha))) {
+      const started = async (identities: (string | null)[]) =>
+        recordPlace({ workspace: null, sandbox: identities.filter(identity => identity !== null).join('\n') || null })
+      prepared.environment = await deps.environments.provide({ deps, claim, run, base, setup, secrets, started, signal }, !by_agents)
+      if (prepared.environment !== null) return prepared.environment.template
+    }
+    return last === null ? templateFor(deps, run, base, signal) : null
+  }
+  const { workspace, home, adopted, layer, template } = await openPlace(deps, claim, run, setup, copyOf)
+  const environment = template === prepared.environment?.template ? prepared.environment : null
   if (layer !== null) stack.use(layer)
   const within = layer === null ? {} : { within: layer }
   const shadow = await createShadow(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox)
@@ -88,14 +105,9 @@ export async function openWorkspace(
   const startShots = () => startSnapshotSandbox(deps.driver, deps.git, spec)
   let sandboxes: string | null = layer?.identity ?? null
   // A folder that is not filled yet is nobody's: whoever comes after us begins with another one.
-  const record = async (filled: boolean) => {
-    const place = { workspace: filled ? workspace : null, folder_id: deps.folder_id, sandbox: sandboxes }
-    if (!(await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, place)))
-      throw new FencedError('the run belongs to another owner')
-  }
+  const record = (filled: boolean) => recordPlace({ workspace: filled ? workspace : null, sandbox: sandboxes })
   await record(adopted)
   await showGiven(claim, secrets)
-  const home = setup === null ? null : await openHome(deps, claim, run, { workspace, adopted }, setup)
   const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
   const way_out = { environment: { ...secrets.environment, ...egress.environment }, sockets: egress.sockets }
   const [agent, shots] = await Promise.allSettled([deps.driver.start({ ...shown, ...way_out, limits: deps.sandbox_limits }), startShots()])
@@ -125,19 +137,20 @@ export async function openWorkspace(
 
   let setup_failures: SetupFailure[] = []
   const left_before = home === null ? [] : await leftOutBySetup(deps, run)
-  const runSetUp = async (setup: Setup, asked: FilesOf) => {
-    const by_agents = base !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
-    const files_of = by_agents ? 'agent' : asked
+  const runSetUp = async (setup: Setup, asked: FilesOf, state?: 'emptied') => {
+    const files_of: FilesOf = by_agents ? 'agent' : asked
     const started = (identity: string | null) => recordSandboxes([identity])
     const to = { deps, claim, run, setup, files_of, secrets, known: left_before, shown, sandbox, started, signal }
-    const { failures, left_out } = await setUp(to)
+    const taken = environment !== null && base !== null && state === undefined
+    const { failures, left_out } = taken ? await takeEnvironment(to, environment, base.sha) : await setUp(to)
     setup_failures = failures
     return { seq: (await claim.append({})).total_logs, left_out }
   }
   const to_set_up = setup !== null && home !== null && !home.ready
   const filling: Filling = {
-    ...{ deps, claim, run, base, kept, sandbox, snapshots, last, template, signal },
-    setUp: to_set_up ? files_of => runSetUp(setup, files_of) : null,
+    ...{ deps, claim, run, base, kept, sandbox, snapshots, last, signal },
+    copy_of: template === null ? null : { template, made_at_sha: environment?.made_at_sha ?? null },
+    setUp: to_set_up ? (files_of, state) => runSetUp(setup, files_of, state) : null,
     left_out: home?.ready ? left_before : [],
   }
   const filled = adopted ? await takeOver(filling) : await fillWorkspace(filling)

@@ -23,6 +23,8 @@ export type Ids = {
   delivery_id?: number
   /** Of the pull request, by the caller. */
   comment_id?: number
+  /** Of the repository. */
+  environment_id?: number
 }
 
 /** Ids that nobody has. */
@@ -37,6 +39,7 @@ export const unknown: Required<Ids> = {
   service_user_id: 424_242,
   delivery_id: 424_242,
   comment_id: 424_242,
+  environment_id: 424_242,
 }
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
@@ -90,6 +93,7 @@ export function tokenCalls(ids: Ids): Call[] {
     service_user_id: 424_242,
     delivery_id: 424_242,
     comment_id: 424_242,
+    environment_id: 424_242,
     sandbox_id: 1,
     name: 'DEPLOY_KEY',
   }

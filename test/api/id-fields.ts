@@ -20,6 +20,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   artifact_id: 'artifact_id',
   delivery_id: 'delivery_id',
   comment_id: 'comment_id',
+  environment_id: 'environment_id',
   // There are no sandboxes in this version.
   sandbox_id: null,
   // Numbers that GitHub has given.

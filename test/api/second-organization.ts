@@ -3,6 +3,7 @@ import { digest } from '../../src/core/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
 import type { Database } from '../../src/store/database.ts'
+import { insertEnvironment } from '../../src/store/environments.ts'
 import { insertEvent } from '../../src/store/events.ts'
 import { insertServiceUser } from '../../src/store/members.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
@@ -23,6 +24,7 @@ export type Tenant = Organization & {
   service_user_id: number
   delivery_id: number
   comment_id: number
+  environment_id: number
 }
 
 /** A webhook of a run to which no event goes, at an address that is refused. */
@@ -92,7 +94,21 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const artifact_id = await addArtifact(db, { organization_id: org_id, run_id }, `secret of ${name}`)
   const delivery_id = await addDelivery(db, { organization_id: org_id, run_id }, `secret of ${name}`)
   const comment_id = await addComment(db, { organization_id: org_id, pr_id, user_id }, `secret of ${name}`)
-  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id }
+  const environment_id = await addEnvironment(db, { organization_id: org_id, repository_id: repo_id, run_id }, `secret of ${name}`)
+  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id, environment_id }
+}
+
+/** An environment on a machine that there is not. */
+export async function addEnvironment(
+  db: Database,
+  place: { organization_id: number; repository_id: number; run_id: number },
+  name: string,
+): Promise<number> {
+  const key = digest(name).toString('hex')
+  const of = { folder_id: 'elsewhere', template: key, key, setup_digest: 'x', base_ref: name, base_sha: 'a'.repeat(40), left_out: '[]' }
+  const made = await insertEnvironment(db, { ...place, ...of, digest: 'd', bytes: 1, setup_ms: 1, max_age_seconds: 1_000 })
+  if (!made) throw new Error('there is one already')
+  return made.id
 }
 
 /** A pull request of a run, whose branch nobody has pushed. */

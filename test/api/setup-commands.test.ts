@@ -21,10 +21,19 @@ const repository = async () => (await app.call('GET', `/v1/organizations/${app.o
 
 test('200: none at first, then what is set, and as usual where nothing is said', async () => {
   const { status, body } = await get()
-  const nothing = { commands: [], variables: {}, on_failure: 'fail', timeout_seconds: 600, updated_at: null, updated_by: null }
+  const nothing = {
+    commands: [],
+    maintenance_commands: [],
+    variables: {},
+    on_failure: 'fail',
+    timeout_seconds: 600,
+    updated_at: null,
+    updated_by: null,
+  }
   expect({ status, body: SetupCommandSettings.strict().parse(body) }).toEqual({ status: 200, body: nothing })
   const set = {
     commands: ['npm ci', 'a=1\necho $a'],
+    maintenance_commands: ['npm run build'],
     variables: { NODE_ENV: 'test', empty: '' },
     on_failure: 'continue',
     timeout_seconds: 60,
@@ -72,7 +81,13 @@ test('403 for who may not, 404 for a repository of others; the audit log has eac
     app,
     `select action, detail from audit_entries where action = 'setup_commands.updated' order by id desc limit 1`,
   )
-  expect(JSON.parse(last?.detail)).toEqual({ commands: 1, variables: ['A'], on_failure: 'fail', timeout_seconds: 600 })
+  expect(JSON.parse(last?.detail)).toEqual({
+    commands: 1,
+    maintenance_commands: 0,
+    variables: ['A'],
+    on_failure: 'fail',
+    timeout_seconds: 600,
+  })
 })
 
 test('they go with their repository', async () => {

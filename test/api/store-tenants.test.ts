@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { digest } from '../../src/core/token.ts'
 import { getCustomPrompt, getMember, insertToken, updateUser } from '../../src/store/accounts.ts'
 import { append } from '../../src/store/append.ts'
 import { askApproval, giveApproval } from '../../src/store/approvals.ts'
@@ -23,6 +24,7 @@ import { costOfChildRuns, generationOf, listChildRuns, lockLiveChildRuns, setRep
 import type { Db } from '../../src/store/database.ts'
 import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
+import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../src/store/environments.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../src/store/forge-deliveries.ts'
 import { forgetTold, postponeTold, settleTold, tellAgain } from '../../src/store/forge-queues.ts'
@@ -62,7 +64,6 @@ import {
   recordHead,
   touchPullRequest,
 } from '../../src/store/pull-request-moves.ts'
-
 import {
   detachPullRequests,
   findByBranch,
@@ -104,7 +105,7 @@ import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contentsNow } from './contents.ts'
 import { putRun } from './put-run.ts'
-import { addArtifact, addTenant, type Tenant } from './second-organization.ts'
+import { addArtifact, addEnvironment, addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
 let other: Tenant
@@ -124,6 +125,8 @@ let mine: {
   claimed: number
   forge: number
   mark: number
+  environment: number
+  environment_key: string
 }
 let mine_child: number
 /** More than will ever change of it, so that nothing is to be said. */
@@ -176,6 +179,8 @@ beforeAll(async () => {
     claimed: 0,
     forge: 0,
     mark: 0,
+    environment: await addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id: id }, 'ours'),
+    environment_key: digest('ours').toString('hex'),
   }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
@@ -258,7 +263,7 @@ const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as c
 
 /** Sees whatever it may: no bound but the organization. */
 const egress = { mode: 'allowlist', setup_mode: null, allow: '[]', presets: '[]' } as const
-const setup_commands = { commands: '[]', variables: '{}', on_failure: 'fail', timeout_seconds: 60 } as const
+const setup_commands = { commands: '[]', maintenance_commands: '[]', variables: '{}', on_failure: 'fail', timeout_seconds: 60 } as const
 const stranger = () => ({ user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null })
 
 /** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
@@ -306,6 +311,15 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   deleteEgressOf: (db, org) => deleteEgressOf(db, org, mine.repo),
   saveEgress: async (db, org) => {
     await expect(saveEgress(db, org, { ...egress, repository_id: mine.repo }, other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  findEnvironment: (db, org) =>
+    findEnvironment(db, org, { repository_id: mine.repo, folder_id: 'elsewhere', key: mine.environment_key, max_age_seconds: 1_000 }),
+  countEnvironmentUse: (db, org) => countEnvironmentUse(db, org, mine.environment),
+  listEnvironments: (db, org) => listEnvironments(db, org, mine.repo),
+  deleteEnvironments: (db, org) => deleteEnvironments(db, org, mine.repo, null),
+  insertEnvironment: async (_db, organization_id) => {
+    const place = { organization_id, repository_id: mine.repo, run_id: mine.run }
+    await expect(addEnvironment(app.db, place, 'theirs')).rejects.toThrow(/foreign key/)
   },
   getSetupCommands: (db, org) => getSetupCommands(db, org, mine.repo),
   deleteSetupCommandsOf: (db, org) => deleteSetupCommandsOf(db, org, mine.repo),
@@ -547,6 +561,8 @@ const without: Record<string, string> = {
     notifyWebhook: 'a hint to all processes',
     runTargets: 'the operator',
     removedRepositories: 'the sweep of this machine',
+    listEnvironmentTemplates: 'the sweep of this machine',
+    forgetEnvironments: 'the sweep of this machine',
     notifyWork: 'a hint to all workers',
     only: 'no statement',
   },
@@ -629,6 +645,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getCheckSuiteSettings',
     ...['getCheckCommands', 'listChecks', 'listCheckNames'],
     'getEgress',
+    ...['findEnvironment', 'listEnvironments'],
     'listEgressOfRun',
     'getMember',
     'getPullRequest',

@@ -5,7 +5,16 @@ import { contents } from './contents.ts'
 import { type Call, type Ids, tokenCalls, unknown } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { type IdField, idFields, withValueAt } from './id-fields.ts'
-import { addArtifact, addComment, addDelivery, addOrganization, addPullRequest, addTenant, type Tenant } from './second-organization.ts'
+import {
+  addArtifact,
+  addComment,
+  addDelivery,
+  addEnvironment,
+  addOrganization,
+  addPullRequest,
+  addTenant,
+  type Tenant,
+} from './second-organization.ts'
 import { sendCall } from './send-call.ts'
 
 let app: App
@@ -17,9 +26,20 @@ beforeAll(async () => {
   const { id: run_id } = await createRun(app, { prompt: 'our secret' })
   const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'our secret')
   const artifact_id = await addArtifact(app.db, { organization_id: app.org_id, run_id }, 'our secret')
+  const environment_id = await addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'ours')
   const delivery_id = await addDelivery(app.db, { organization_id: app.org_id, run_id }, 'our secret')
   const comment_id = await addComment(app.db, { organization_id: app.org_id, pr_id, user_id: app.user_id }, 'our secret')
-  ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, run_id, pr_id, artifact_id, delivery_id, comment_id }
+  ours = {
+    org_id: app.org_id,
+    repo_id: app.repo_id,
+    user_id: app.user_id,
+    run_id,
+    pr_id,
+    artifact_id,
+    delivery_id,
+    comment_id,
+    environment_id,
+  }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

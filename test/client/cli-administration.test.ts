@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addEnvironment } from '../api/second-organization.ts'
+import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { type CliOptions, runCli } from './run-cli.ts'
 
@@ -167,6 +169,21 @@ describe('checks', () => {
     ] as const)
       expect(await cli(['checks', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(said) })
     expect(await cli(['checks', 'set', 'sample/invoice', 'a=b', 'a=c'])).toMatchObject({ code: 1, err: expect.stringContaining('checks') })
+  })
+})
+
+describe('environments', () => {
+  test('lists what was prepared, and drops one or all of it', async () => {
+    const { id: run_id } = await createRun(app, { prompt: 'x' })
+    const place = { organization_id: app.org_id, repository_id: app.repo_id, run_id }
+    const [one] = [await addEnvironment(app.db, place, 'one'), await addEnvironment(app.db, place, 'two')]
+    const { out } = await cli(['environments', 'list', 'sample/invoice'])
+    expect(out).toMatch(/ID.*SETUP\n/)
+    expect(out).toMatch(new RegExp(`\n${one} .* one .*aaaaaaaa`))
+    expect((await cli(['environments', 'drop', 'sample/invoice', String(one)])).out).toBe('dropped: 1\n')
+    expect(JSON.parse((await cli(['environments', 'drop', 'sample/invoice', '--json'])).out)).toEqual({ dropped: 1 })
+    expect(await cli(['environments', 'drop', 'sample/invoice', 'x'])).toMatchObject({ code: 2 })
+    expect(await cli(['environments', 'list', 'sample/invoice', '1'])).toMatchObject({ code: 2 })
   })
 })
 

@@ -156,6 +156,7 @@ test('an organization may close the network to them', async () => {
     },
   ])
   await app.call('PUT', at('/egress'), { agent: { allow: [{ host: 'localhost', port: server.port }] }, setup: { mode: 'allowlist' } })
+  await app.call('DELETE', at(`/repos/${app.repo_id}/environments`))
   const next = await createRun(app, { prompt: 'work' })
   await awaitEnd(app, next.id)
   expect(ofTool(await allLogs(app, next.id), 'setup_command')[0].tool_output.output).toBe('hello /setup')

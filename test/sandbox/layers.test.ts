@@ -34,7 +34,7 @@ const stateOf = (folder: string) =>
   )
 
 async function open(folder: string, base: string): Promise<Layer> {
-  const layer = await layers?.open(folder, base)
+  const layer = await layers?.open([{ folder, base }])
   if (layer === undefined) throw new Error('the driver has no layers')
   return layer
 }

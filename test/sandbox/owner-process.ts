@@ -6,7 +6,7 @@ import { limits, plainDriver } from './start-sandbox.ts'
 
 const { runtime_dir, workspace, base, command } = JSON.parse(process.argv[2] ?? '{}')
 const driver = plainDriver(runtime_dir)
-const within = base === undefined ? undefined : await driver.layers?.open(workspace, base)
+const within = base === undefined ? undefined : await driver.layers?.open([{ folder: workspace, base }])
 const sandbox = await driver.start({ workspace, read_only: [], limits, ...(within && { within }) })
 await sandbox.exec({ command, shell: 'persistent', timeout_ms: 5_000, max_output_bytes: 1_000 })
 const ids = [sandbox, within].flatMap(held => held?.identity?.split(' ')[2] ?? [])

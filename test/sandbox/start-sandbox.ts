@@ -84,7 +84,7 @@ function inLayers(driver: SandboxDriver, base: string): SandboxDriver {
     ...driver,
     async start(spec) {
       if (!existsSync(spec.workspace) || !lstatSync(spec.workspace).isDirectory()) return driver.start(spec)
-      const layer = await driver.layers?.open(spec.workspace, base)
+      const layer = await driver.layers?.open([{ folder: spec.workspace, base }])
       if (layer === undefined) throw new Error('the driver has no layers')
       const end = () => layer[Symbol.asyncDispose]()
       const sandbox = await driver.start({ ...spec, within: layer }).catch(async error => {

@@ -31,7 +31,7 @@ const none = () => false
 
 /** A template of some megabytes that was last used so many minutes ago. */
 async function make(n: number, minutes: number): Promise<void> {
-  await using draft = draftTemplate(place)
+  await using draft = draftTemplate(place, 'commit')
   writeFileSync(join(draft.tree, 'file'), Buffer.alloc(4 * 2 ** 20))
   draft.publish(name(n))
   const used_at = new Date(Date.now() - minutes * 60_000)
@@ -40,10 +40,10 @@ async function make(n: number, minutes: number): Promise<void> {
 
 it('is found when it is whole, and the first one that was made stays', async () => {
   {
-    await using draft = draftTemplate(place)
+    await using draft = draftTemplate(place, 'commit')
     writeFileSync(join(draft.tree, 'file'), 'one')
     expect(touchTemplate(place, name(1))).toBe(false)
-    await using late = draftTemplate(place)
+    await using late = draftTemplate(place, 'commit')
     draft.publish(name(1))
     late.publish(name(1))
   }
@@ -61,11 +61,11 @@ it('goes when there is too much, the longest unused first, but never from under 
   await make(4, 10)
   touchTemplate(place, name(2))
   await createWorkspace(place.workspaces, 7, 1, sandbox_user, name(1))
-  await sweepTemplates(place, 16 * 2 ** 20 + 100_000, all)
+  await sweepTemplates(place, 'commit', 16 * 2 ** 20 + 100_000, all)
   expect(readdirSync(place.root).sort()).toEqual([1, 2, 3, 4].map(name))
-  await sweepTemplates(place, 9 * 2 ** 20, all)
+  await sweepTemplates(place, 'commit', 9 * 2 ** 20, all)
   expect(readdirSync(place.root).sort()).toEqual([1, 2].map(name))
-  await sweepTemplates(place, 16 * 2 ** 20, none)
+  await sweepTemplates(place, 'commit', 16 * 2 ** 20, none)
   expect(readdirSync(place.root)).toEqual([name(1)])
 })
 
@@ -79,12 +79,12 @@ it('kill -9 in the middle of making one leaves nothing that is found, and the ne
     setInterval(() => {}, 1000)`
   const maker = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(maker.stdout, 'data')
-  await sweepTemplates(place, 0, none)
+  await sweepTemplates(place, 'commit', 0, none)
   expect(readdirSync(place.root)).toEqual([expect.stringMatching(/^new-/)])
   maker.kill('SIGKILL')
   await once(maker, 'exit')
-  await using own = draftTemplate(place)
-  await sweepTemplates(place, 1e9, all)
+  await using own = draftTemplate(place, 'commit')
+  await sweepTemplates(place, 'commit', 1e9, all)
   expect(readdirSync(place.root).map(draft => own.tree.includes(draft))).toEqual([true])
 })
 

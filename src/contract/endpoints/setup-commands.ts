@@ -1,4 +1,6 @@
+import { id } from '../decimal.ts'
 import { type Endpoint, repository, v1 } from '../endpoint.ts'
+import { DroppedEnvironments, EnvironmentList } from '../environments.ts'
 import { SetupCommandSettings, SetupCommandSettingsInput } from '../setup-commands.ts'
 
 /** How the sandbox of a repository's runs is prepared before their agent begins (decisions §11). */
@@ -27,5 +29,42 @@ export const setupCommandEndpoints = {
     params: repository,
     body: SetupCommandSettingsInput,
     response: SetupCommandSettings,
+  },
+  listEnvironments: {
+    ...v1,
+    tag: 'setup-commands',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/environments',
+    summary: 'What setup commands have prepared for later runs',
+    description:
+      'A run whose commands, variables, secrets, manifests, lockfiles, ref and machine are those of an environment stands on it instead of running the commands.',
+    scope: 'repos:read',
+    bucket: 'standard',
+    params: repository,
+    response: EnvironmentList,
+  },
+  dropEnvironments: {
+    ...v1,
+    tag: 'setup-commands',
+    method: 'DELETE',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/environments',
+    summary: 'Have everything prepared anew',
+    description: 'Runs that stand on one go on; later runs do not get it.',
+    scope: 'repos:admin',
+    bucket: 'standard',
+    params: repository,
+    response: DroppedEnvironments,
+  },
+  dropEnvironment: {
+    ...v1,
+    tag: 'setup-commands',
+    method: 'DELETE',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/environments/{environment_id}',
+    summary: 'Have one environment prepared anew',
+    description: 'Runs that stand on it go on; later runs do not get it.',
+    scope: 'repos:admin',
+    bucket: 'standard',
+    params: repository.extend({ environment_id: id().describe('The environment') }),
+    response: DroppedEnvironments,
   },
 } as const satisfies Record<string, Endpoint>

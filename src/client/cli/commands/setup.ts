@@ -6,6 +6,12 @@ import { repositoryId } from '../repository.ts'
 
 const acts = ['show', 'set', 'clear'] as const
 const options = {
+  maintenance: {
+    type: 'string',
+    multiple: true,
+    value: 'COMMAND',
+    about: 'set: what runs instead where the commands have prepared an environment at another commit; may be given several times',
+  },
   variable: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set: a variable of these commands; may be given several times' },
   timeout: { type: 'string', value: 'SECONDS', about: 'set: what all of them may take together' },
   'on-failure': { type: 'string', value: 'WHAT', choices: ['fail', 'continue'], about: 'set: what becomes of a run when one fails' },
@@ -27,6 +33,7 @@ export const setup = command({
     const params = { repo_id: await repositoryId(client(), repo, signal) }
     const body = {
       commands,
+      ...(values.maintenance && { maintenance_commands: values.maintenance }),
       ...(values.variable && { variables: Object.fromEntries(values.variable.map(nameAndValue)) }),
       ...(values.timeout !== undefined && { timeout_seconds: whole('--timeout', values.timeout) }),
       ...(values['on-failure'] !== undefined && { on_failure: values['on-failure'] as 'fail' | 'continue' }),
@@ -47,10 +54,11 @@ function nameAndValue(text: string): [string, string] {
   return [name, value]
 }
 
-function linesOf({ commands, variables, on_failure, timeout_seconds }: Answer<'getSetupCommands'>): string[] {
+function linesOf({ commands, maintenance_commands, variables, on_failure, timeout_seconds }: Answer<'getSetupCommands'>): string[] {
   if (commands.length === 0) return ['no setup']
   return [
     ...commands.map(line => `command    ${plainText(line)}`),
+    ...maintenance_commands.map(line => `later      ${plainText(line)}`),
     ...Object.entries(variables).map(([name, value]) => `variable   ${plainText(`${name}=${value}`)}`),
     `failure    ${on_failure}`,
     `time-out   ${timeout_seconds} s`,

@@ -4,6 +4,7 @@ import { checks } from './checks.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { egress } from './egress.ts'
+import { environments } from './environments.ts'
 import { fork } from './fork.ts'
 import { help } from './help.ts'
 import { integrations } from './integrations.ts'
@@ -38,6 +39,7 @@ export const commands: Command[] = [
   tokens,
   egress,
   setup,
+  environments,
   checks,
   webhooks,
   integrations,

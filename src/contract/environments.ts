@@ -1,0 +1,38 @@
+import { z } from 'zod'
+
+/** What setup commands have prepared on one machine for the runs of a repository (decisions §11). */
+export const Environment = z
+  .object({
+    id: z.int().describe('The environment'),
+    repo_id: z.int().describe('Its repository'),
+    key: z.string().describe('Of what it depends on: commands, variables, secrets, manifests and lockfiles, ref, programs of the machine'),
+    base_ref: z.string().describe('The branch or tag that it was made on; runs of others get it only where this is the default branch'),
+    base_sha: z.string().describe('The commit that the commands ran at'),
+    digest: z.string().describe('SHA-256 of names, kinds, sizes and times of change of its files; looked at again before each use'),
+    bytes: z.int().describe('What it takes on the disk of its machine'),
+    setup_ms: z.int().describe('Milliseconds that the clone and the commands took'),
+    made_by_run: z.int().describe('The run that needed it first, whose trace shows what the commands said'),
+    made_at: z.iso.datetime().describe('When the commands had ended'),
+    last_used_at: z.iso.datetime().describe('When a run last got it'),
+    uses: z.int().describe('Runs that got it, the first one included'),
+    machine: z.string().describe('Stands for the data folder of the worker that has it'),
+  })
+  .meta({
+    id: 'Environment',
+    examples: [
+      {
+        ...{ id: 3, repo_id: 7, key: '6f1ed002ab5595859014ebf0951522d9', base_ref: 'main', base_sha: '0'.repeat(40) },
+        ...{ digest: 'a'.repeat(64), bytes: 209715200, setup_ms: 41000, made_by_run: 12, uses: 4, machine: '5f0c1b' },
+        ...{ made_at: '2026-11-20T10:30:00.000Z', last_used_at: '2026-11-20T14:05:00.000Z' },
+      },
+    ],
+  })
+
+export const EnvironmentList = z.object({ items: z.array(Environment).describe('Newest first') }).meta({
+  id: 'EnvironmentList',
+  examples: [{ items: [] }],
+})
+
+export const DroppedEnvironments = z
+  .object({ dropped: z.int().describe('How many no run gets any more; the next run that needs one makes it anew') })
+  .meta({ id: 'DroppedEnvironments', examples: [{ dropped: 1 }] })

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+
+/** What an environment depends on. `manifests`: path and object name of each file that says what is installed. */
+export type EnvironmentParts = {
+  commands: readonly string[]
+  variables: Readonly<Record<string, string>>
+  /** Stands for the secrets that the commands get, and tells nothing of them. */
+  secrets: string
+  manifests: readonly (readonly [path: string, object: string])[]
+  /** Whose history the commands ran on: what one branch has prepared is nothing that another one trusts. */
+  base_ref: string
+  /** Stands for the programs of the machine. */
+  toolchain: string
+}
+
+/** 32 hexadecimal digits: equal where the same commands would prepare the same. */
+export function environmentKey({ commands, variables, secrets, manifests, base_ref, toolchain }: EnvironmentParts): string {
+  const named = Object.entries(variables).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const files = manifests.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([commands, named, secrets, files, base_ref, toolchain]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+const NAMES = new Set([
+  ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', '.yarnrc', '.yarnrc.yml', 'pnpm-lock.yaml'],
+  ...['pnpm-workspace.yaml', '.npmrc', '.pnpmfile.cjs', 'bun.lock', 'bun.lockb', 'deno.json', 'deno.jsonc', 'deno.lock'],
+  ...['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', 'Pipfile.lock', 'poetry.lock', 'uv.lock', 'pdm.lock', 'environment.yml'],
+  ...['go.mod', 'go.sum', 'go.work', 'go.work.sum', 'Cargo.toml', 'Cargo.lock', 'rust-toolchain', 'rust-toolchain.toml'],
+  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'gradle.properties', 'gradle.lockfile'],
+  ...['libs.versions.toml', 'gradle-wrapper.properties', 'maven-wrapper.properties', 'Gemfile', 'Gemfile.lock', 'gems.rb', 'gems.locked'],
+  ...['composer.json', 'composer.lock', 'mix.exs', 'mix.lock', 'conanfile.txt', 'conanfile.py', 'conan.lock', 'vcpkg.json'],
+  ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.java-version', '.tool-versions', 'mise.toml', 'flake.lock'],
+])
+const LIKE = /^(?:requirements[^/]*|constraints[^/]*)\.(?:txt|in)$|\.(?:gemspec|csproj|sln)$/
+
+/** Whether a file of the repository says what its dependencies or tools are. */
+export function isManifest(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const folder = path.slice(0, -name.length)
+  return NAMES.has(name) || LIKE.test(name) || (/(?:^|\/)requirements\/$/.test(folder) && name.endsWith('.txt'))
+}

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto'
+import { basename, join } from 'node:path'
+import { environmentKey, isManifest } from '../core/environment-key.ts'
+import { errorText, type Log } from '../core/log.ts'
+import { setupVariables } from '../core/run-secrets.ts'
+import type { GitHost } from '../git/git-host.ts'
+import { listFilesAt } from '../git/list-files.ts'
+import { resolveRef } from '../git/revisions.ts'
+import { folderFingerprint } from '../sandbox/fingerprint.ts'
+import {
+  draftTemplate,
+  newEnvironmentName,
+  sweepTemplates,
+  type TemplatePlace,
+  templateBytes,
+  touchTemplate,
+} from '../sandbox/templates.ts'
+import { toolchainMark } from '../sandbox/toolchain.ts'
+import type { Db } from '../store/database.ts'
+import {
+  countEnvironmentUse,
+  type EnvironmentRow,
+  findEnvironment,
+  forgetEnvironments,
+  insertEnvironment,
+  listEnvironmentTemplates,
+} from '../store/environments.ts'
+import { serviceAction } from '../trace/agent-entries.ts'
+import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
+import type { SetupFailure } from './setup.ts'
+import type { Templates } from './templates.ts'
+
+/**
+ * What setup commands have prepared, for a run to stand on. `made_at_sha`: the commit that they ran at. `row` null: it is this run's alone,
+ * because they failed or others were faster.
+ */
+export type Environment = {
+  template: string
+  made_at_sha: string
+  left_out: string[]
+  failures: SetupFailure[]
+  made: boolean
+  row: EnvironmentRow | null
+}
+
+type Deps = {
+  db: Db
+  git: GitHost
+  templates: Templates
+  place: TemplatePlace
+  folder_id: string
+  max_bytes: number
+  max_age_seconds: number
+  log: Log
+}
+
+const KEYS_KEPT = 1_000
+const BEING_MADE_MS = 10_000
+
+/**
+ * What setup commands prepare, kept on this machine for all runs that would get the same (docs/setup.md): each stands on it by layers, which
+ * cost the same whatever its size. Made by the first run that needs it, on the repository's own files, before any agent is there.
+ */
+export class Environments implements AsyncDisposable {
+  readonly #deps: Deps
+  readonly #making = new Map<string, Promise<unknown>>()
+  readonly #manifests = new Map<string, Promise<[string, string][]>>()
+  #swept: Promise<void> = Promise.resolve()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Why each run runs the commands itself; null as far as is known when it need not. */
+  get problem(): string | null {
+    return this.#deps.max_bytes === 0 ? 'switched off (AGENTRUN_ENVIRONMENT_BYTES)' : this.#deps.templates.problem
+  }
+
+  /**
+   * An environment for the run, found or made. Null: there is none to be had, and the commands run in the run's own workspace. `may_make`: the
+   * commands would run on files that people have written. Throws what setting up throws.
+   */
+  async provide(of: Preparing, may_make: boolean): Promise<Environment | null> {
+    const { base, signal } = of
+    if (this.problem !== null) return null
+    await this.#deps.templates.test()
+    if (this.problem !== null) return null
+    const own = await this.#key(of, base.ref)
+    const found = (await this.#find(of, own)) ?? (await this.#findOfDefaultBranch(of))
+    if (found !== null || !may_make) return found
+    // Waited for once: who comes after one that failed does not wait for all the others.
+    const other = this.#making.get(own)
+    if (other !== undefined) {
+      await Promise.race([other, aborted(signal)])
+      signal.throwIfAborted()
+      const theirs = await this.#find(of, own)
+      if (theirs !== null) return theirs
+    }
+    const making = this.#make(of, own)
+    const done = making.catch(() => {}).finally(() => this.#making.get(own) === done && this.#making.delete(own))
+    this.#making.set(own, done)
+    return making
+  }
+
+  async #key({ setup, secrets, run, base, deps }: Preparing, base_ref: string): Promise<string> {
+    const at = `${base.repository.id} ${base.sha}`
+    if (this.#manifests.size > KEYS_KEPT) this.#manifests.clear()
+    let manifests = this.#manifests.get(at)
+    if (manifests === undefined) {
+      manifests = listFilesAt(this.#deps.git, base.repository.id, base.sha, isManifest)
+      manifests.catch(() => this.#manifests.delete(at))
+      this.#manifests.set(at, manifests)
+    }
+    const name = createHash('sha256')
+      .update(JSON.stringify(Object.entries(setupVariables(secrets.secrets)).sort()))
+      .digest('hex')
+    const place = { organization_id: run.organization_id, scope: 'environment', name }
+    const { commands, variables } = setup
+    const parts = { commands, variables, secrets: deps.sealer.derive(place, 32), toolchain: toolchainMark() }
+    return environmentKey({ ...parts, manifests: await manifests, base_ref })
+  }
+
+  /** What the default branch has prepared is good enough for the others, never the other way round. */
+  async #findOfDefaultBranch(of: Preparing): Promise<Environment | null> {
+    const { repository, ref } = of.base
+    const known = repository.base_branch ?? (await resolveRef(this.#deps.git, repository.id, null))
+    const branch = known === null || typeof known === 'string' ? known : 'empty' in known ? null : known.ref
+    return branch === null || branch === ref ? null : this.#find(of, await this.#key(of, branch))
+  }
+
+  /** One that is there, is not too old, and whose files are as they were when it was made. */
+  async #find({ run, claim, signal }: Preparing, key: string): Promise<Environment | null> {
+    const { db, place, folder_id, max_age_seconds, templates, log } = this.#deps
+    const at = { repository_id: run.repository_id ?? 0, folder_id, key, max_age_seconds }
+    const row = await findEnvironment(db, run.organization_id, at)
+    if (row === undefined) return null
+    const { template } = row
+    const began = performance.now()
+    const digest = touchTemplate(place, template)
+      ? await folderFingerprint(join(place.root, template), ['tree', 'home'], place.user, signal).catch(errorText)
+      : null
+    signal.throwIfAborted()
+    if (digest === row.digest) {
+      const used = await countEnvironmentUse(db, run.organization_id, row.id)
+      if (used === undefined) return null
+      return { template, made_at_sha: row.base_sha, left_out: JSON.parse(row.left_out) as string[], failures: [], made: false, row: used }
+    }
+    // One that is just being made has no files under its name yet.
+    if (digest === null && Date.now() - row.made_at.getTime() < BEING_MADE_MS) return null
+    await forgetEnvironments(db, folder_id, [template])
+    if (digest === null) return null
+    log('error', 'files of an environment are not what they were', { template, environment_id: row.id })
+    templates.discard(template)
+    const said = { status: 'error', error: 'Its files are not what they were when it was made. It is not used any more.' }
+    const entry = serviceAction('environment', { id: row.id, key }, said, performance.now() - began)
+    await claim.append({ entries: [entry] })
+    return null
+  }
+
+  async #make(of: Preparing, key: string): Promise<Environment> {
+    const { db, place, folder_id, max_age_seconds, log } = this.#deps
+    const { run, base, setup } = of
+    const template = newEnvironmentName(base.repository.id)
+    const began = performance.now()
+    await using draft = draftTemplate(place, 'environment')
+    const { left_out, failures } = await prepareEnvironment(of, draft)
+    const setup_ms = Math.round(performance.now() - began)
+    const made = { template, made_at_sha: base.sha, left_out, failures, made: true }
+    if (failures.length > 0) {
+      draft.publish(template)
+      return { ...made, row: null }
+    }
+    const digest = await folderFingerprint(draft.folder, ['tree', 'home'], place.user, of.signal)
+    // Known before it is there: what nobody knows is swept away.
+    const row = await insertEnvironment(db, {
+      ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
+      ...{ setup_digest: setup.digest, base_ref: base.ref, base_sha: base.sha, left_out: JSON.stringify(left_out), run_id: run.id },
+      bytes: await templateBytes(place, basename(draft.folder)),
+      max_age_seconds,
+    })
+    draft.publish(template)
+    void this.sweep().catch(error => log('error', 'environments could not be removed', { error: errorText(error) }))
+    return { ...made, row: row ?? null }
+  }
+
+  /** One sweep at a time. */
+  sweep(max_bytes = this.#deps.max_bytes): Promise<void> {
+    const swept = this.#swept.then(() => sweepEnvironments(this.#deps, max_bytes))
+    this.#swept = swept.catch(() => {})
+    return swept
+  }
+
+  async [Symbol.asyncDispose]() {
+    await Promise.allSettled([...this.#making.values(), this.#swept])
+  }
+}
+
+/** Removes what is too old or was given up, and, the longest unused first, what is more than `max_bytes`; none that a workspace stands on. */
+export async function sweepEnvironments(
+  { db, place, folder_id, max_age_seconds }: Pick<Deps, 'db' | 'place' | 'folder_id' | 'max_age_seconds'>,
+  max_bytes: number,
+): Promise<void> {
+  const wanted = new Set(await listEnvironmentTemplates(db, folder_id, max_age_seconds))
+  const gone = await sweepTemplates(place, 'environment', max_bytes, name => wanted.has(name))
+  if (gone.length > 0) await forgetEnvironments(db, folder_id, gone)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

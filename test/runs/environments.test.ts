@@ -1,0 +1,172 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+import { appendFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { ensureServiceUsers } from '../../src/system/users.ts'
+import { sweepEnvironments } from '../../src/worker/environments.ts'
+import type { FakeAnswer } from '../model/fake-server.ts'
+import { rows } from '../start-app.ts'
+import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { type CodingApp, calls, makeRepository, shell, startCodingApp } from './coding-app.ts'
+
+let app: CodingApp
+let script: FakeAnswer[]
+beforeAll(async () => {
+  const files = { 'package-lock.json': '{}\n', 'count.js': 'export const one = 1\n', 'tracked.txt': 'as it was\n' }
+  app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {}, makeRepository(files))
+})
+afterAll(() => app[Symbol.asyncDispose]())
+beforeEach(() => {
+  script = []
+})
+
+const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
+const environments = () => at(`/repos/${app.repo_id}/environments`)
+const list = async () => (await app.call('GET', environments())).body.items as any[]
+const folders = () => readdirSync(join(app.data_dir, 'templates')).filter(name => /^\d+-env-/.test(name))
+const setUpBy = async (commands: string[], more: Record<string, unknown> = {}) =>
+  expect((await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status).toBe(200)
+const INSTALL =
+  'mkdir -p lib; echo "$RANDOM$RANDOM" >lib/made; cp lib/made ~/made; echo "set up" >>tracked.txt; chmod 0 lib/made; chmod 400 lib/made'
+
+/** What became of a run: how it was set up, and what its one command put out. */
+async function work(command: string, body: Record<string, unknown> = {}) {
+  script = [calls(shell(command)), { text: 'Done.' }]
+  const { id } = await createRun(app, { prompt: 'work', ...body })
+  const run = await awaitEnd(app, id)
+  const logs = await allLogs(app, id)
+  expect(run, JSON.stringify(logs.slice(-2))).toMatchObject({ status: 'completed' })
+  const of = (name: string) => logs.filter(entry => entry.tool_name === name)
+  return {
+    ...{ id, run, logs },
+    set_up: of('setup_command').map(({ tool_input }) => `${tool_input.for ? `${tool_input.for}: ` : ''}${tool_input.command}`),
+    environments: of('environment').map(({ tool_input, tool_output }) => ({ ...tool_input, ...tool_output })),
+    output: of('shell')[0].tool_output.output as string,
+  }
+}
+
+test('the second run stands on what the first was set up with, sees nothing of what its agent did, and says which it is', async () => {
+  await setUpBy([INSTALL])
+  const look = 'cat lib/made ~/made; git status --porcelain; ls; ls ~'
+  const one = await work(`${look}; rm -r lib; echo mine >~/made; echo mine >mine.txt`)
+  const two = await work(`${look}; echo mine >mine.txt`)
+  const [made] = await list()
+  expect([one.set_up.length, two.set_up, two.output.replace(/\S*\n/, '')]).toEqual([1, [], one.output.replace(/\S*\n/, '')])
+  expect(two.output).toBe(one.output)
+  expect(one.output).toMatch(/^(\d+)\n\1\n M tracked.txt\n/)
+  expect(one.environments).toMatchObject([{ id: made.id, made: true, kept: true, age_seconds: 0 }])
+  expect(two.environments).toMatchObject([
+    { id: made.id, made: false, digest: made.digest, made_by_run: one.id, at_commit: made.base_sha, maintained: false },
+  ])
+  expect(made).toMatchObject({ uses: 2, base_ref: 'main', made_by_run: one.id, repo_id: app.repo_id })
+  // What it made is no part of the change, what it changed is: as without.
+  for (const { run } of [one, two]) expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('mine.txt\ntracked.txt\n')
+  // A later turn goes on with its own.
+  script = [calls(shell('cat ~/made mine.txt; ls lib')), { text: 'Again.' }]
+  await app.call('POST', at(`/agent/run/${one.id}/resume`), { prompt: 'again' })
+  await awaitEnd(app, one.id)
+  expect((await allLogs(app, one.id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toMatch(/^mine\nmine\n.*No such/)
+})
+
+test('another commit with the same manifests gets the same, its own files, and what is to be done anew; other manifests get their own', async () => {
+  await setUpBy(['mkdir -p lib; cp count.js lib/built; echo first >lib/kept'], { maintenance_commands: ['cp count.js lib/built'] })
+  const one = await work('cat lib/built')
+  appendFileSync(join(app.repository, 'count.js'), 'export const two = 2\n')
+  app.git('commit', '--quiet', '-am', 'two')
+  const two = await work('cat lib/built lib/kept; git status --porcelain; git log -1 --format=%s; git diff HEAD~1 --stat | tail -1')
+  expect(two.set_up).toEqual(['maintenance: cp count.js lib/built'])
+  expect(two.output).toBe('export const one = 1\nexport const two = 2\nfirst\ntwo\n 1 file changed, 1 insertion(+)\n')
+  expect(two.environments).toMatchObject([{ id: one.environments[0].id, made: false, maintained: true }])
+  writeFileSync(join(app.repository, 'package-lock.json'), '{"changed":true}\n')
+  app.git('commit', '--quiet', '-am', 'lock')
+  const three = await work('cat lib/built')
+  expect([three.set_up.length, three.environments]).toMatchObject([1, [{ made: true }]])
+})
+
+test('a branch gets what the default branch was set up with, and never the other way round', async () => {
+  await setUpBy(['echo "$(cat count.js | wc -l)" >made'])
+  app.git('branch', 'feature')
+  const feature = await work('cat made', { base_ref: 'feature' })
+  const main = await work('cat made')
+  expect([feature.environments[0].made, main.environments[0].made]).toEqual([true, true])
+  app.git('branch', 'later')
+  expect((await work('cat made', { base_ref: 'later' })).environments).toMatchObject([{ id: main.environments[0].id, made: false }])
+})
+
+test('files that were changed behind its back are never shown: it is made anew, and the trace says so', async () => {
+  await setUpBy(['mkdir lib; echo good >lib/made; echo good >~/made; touch -d 2020-01-01 lib/made'])
+  await work('true')
+  const [before] = await list()
+  const [template] = (await rows<{ template: string }>(app, 'select template from environments where id = $1', [before.id])).map(
+    row => row.template,
+  )
+  const poisoned = join(app.data_dir, 'templates', template ?? '', 'tree', 'lib', 'made')
+  writeFileSync(poisoned, 'evil\n')
+  utimesSync(poisoned, new Date('2020-01-01'), new Date('2020-01-01'))
+  const next = await work('cat lib/made ~/made')
+  expect(next.output).toBe('good\ngood\n')
+  expect(next.environments).toMatchObject([
+    { status: 'error', id: before.id },
+    { made: true, kept: true },
+  ])
+  expect((await list()).map(({ id }) => id)).not.toContain(before.id)
+})
+
+test('what was dropped or is too old is made anew', async () => {
+  await setUpBy(['echo x >made'])
+  const one = await work('true')
+  const id = one.environments[0].id
+  expect(await app.call('DELETE', `${environments()}/${id}`)).toMatchObject({ status: 200, body: { dropped: 1 } })
+  const two = await work('true')
+  expect(two.environments).toMatchObject([{ made: true }])
+  await rows(app, `update environments set made_at = made_at - interval '25 hours' where id = $1`, [two.environments[0].id])
+  expect((await work('true')).environments).toMatchObject([{ made: true, kept: true }])
+  expect((await app.call('DELETE', environments())).body.dropped).toBeGreaterThan(0)
+  expect(await list()).toEqual([])
+})
+
+test('runs that begin together set up once; a setup that fails is kept for nobody', async () => {
+  await setUpBy(['echo x >made; sleep 1'])
+  const together = await Promise.all(Array.from({ length: 3 }, () => createRun(app, { prompt: 'work' })))
+  for (const { id } of together) await awaitEnd(app, id)
+  const logs = await Promise.all(together.map(({ id }) => allLogs(app, id)))
+  expect(logs.flat().filter(entry => entry.tool_name === 'setup_command')).toHaveLength(1)
+
+  await setUpBy(['echo x >made', 'exit 3'], { on_failure: 'continue' })
+  const before = (await list()).length
+  const [one, two] = [await work('cat made'), await work('cat made')]
+  expect([one.output, two.output, one.set_up.length, two.set_up.length]).toEqual(['x\n', 'x\n', 2, 2])
+  expect(one.environments).toMatchObject([{ id: null, made: true, kept: false }])
+  expect((await list()).length).toBe(before)
+})
+
+test('files go when nobody stands on them any more, the longest unused first, and with them what is known of them', async () => {
+  await setUpBy(['head -c 2000000 /dev/urandom >made'])
+  await work('true')
+  await setUpBy(['head -c 2000001 /dev/urandom >made'])
+  await work('true')
+  const [last, before] = await list()
+  expect(last.bytes).toBeGreaterThan(2_000_000)
+  const place = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureServiceUsers().sandbox }
+  const sweep = () => sweepEnvironments({ db: app.db, place, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
+  const all = folders()
+  await sweep()
+  expect(folders()).toEqual(all)
+  for (const name of readdirSync(place.workspaces)) rmSync(join(place.workspaces, name), { recursive: true })
+  await sweep()
+  expect(folders()).toHaveLength(1)
+  expect((await list()).map(({ id }) => id)).toEqual([last.id])
+  expect(before.id).not.toBe(last.id)
+})
+
+test('where they are switched off every run is set up by itself', async () => {
+  await using off = await startCodingApp(() => ({ text: 'Done.' }), { AGENTRUN_ENVIRONMENT_BYTES: '0' })
+  const path = `/v1/organizations/${off.org_id}/repos/${off.repo_id}`
+  await off.call('PUT', `${path}/setup-commands`, { commands: ['echo x >made'] })
+  for (let n = 0; n < 2; n++) {
+    const { id } = await createRun(off, { prompt: 'work' })
+    await awaitEnd(off, id)
+    expect((await allLogs(off, id)).map(entry => entry.tool_name)).toContain('setup_command')
+  }
+  expect((await off.call('GET', `${path}/environments`)).body.items).toEqual([])
+})
