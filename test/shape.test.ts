@@ -71,7 +71,7 @@ const rooms: Record<string, Room> = {
     node: ['node:timers/promises'],
   },
   // Other forges, by their APIs: it reaches them with the `fetch` that it is given.
-  'src/forge': { code: ['src/store'], packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error'] },
+  'src/forge': { code: ['src/store'], packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error', 'zod'] },
   // What touches the machine.
   'src/system': { node: true },
   'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },
@@ -270,7 +270,15 @@ test('no check of the compiler is switched off', () => {
 })
 
 test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
-  const session = ['createSession', 'createSessionToken', 'deleteSession', 'receiveGitHub', 'openGitHubManifest', 'finishGitHubManifest']
+  const session = [
+    'createSession',
+    'createSessionToken',
+    'deleteSession',
+    'receiveGitHub',
+    'receiveGitea',
+    'openGitHubManifest',
+    'finishGitHubManifest',
+  ]
   const feeds = new Feeds(
     new Hub(),
     () => {},

@@ -2,10 +2,21 @@ import { z } from 'zod'
 import { pageOf, pageQuery } from './page.ts'
 import { text } from './text.ts'
 
+/** Which forges an organization can be connected to; `gitea` is Forgejo too. */
+export const forgeKinds = ['github', 'gitea'] as const
+export type ForgeKind = (typeof forgeKinds)[number]
+export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 'Gitea' }
+
 const GITHUB = 'https://github.com'
+const GITEA = 'https://git.example.org/gitea'
 const url = text(1, 500).describe('Where people find it, without a path: `https://github.com`, or a GitHub Enterprise Server')
 
+const base_url = text(1, 500).describe(
+  'Where people find it, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`',
+)
+
 export const ForgeAddress = z.object({ url: url.default(GITHUB) })
+export const GiteaAddress = z.object({ url: base_url })
 
 const App = z
   .object({
@@ -15,25 +26,35 @@ const App = z
   })
   .describe('A GitHub App; its tokens are made and renewed by the service')
 
+const webhook_secret = text(1, 200)
+  .refine(value => value.length >= 16, 'must have at least 16 characters')
+  .nullish()
+  .describe('Signs what the forge tells us; absent: as before, or made and shown once')
+
 /** Exactly one of `token` and `app`. */
 export const ForgeConnectionInput = z
   .object({
     url: url.default(GITHUB),
     token: text(1, 500, { trim: true }).nullish().describe('A personal access token, or one of a machine user; never shown again'),
     app: App.nullish(),
-    webhook_secret: text(1, 200)
-      .refine(value => value.length >= 16, 'must have at least 16 characters')
-      .nullish()
-      .describe('Signs what the forge tells us; absent: as before, or made and shown once'),
+    webhook_secret,
   })
   .refine(({ token, app }) => (token == null) !== (app == null), { path: ['token'], message: 'give either a token or an app' })
   .meta({ id: 'ForgeConnectionInput', examples: [{ url: GITHUB, token: 'github_pat_…' }] })
 export type ForgeConnectionInput = z.output<typeof ForgeConnectionInput>
 
+export const GiteaConnectionInput = z
+  .object({
+    url: base_url,
+    token: text(1, 500, { trim: true }).describe('An access token, best of a machine user; never shown again'),
+    webhook_secret,
+  })
+  .meta({ id: 'GiteaConnectionInput', examples: [{ url: GITEA, token: '9f86d081884c7d65…' }] })
+
 export const ForgeConnection = z
   .object({
     id: z.int().describe('The connection'),
-    kind: z.literal('github').describe('What the forge is'),
+    kind: z.enum(forgeKinds).describe('What the forge is; `gitea` is Forgejo too'),
     url: z.string().describe('Where people find it'),
     auth: z.enum(['token', 'app']).describe('What the service signs in with'),
     login: z.string().nullable().describe('Who the service is there; null while the forge has not said it'),
@@ -61,6 +82,7 @@ export type ForgeConnection = z.output<typeof ForgeConnection>
 
 export const ListForgeRepositoriesQuery = ForgeAddress.extend(pageQuery)
 export type ListForgeRepositoriesQuery = z.output<typeof ListForgeRepositoriesQuery>
+export const ListGiteaRepositoriesQuery = GiteaAddress.extend(pageQuery)
 
 const ForgeRepositoryItem = z
   .object({
@@ -114,4 +136,5 @@ export const ForgeReceipt = z
   .meta({ id: 'ForgeReceipt', examples: [{ received: true, duplicate: false, queued: true, reason: null }] })
 export type ForgeReceipt = z.output<typeof ForgeReceipt>
 
+export const GiteaDelivery = z.looseObject({}).meta({ id: 'GiteaDelivery', examples: [{ action: 'created' }] })
 export const GitHubDelivery = z.looseObject({}).meta({ id: 'GitHubDelivery', examples: [{ zen: 'Keep it logically awesome.' }] })

@@ -1,4 +1,4 @@
-import { OUR_MARK } from './github-event.ts'
+import { OUR_MARK } from './forge-event.ts'
 
 /** What a forge takes, less what is ours of it. */
 const MOST_CHARS = 60_000

@@ -1,30 +1,45 @@
 import { expect, test } from 'vitest'
-import { forgeOrigin, forgePlace } from './forge-address.ts'
+import { forgeUrl, repositoryOn } from './forge-address.ts'
+
+const GITHUB = 'https://github.com'
+const BELOW = 'https://example.org/gitea'
 
 test.each([
-  ['https://github.com/acme/app.git', 'https', { host: 'github.com', origin: 'https://github.com', owner: 'acme', name: 'app' }],
-  ['https://GitHub.com/acme/app', 'https', { host: 'github.com', origin: 'https://github.com', owner: 'acme', name: 'app' }],
-  ['http://127.0.0.1:8080/acme/a.b', 'http', { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080', owner: 'acme', name: 'a.b' }],
-  ['git@github.com:acme/app.git', 'ssh', { host: 'github.com', origin: null, owner: 'acme', name: 'app' }],
-  ['ssh://git@github.com:22/acme/app', 'ssh', { host: 'github.com', origin: null, owner: 'acme', name: 'app' }],
-] as const)('%s names its repository', (url, kind, place) => {
-  expect(forgePlace({ url, kind })).toEqual(place)
+  [GITHUB, 'https://github.com/acme/app.git', 'https', { owner: 'acme', name: 'app' }],
+  [GITHUB, 'https://GitHub.com/acme/app', 'https', { owner: 'acme', name: 'app' }],
+  ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/acme/a.b', 'http', { owner: 'acme', name: 'a.b' }],
+  [GITHUB, 'git@github.com:acme/app.git', 'ssh', { owner: 'acme', name: 'app' }],
+  [GITHUB, 'ssh://git@github.com:22/acme/app', 'ssh', { owner: 'acme', name: 'app' }],
+  [BELOW, 'https://example.org/gitea/acme/app.git', 'https', { owner: 'acme', name: 'app' }],
+  [BELOW, 'git@example.org:acme/app.git', 'ssh', { owner: 'acme', name: 'app' }],
+] as const)('on %s, %s names its repository', (forge, url, kind, repository) => {
+  expect(repositoryOn(forge, { url, kind })).toEqual(repository)
 })
 
 test.each([
-  ['/srv/acme/app', 'local'],
-  ['https://github.com/app', 'https'],
-  ['https://github.com/group/sub/app', 'https'],
-  ['https://github.com/acme/..', 'https'],
-  ['https://github.com/acme/%2e%2e', 'https'],
-  ['https://github.com/a%2Fb/c', 'https'],
-] as const)('%s is no repository of a forge', (url, kind) => {
-  expect(forgePlace({ url, kind })).toBeNull()
+  [GITHUB, '/srv/acme/app', 'local'],
+  [GITHUB, 'https://github.com/app', 'https'],
+  [GITHUB, 'https://github.com/group/sub/app', 'https'],
+  [GITHUB, 'https://github.com/acme/..', 'https'],
+  [GITHUB, 'https://github.com/acme/%2e%2e', 'https'],
+  [GITHUB, 'https://github.com/a%2Fb/c', 'https'],
+  [GITHUB, 'http://github.com/acme/app', 'http'],
+  [GITHUB, 'https://github.com:8443/acme/app', 'https'],
+  [GITHUB, 'https://github.com.example.org/acme/app', 'https'],
+  [GITHUB, 'git@example.org:acme/app.git', 'ssh'],
+  [BELOW, 'https://example.org/acme/app', 'https'],
+  [BELOW, 'https://example.org/other/acme/app', 'https'],
+  [BELOW, 'https://example.org/gitea/../acme/app', 'https'],
+] as const)('on %s, %s is no repository', (forge, url, kind) => {
+  expect(repositoryOn(forge, { url, kind })).toBeNull()
 })
 
-test('a forge is an origin: no path, no password, nothing private unless the operator allows it', () => {
-  expect(forgeOrigin('https://GitHub.com', false)).toEqual({ ok: true, origin: 'https://github.com' })
-  expect(forgeOrigin('http://127.0.0.1:81/', true)).toEqual({ ok: true, origin: 'http://127.0.0.1:81' })
+test('a forge is an origin, or a path below one: no password, nothing private unless the operator allows it', () => {
+  const read = (text: string, allow_private = false, path = false) => forgeUrl(text, { allow_private, path })
+  expect(read('https://GitHub.com')).toEqual({ ok: true, url: 'https://github.com' })
+  expect(read('http://127.0.0.1:81/', true)).toEqual({ ok: true, url: 'http://127.0.0.1:81' })
+  for (const text of ['https://Example.org/gitea', 'https://example.org/gitea/', 'https://example.org//gitea//'])
+    expect(read(text, false, true)).toEqual({ ok: true, url: 'https://example.org/gitea' })
   const refused = [
     'github.com',
     'https://a:b@github.com',
@@ -33,7 +48,7 @@ test('a forge is an origin: no path, no password, nothing private unless the ope
     'http://github.com',
     'https://10.0.0.1',
   ]
-  expect(refused.map(text => forgeOrigin(text, false))).toEqual(
-    ['url', 'url', 'url', 'path', 'https', 'private'].map(reason => ({ ok: false, reason })),
-  )
+  expect(refused.map(text => read(text))).toEqual(['url', 'url', 'url', 'path', 'https', 'private'].map(reason => ({ ok: false, reason })))
+  for (const text of ['https://example.org/a?b', 'https://example.org/a#b', 'https://example.org/a%2Fb'])
+    expect(read(text, false, true)).toEqual({ ok: false, reason: 'path' })
 })

@@ -1,10 +1,11 @@
-import { type ForgeRepository, forgePlace } from '../core/forge-address.ts'
-import { openForgeSecrets } from '../core/forge-secrets.ts'
+import { type ForgeRepository, repositoryOn } from '../core/forge-address.ts'
+import { type ForgeSecrets, openForgeSecrets } from '../core/forge-secrets.ts'
 import type { Sealer } from '../core/sealing.ts'
 import type { Db } from '../store/database.ts'
 import { type ForgeRow, listForges } from '../store/forges.ts'
+import type { PlainFetch } from './bound-fetch.ts'
+import { giteaForge } from './gitea/gitea.ts'
 import { type ConvertedApp, convertManifest } from './github/app-manifest.ts'
-import type { PlainFetch } from './github/bound-fetch.ts'
 import type { GitHubCredentials } from './github/client.ts'
 import { githubForge } from './github/github.ts'
 import { ForgeError, type RemoteForge } from './port.ts'
@@ -12,6 +13,9 @@ import { ForgeError, type RemoteForge } from './port.ts'
 /** A repository on a forge that its organization is connected to. */
 export type OnForge = { connection_id: number; login: string | null; forge: RemoteForge; repository: ForgeRepository }
 type Repository = { organization_id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
+
+/** Where a forge is, and what the service signs in with there. */
+export type ForgePlace = { kind: 'github'; url: string; credentials: GitHubCredentials } | { kind: 'gitea'; url: string; token: string }
 
 /** The forges of all organizations, by their connections. */
 export type Forges = {
@@ -22,7 +26,7 @@ export type Forges = {
   /** A connection by its row. ForgeError `auth` when its credentials cannot be opened. */
   open(row: ForgeRow): RemoteForge
   /** As it would be with these credentials, for somebody who is about to connect it. */
-  tryOut(organization_id: number, origin: string, credentials: GitHubCredentials): RemoteForge
+  tryOut(organization_id: number, place: ForgePlace): RemoteForge
   /** The app that a forge has made of a manifest of ours. */
   convertManifest(organization_id: number, origin: string, code: string): Promise<ConvertedApp>
 }
@@ -34,20 +38,19 @@ const MOST_OPEN = 500
 
 export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
   const opened = new Map<string, RemoteForge>()
-  const tryOut: Forges['tryOut'] = (organization_id, origin, credentials) =>
-    githubForge({ origin, credentials, fetch: fetch(organization_id), user_agent })
+  const tryOut: Forges['tryOut'] = (organization_id, place) => {
+    const way = { fetch: fetch(organization_id), user_agent }
+    if (place.kind === 'gitea') return giteaForge({ ...way, url: place.url, token: place.token })
+    return githubForge({ ...way, origin: place.url, credentials: place.credentials })
+  }
 
   function open(row: ForgeRow): RemoteForge {
-    const key = `${row.id} ${row.sealed.toString('base64')} ${row.installation_id}`
+    const key = `${row.id} ${row.kind} ${row.sealed.toString('base64')} ${row.installation_id}`
     const known = opened.get(key)
     if (known) return known
     const secrets = openForgeSecrets(sealer, row)
     if (secrets === null) throw new ForgeError('auth', 'The credentials are sealed with another key of this service: connect it again.')
-    const credentials =
-      'token' in secrets
-        ? { token: secrets.token }
-        : { app_id: row.app_id ?? 0, private_key: secrets.private_key, installation_id: row.installation_id }
-    const made = tryOut(row.organization_id, row.url, credentials)
+    const made = tryOut(row.organization_id, placeOf(row, secrets))
     if (opened.size >= MOST_OPEN) opened.clear()
     opened.set(key, made)
     return made
@@ -55,11 +58,12 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
 
   /** Whatever is wrong with a connection, a repository of another host does not notice it. */
   async function find(repository: Repository) {
-    const place = forgePlace(repository)
-    if (place === null) return null
-    const rows = await listForges(db, repository.organization_id)
-    const row = rows.find(({ url }) => (place.origin === null ? new URL(url).hostname === place.host : url === place.origin))
-    return row === undefined ? null : { row, place, repository: { owner: place.owner, name: place.name } }
+    if (repository.kind === 'local') return null
+    for (const row of await listForges(db, repository.organization_id)) {
+      const found = repositoryOn(row.url, repository)
+      if (found !== null) return { row, repository: found }
+    }
+    return null
   }
 
   return {
@@ -74,9 +78,16 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
     },
     async gitCredentials(asked) {
       const found = await find(asked)
-      if (found === null || found.place.origin === null) return null
+      if (found === null || asked.kind === 'ssh') return null
       const { username, password } = await open(found.row).gitCredentials(found.repository)
       return { username, password }
     },
   }
+}
+
+function placeOf({ kind, url, app_id, installation_id }: ForgeRow, secrets: ForgeSecrets): ForgePlace {
+  if (kind === 'gitea') return { kind, url, token: 'token' in secrets ? secrets.token : '' }
+  const credentials =
+    'token' in secrets ? { token: secrets.token } : { app_id: app_id ?? 0, private_key: secrets.private_key, installation_id }
+  return { kind, url, credentials }
 }

@@ -1,3 +1,4 @@
+import type { ForgeKind } from '../contract/forges.ts'
 import type { ForgeRepository } from '../core/forge-address.ts'
 import type { RunMark } from '../core/run-mark.ts'
 
@@ -85,7 +86,7 @@ export type RemoteListing = { full_name: string; url: string; default_branch: st
  * ForgeError and nothing else, but for the reason of an abort. What it answers with texts of people is to be trusted as little as they are.
  */
 export type RemoteForge = {
-  readonly kind: 'github'
+  readonly kind: ForgeKind
   /** Who we are there: the login, and for an app its name too. */
   identity(): Promise<{ login: string; app: string | null }>
   /** What git signs in with over https; good for ten minutes at least. `expires_at` null: until somebody takes it back. */

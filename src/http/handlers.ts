@@ -84,6 +84,7 @@ export type Special =
   | 'deleteSession'
   | 'getOpenApi'
   | 'receiveGitHub'
+  | 'receiveGitea'
   | 'openGitHubManifest'
   | 'finishGitHubManifest'
 type OpenName = 'getHealth' | 'getReadiness'
@@ -215,10 +216,13 @@ export const handlers: Handlers = {
   listSandboxes: () => listSandboxes(),
   analyzeSandboxLogs: () => analyzeSandboxLogs(),
   listIntegrations: ctx => listIntegrations(ctx),
-  connectGitHub: (ctx, { body }) => connectForge(ctx, body),
+  connectGitHub: (ctx, { body }) => connectForge(ctx, 'github', body),
+  connectGitea: (ctx, { body }) => connectForge(ctx, 'gitea', body),
   createGitHubApp: (ctx, { body }) => startAppManifest(ctx, body),
-  disconnectGitHub: (ctx, { query }) => disconnectForge(ctx, query.url),
-  listGitHubRepositories: (ctx, { query }) => listForgeRepositories(ctx, query),
+  disconnectGitHub: (ctx, { query }) => disconnectForge(ctx, 'github', query.url),
+  disconnectGitea: (ctx, { query }) => disconnectForge(ctx, 'gitea', query.url),
+  listGitHubRepositories: (ctx, { query }) => listForgeRepositories(ctx, 'github', query),
+  listGiteaRepositories: (ctx, { query }) => listForgeRepositories(ctx, 'gitea', query),
   listMcpProviders: async () => [],
   getOAuthStatus: (ctx, { query }) => listConnections(ctx, query.org_id),
   revokeOAuthToken: (ctx, { query }) => revokeConnection(ctx, query.org_id, query.provider),

@@ -7,7 +7,7 @@ import { listForges, nextForgeId, saveForge } from '../store/forges.ts'
 import { lockSecrets } from '../store/secrets.ts'
 import { audit } from './audit.ts'
 import type { Context, Services } from './context.ts'
-import { givenBy, MOST_CONNECTIONS, requireOrigin, tooManyConnections } from './forges.ts'
+import { givenBy, MOST_CONNECTIONS, requireForgeUrl, tooManyConnections } from './forges.ts'
 
 /** As long as GitHub keeps the code that it answers with. */
 const STATE_MS = 3_600_000
@@ -39,7 +39,7 @@ const place = (organization_id: number) => ({ organization_id, scope: 'app manif
 
 /** Begins to make a GitHub App: answers the page of ours from which a person goes on to GitHub, and is back with the app. */
 export async function startAppManifest(ctx: Context, input: AppManifestInput) {
-  const url = requireOrigin(ctx, input.url, 'body')
+  const url = requireForgeUrl(ctx, 'github', input.url, 'body')
   const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
   const connection_id = before?.id ?? (await nextForgeId(ctx.db))
   const { user_id, token_id } = ctx.actor

@@ -1,5 +1,5 @@
 import type { ForgeRepository } from '../core/forge-address.ts'
-import { OUR_MARK } from '../core/github-event.ts'
+import { OUR_MARK } from '../core/forge-event.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import type { OnForge } from '../forge/forges.ts'

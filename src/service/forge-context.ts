@@ -1,4 +1,4 @@
-import { type ForgeRepository, forgePlace } from '../core/forge-address.ts'
+import { type ForgeRepository, repositoryOn } from '../core/forge-address.ts'
 import type { ForgeRow } from '../store/forges.ts'
 import { listRepositories, type RepositoryRow } from '../store/repositories.ts'
 import type { Context, Services } from './context.ts'
@@ -18,10 +18,9 @@ export async function registeredRepository(
   wanted: ForgeRepository,
 ): Promise<RepositoryRow | undefined> {
   const { rows } = await listRepositories(db, forge.organization_id, 0, MOST_REPOSITORIES, { archived: false })
-  const { host, hostname } = new URL(forge.url)
   const name = (place: ForgeRepository) => `${place.owner}/${place.name}`.toLowerCase()
   return rows.find(row => {
-    const place = forgePlace(row)
-    return place !== null && place.host === (place.origin === null ? hostname : host) && name(place) === name(wanted)
+    const place = repositoryOn(forge.url, row)
+    return place !== null && name(place) === name(wanted)
   })
 }

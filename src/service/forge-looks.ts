@@ -1,4 +1,4 @@
-import type { ForgeTask } from '../core/github-event.ts'
+import type { ForgeTask } from '../core/forge-event.ts'
 import { reportsOf } from '../core/remote-check.ts'
 import type { OnForge } from '../forge/forges.ts'
 import { syncPullRequest } from '../forge/sync.ts'

@@ -1,4 +1,4 @@
-import { type ForgeRequest, mentions, OUR_MARK } from '../core/github-event.ts'
+import { type ForgeRequest, mentions, OUR_MARK } from '../core/forge-event.ts'
 import type { OnForge } from '../forge/forges.ts'
 import { ForgeError, type RemoteComment } from '../forge/port.ts'
 import { syncPullRequest } from '../forge/sync.ts'
@@ -10,7 +10,7 @@ import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import type { Services } from './context.ts'
 import { noteFailure } from './forge-health.ts'
 import { takeChecks } from './forge-looks.ts'
-import { mentionName, subjectOf } from './receive-github.ts'
+import { mentionName, subjectOf } from './receive-delivery.ts'
 
 /** Pull requests whose run is at work are looked at so often, all others that are open more rarely: a forge counts what it is asked. */
 const AT_WORK_SECONDS = 60

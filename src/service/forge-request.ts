@@ -1,5 +1,6 @@
+import { forgeNames } from '../contract/forges.ts'
 import { limits } from '../contract/limits.ts'
-import { type ForgeRequest, requestPrompt } from '../core/github-event.ts'
+import { type ForgeRequest, requestPrompt } from '../core/forge-event.ts'
 import type { ServiceError } from '../core/service-error.ts'
 import type { OnForge } from '../forge/forges.ts'
 import { joined } from '../store/database.ts'
@@ -13,7 +14,7 @@ import type { Context } from './context.ts'
 import { createRun } from './create-run.ts'
 import type { AnswerTask } from './forge-answer.ts'
 import type { MessageSource } from './message-source.ts'
-import { subjectOf } from './receive-github.ts'
+import { subjectOf } from './receive-delivery.ts'
 import { resumeRun } from './resume-run.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function doRequest(
 ): Promise<string | null> {
   const permission = await on.forge.permissionOf(on.repository, request.author)
   if (permission !== 'admin' && permission !== 'write') return `${request.author} may not write there (${permission})`
-  const prompt = requestPrompt(request)
+  const prompt = requestPrompt(request, forgeNames[on.forge.kind])
   const source: MessageSource = { source_type: request.by === 'review' ? 'GITHUB_PR_REVIEW' : 'GITHUB', comment: commentEntry(request) }
   const pull = request.is_pull_request ? await on.forge.getPullRequest(on.repository, request.number) : null
   const base_ref = pull && (await branchOf(ctx, repository, pull.head_branch))

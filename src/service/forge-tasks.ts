@@ -1,4 +1,4 @@
-import type { ForgeTask } from '../core/github-event.ts'
+import type { ForgeTask } from '../core/forge-event.ts'
 import { errorText, type Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { ForgeError } from '../forge/port.ts'

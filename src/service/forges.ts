@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
-import type { ForgeConnection, ForgeConnectionInput, ListForgeRepositoriesQuery } from '../contract/forges.ts'
-import { forgeOrigin, forgePlace } from '../core/forge-address.ts'
+import type { ForgeConnection, ForgeConnectionInput, ForgeKind, ListForgeRepositoriesQuery } from '../contract/forges.ts'
+import { forgeUrl, repositoryOn } from '../core/forge-address.ts'
 import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../core/forge-secrets.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
@@ -17,7 +17,7 @@ const MOST_LISTED = 1_000
 
 const reasons = {
   url: 'must be the address of a forge, with https:// and without a user name',
-  path: 'must be the address of the forge itself, without a path',
+  path: 'must be the address of the forge itself',
   https: 'must begin with https://',
   private: 'address not allowed: private and loopback addresses must be allowed by the operator',
 }
@@ -46,7 +46,7 @@ export function forgeConnection(ctx: Pick<Context, 'base_url'>, row: ForgeRow, w
   const { id, kind, url, auth, login, app_id, app_slug, installation_id, problem } = row
   return {
     ...{ id, kind, url, auth, login, app_id, app_slug, installation_id, problem },
-    ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/github/${id}`, webhook_secret },
+    ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/${kind}/${id}`, webhook_secret },
     ...{ updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
   }
 }
@@ -55,8 +55,8 @@ export function forgeConnection(ctx: Pick<Context, 'base_url'>, row: ForgeRow, w
  * Sets the connection to the forge of that address. The forge is asked whether it knows the credentials; what it says is kept, and is no
  * failure. 400 for an address that may not be, and for a key that is none; 409 when it would be one too many.
  */
-export async function connectForge(ctx: Context, input: ForgeConnectionInput): Promise<ForgeConnection> {
-  const url = requireOrigin(ctx, input.url, 'body')
+export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeConnectionInput): Promise<ForgeConnection> {
+  const url = requireForgeUrl(ctx, kind, input.url, 'body')
   const { app, token } = input
   if (app) requirePrivateKey(app.private_key)
   const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
@@ -65,14 +65,15 @@ export async function connectForge(ctx: Context, input: ForgeConnectionInput): P
   const webhook = input.webhook_secret ?? kept?.webhook ?? made ?? ''
   const installation_id = app?.installation_id ?? null
   const credentials = app ? { app_id: app.app_id, private_key: app.private_key, installation_id } : { token: token ?? '' }
-  const identity = await answerOf(ctx.forges.tryOut(ctx.organization_id, url, credentials).identity())
+  const place = kind === 'gitea' ? { kind, url, token: token ?? '' } : { kind, url, credentials }
+  const identity = await answerOf(ctx.forges.tryOut(ctx.organization_id, place).identity())
   const secrets: ForgeSecrets = app ? { private_key: app.private_key, webhook } : { token: token ?? '', webhook }
   return ctx.db.transaction(async tx => {
     await lockSecrets(tx, ctx.organization_id)
     const row = await saveForge(
       tx,
       {
-        ...{ organization_id: ctx.organization_id, kind: 'github', url, auth: app ? 'app' : 'token' },
+        ...{ organization_id: ctx.organization_id, kind, url, auth: app ? 'app' : 'token' },
         ...{ app_id: app?.app_id ?? null, installation_id, user_id: ctx.actor.user_id },
         ...(identity.ok
           ? { login: identity.value.login, app_slug: identity.value.app, problem: null }
@@ -82,47 +83,54 @@ export async function connectForge(ctx: Context, input: ForgeConnectionInput): P
       MOST_CONNECTIONS,
     )
     if (!row) throw tooManyConnections()
-    await audit(tx, ctx, 'forge.connected', { type: 'forge', id: row.id }, { url, auth: row.auth, login: row.login, app_id: row.app_id })
+    await audit(
+      tx,
+      ctx,
+      'forge.connected',
+      { type: 'forge', id: row.id },
+      { kind, url, auth: row.auth, login: row.login, app_id: row.app_id },
+    )
     return forgeConnection(ctx, row, made)
   })
 }
 
 /** Answers it as it was. 404 when there is none. */
-export async function disconnectForge(ctx: Context, address: string): Promise<ForgeConnection> {
-  const url = requireOrigin(ctx, address, 'query')
+export async function disconnectForge(ctx: Context, kind: ForgeKind, address: string): Promise<ForgeConnection> {
+  const url = requireForgeUrl(ctx, kind, address, 'query')
   return ctx.db.transaction(async tx => {
-    const row = await deleteForge(tx, ctx.organization_id, url)
+    const row = await deleteForge(tx, ctx.organization_id, kind, url)
     if (!row) throw new ServiceError('not_found', `There is no connection to ${url}.`)
-    await audit(tx, ctx, 'forge.disconnected', { type: 'forge', id: row.id }, { url })
+    await audit(tx, ctx, 'forge.disconnected', { type: 'forge', id: row.id }, { kind, url })
     return forgeConnection(ctx, row)
   })
 }
 
 /** One page of what the forge shows us. Nothing while it is not connected; 409 when it does not know us any more, 503 while it is away. */
-export async function listForgeRepositories(ctx: Context, query: ListForgeRepositoriesQuery) {
-  const url = requireOrigin(ctx, query.url, 'query')
-  const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.url === url)
+export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query: ListForgeRepositoriesQuery) {
+  const url = requireForgeUrl(ctx, kind, query.url, 'query')
+  const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.kind === kind && one.url === url)
   const found = row === undefined ? [] : await givenBy(opened(ctx, row).then(forge => forge.listRepositories(MOST_LISTED)))
   const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MOST_LISTED, { own: ctx.actor.repository_ids })
-  const registered = new Map(rows.map(row => [nameOf(row), row.id]))
-  const all = found.map(item => ({ ...item, repo_id: registered.get(nameOf({ url: item.url, kind: 'https' })) ?? null }))
+  const registered = new Map(rows.map(row => [nameOf(url, row), row.id]))
+  const all = found.map(item => ({ ...item, repo_id: registered.get(item.full_name.toLowerCase()) ?? null }))
   const window = pageWindow(query)
   return { items: all.slice(window.skip, window.skip + window.limit), total: all.length, ...pageNumbers(all.length, window) }
 }
 
-const nameOf = (repository: Parameters<typeof forgePlace>[0]) => {
-  const place = forgePlace(repository)
-  return place === null ? null : `${place.host}/${place.owner}/${place.name}`.toLowerCase()
+const nameOf = (forge_url: string, repository: Parameters<typeof repositoryOn>[1]) => {
+  const place = repositoryOn(forge_url, repository)
+  return place === null ? null : `${place.owner}/${place.name}`.toLowerCase()
 }
 
 const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.forges.open(row)
 
 export const tooManyConnections = () => new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
 
-export function requireOrigin(ctx: Context, address: string, place: 'body' | 'query'): string {
-  const read = forgeOrigin(address, ctx.allow_private_forges)
+/** The address as it is kept: GitHub has no path, others may. */
+export function requireForgeUrl(ctx: Context, kind: ForgeKind, address: string, place: 'body' | 'query'): string {
+  const read = forgeUrl(address, { allow_private: ctx.allow_private_forges, path: kind !== 'github' })
   if (!read.ok) throw invalid([place, 'url'], reasons[read.reason])
-  return read.origin
+  return read.url
 }
 
 function requirePrivateKey(pem: string): void {

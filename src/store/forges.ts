@@ -1,10 +1,11 @@
+import type { ForgeKind } from '../contract/forges.ts'
 import type { Sealed } from '../core/sealing.ts'
 import { type Db, only } from './database.ts'
 
 export type ForgeRow = {
   id: number
   organization_id: number
-  kind: 'github'
+  kind: ForgeKind
   url: string
   auth: 'token' | 'app'
   login: string | null
@@ -107,11 +108,11 @@ export async function recordForgeIdentity(
 }
 
 /** Answers it as it was; undefined when there is none. */
-export async function deleteForge(db: Db, organization_id: number, url: string): Promise<ForgeRow | undefined> {
+export async function deleteForge(db: Db, organization_id: number, kind: ForgeKind, url: string): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({
     name: 'delete_forge',
-    text: `delete from forges where organization_id = $1 and url = $2 returning ${columns}`,
-    values: [organization_id, url],
+    text: `delete from forges where organization_id = $1 and kind = $2 and url = $3 returning ${columns}`,
+    values: [organization_id, kind, url],
   })
   return rows[0]
 }

@@ -259,7 +259,7 @@ create table forges (
   updated_by bigint not null,
   constraint forges_auth_check CHECK ((auth = ANY (ARRAY['token'::text, 'app'::text]))),
   constraint forges_check CHECK (((auth = 'app'::text) = (app_id IS NOT NULL))),
-  constraint forges_kind_check CHECK ((kind = 'github'::text)),
+  constraint forges_kind_check CHECK ((kind = ANY (ARRAY['github'::text, 'gitea'::text]))),
   constraint forges_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint forges_organization_id_url_key UNIQUE (organization_id, url),
   constraint forges_pkey PRIMARY KEY (id),

@@ -25,6 +25,7 @@ const first: Partial<Record<EndpointName, EndpointName>> = {
   deleteRepositorySecret: 'setRepositorySecret',
   deleteWebhook: 'setWebhook',
   disconnectGitHub: 'connectGitHub',
+  disconnectGitea: 'connectGitea',
 }
 
 let app: App

@@ -53,6 +53,7 @@ export function tokenCalls(ids: Ids): Call[] {
     testWebhook: { url: 'https://hooks.invalid/runs' },
     createGitHubApp: { url: 'https://github.invalid' },
     connectGitHub: { url: 'https://github.invalid', token: 'x' },
+    connectGitea: { url: 'https://gitea.invalid', token: 'x' },
     setSecret: { value: 'x' },
     setRepositorySecret: { value: 'x' },
     setEgress: { agent: { mode: 'allowlist', presets: ['npm'] } },
@@ -103,6 +104,8 @@ export function tokenCalls(ids: Ids): Call[] {
     updateCheckSuiteSettings: `repo_id=${ids.repo_id}`,
     disconnectGitHub: 'url=https://github.invalid',
     listGitHubRepositories: 'url=https://github.invalid',
+    disconnectGitea: 'url=https://gitea.invalid',
+    listGiteaRepositories: 'url=https://gitea.invalid',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
   }

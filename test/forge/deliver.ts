@@ -4,26 +4,45 @@ export const SECRET = 'a-secret-of-the-webhooks-of-tests'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes are looked into
 type Told = { status: number; headers: Headers; body: any }
+type Wrong = { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string }
 
-/** Sends a webhook as GitHub does. `wrong`: what is otherwise than GitHub would have it. */
+/** Who tells, and in which headers: Forgejo says everything by Gitea's names too, and here by its own alone. */
+const ways = {
+  github: {
+    agent: 'GitHub-Hookshot/1',
+    event: 'x-github-event',
+    delivery: 'x-github-delivery',
+    signature: 'x-hub-signature-256',
+    prefix: 'sha256=',
+  },
+  gitea: { agent: 'Go-http-client/1.1', event: 'x-gitea-event', delivery: 'x-gitea-delivery', signature: 'x-gitea-signature', prefix: '' },
+  forgejo: {
+    agent: 'Go-http-client/1.1',
+    event: 'x-forgejo-event',
+    delivery: 'x-forgejo-delivery',
+    signature: 'x-forgejo-signature',
+    prefix: '',
+  },
+}
+
+/** Sends a webhook as a forge does. `wrong`: what is otherwise than the forge would have it. */
 export async function deliver(
   url: string,
   event: string,
   payload: unknown,
-  wrong: { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string } = {},
+  { as = 'github', ...wrong }: Wrong & { as?: keyof typeof ways } = {},
 ): Promise<Told> {
+  const way = ways[as]
   const body = wrong.body ?? Buffer.from(JSON.stringify(payload))
-  const signature =
-    wrong.signature ??
-    `sha256=${createHmac('sha256', wrong.secret ?? SECRET)
-      .update(body)
-      .digest('hex')}`
+  const signed = createHmac('sha256', wrong.secret ?? SECRET)
+    .update(body)
+    .digest('hex')
   const response = await fetch(url, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': wrong.type ?? 'application/json', 'user-agent': 'GitHub-Hookshot/1', 'x-github-event': event },
-      'x-github-delivery': wrong.delivery ?? randomUUID(),
-      ...(wrong.signature !== null && { 'x-hub-signature-256': signature }),
+      ...{ 'content-type': wrong.type ?? 'application/json', 'user-agent': way.agent, [way.event]: event },
+      [way.delivery]: wrong.delivery ?? randomUUID(),
+      ...(wrong.signature !== null && { [way.signature]: wrong.signature ?? `${way.prefix}${signed}` }),
     },
     body: new Uint8Array(body),
   })

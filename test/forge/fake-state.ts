@@ -28,7 +28,8 @@ export type FakeCheck = {
 export type FakeStatus = {
   sha: string
   context: string
-  state: 'pending' | 'success' | 'failure' | 'error'
+  /** GitHub has no `warning`. */
+  state: 'pending' | 'success' | 'failure' | 'error' | 'warning'
   description: string
   creator?: string
   target_url?: string
@@ -44,7 +45,8 @@ export class FakeState {
   comments: FakeComment[] = []
   checks: FakeCheck[] = []
   statuses: FakeStatus[] = []
-  permissions = new Map<string, 'admin' | 'write' | 'read'>()
+  /** GitHub has no `owner`. */
+  permissions = new Map<string, 'owner' | 'admin' | 'write' | 'read'>()
   drafts_allowed = true
   /** Whether the owner lets the app write checks. */
   checks_allowed = true

@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/core'
+import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
-import { boundFetch, type PlainFetch } from './bound-fetch.ts'
 import { apiUrl } from './client.ts'
 import { forgeErrorFrom } from './failure.ts'
 
@@ -9,7 +9,7 @@ export type ConvertedApp = { app_id: number; slug: string; private_key: string; 
 /** The app that GitHub has made of a manifest, by the code that it gives once. */
 export async function convertManifest(origin: string, code: string, fetch: PlainFetch, user_agent: string): Promise<ConvertedApp> {
   const baseUrl = apiUrl(origin)
-  const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: boundFetch(fetch, baseUrl) } })
+  const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: boundFetch(fetch, baseUrl, 'GitHub') } })
   try {
     const { data } = await octokit.request('POST /app-manifests/{code}/conversions', { code })
     if (!data.slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')

@@ -1,19 +1,10 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
 import type { RemoteCheck } from '../port.ts'
+import { excerpt, time } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
 import { isMark, isOwnCheckRun } from './marks.ts'
 import { allPages } from './pages.ts'
 import { listStatuses, newestOfEach } from './statuses.ts'
-
-const EXCERPT_CHARS = 8_000
-
-const time = (text: string | null | undefined) => (text ? new Date(text) : null)
-const excerpt = (parts: (string | null | undefined)[]) =>
-  parts
-    .filter(part => part)
-    .join('\n\n')
-    .slice(0, EXCERPT_CHARS)
-    .toWellFormed()
 
 /** What apps say of a commit as check runs, and others as statuses: both count, the newest of each name, but for what we say of runs. */
 export async function listChecks(client: GitHubClient, { owner, name }: ForgeRepository, sha: string): Promise<RemoteCheck[]> {

@@ -1,8 +1,8 @@
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import type { ForgeRepository } from '../../core/forge-address.ts'
+import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
-import { boundFetch, type PlainFetch } from './bound-fetch.ts'
 import { forgeErrorFrom } from './failure.ts'
 
 /** A personal access token, or an app with one installation or as many as owners have made. */
@@ -31,7 +31,7 @@ export class GitHubClient {
   constructor(settings: GitHubSettings) {
     this.#settings = settings
     const baseUrl = apiUrl(settings.origin)
-    this.#base = { baseUrl, userAgent: settings.user_agent, log: silent, request: { fetch: boundFetch(settings.fetch, baseUrl) } }
+    this.#base = { baseUrl, userAgent: settings.user_agent, log: silent, request: { fetch: boundFetch(settings.fetch, baseUrl, 'GitHub') } }
     const { credentials } = settings
     this.#own =
       'token' in credentials

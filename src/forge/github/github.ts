@@ -1,5 +1,6 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
 import { ForgeError, type RemoteComment, type RemoteForge } from '../port.ts'
+import { cut } from '../texts.ts'
 import { listChecks } from './checks.ts'
 import { GitHubClient, type GitHubSettings } from './client.ts'
 import { markCommit } from './marks.ts'
@@ -10,7 +11,6 @@ const TITLE_CHARS = 256
 const BODY_CHARS = 65_536
 
 const at = ({ owner, name }: ForgeRepository) => ({ owner, repo: name })
-const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
 
 type Comment = {
   id: number | bigint

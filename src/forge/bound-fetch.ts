@@ -1,4 +1,4 @@
-import { ForgeError } from '../port.ts'
+import { ForgeError } from './port.ts'
 
 /** As `fetch` of src/egress: connects to checked addresses, and gives redirects as they are. */
 export type PlainFetch = (
@@ -11,19 +11,19 @@ const MOST_REDIRECTS = 3
 
 /**
  * Keeps requests, and the credentials in them, at one API: nothing that an answer says leads to another origin. A repository that was moved
- * is followed there, by the same request again, as GitHub asks for.
+ * is followed there, by the same request again, as GitHub asks for and Gitea means it. `forge`: what it is called.
  */
-export function boundFetch(fetch: PlainFetch, api_url: string): PlainFetch {
+export function boundFetch(fetch: PlainFetch, api_url: string, forge: string): PlainFetch {
   const { origin } = new URL(api_url)
   return async (url, init = {}) => {
     let at = new URL(url)
     for (let hops = 0; ; hops++) {
-      if (at.origin !== origin) throw new ForgeError('refused', `GitHub's answer leads to ${at.origin}, which is not followed.`)
+      if (at.origin !== origin) throw new ForgeError('refused', `${forge}'s answer leads to ${at.origin}, which is not followed.`)
       const answer = await fetch(at.href, init)
       if (!REDIRECTS.includes(answer.status)) return answer
       const next = URL.parse(answer.headers.get('location') ?? '', at.href)
       if (next === null || hops === MOST_REDIRECTS)
-        throw new ForgeError('answer', 'GitHub redirects without end, or to nowhere.', { http_status: answer.status })
+        throw new ForgeError('answer', `${forge} redirects without end, or to nowhere.`, { http_status: answer.status })
       at = next
     }
   }

@@ -1,0 +1,17 @@
+const MOST_BODY = 60_000
+const MOST_TITLE = 300
+
+/** What stands in a delivery, which may be anything, under these names. */
+export function valueAt(value: unknown, path: string[]): unknown {
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<string, unknown>)[key]
+  }
+  return value
+}
+
+export const text = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')
+export const number = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0)
+export const long = (value: unknown) => text(value).slice(0, MOST_BODY).toWellFormed()
+export const short = (value: unknown) => text(value).slice(0, MOST_TITLE).toWellFormed()
+export const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

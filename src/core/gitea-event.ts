@@ -1,0 +1,63 @@
+import { type ForgeRequest, lookFor, mentions, OUR_MARK, type ReadEvent, unknownEvent, unlessBot } from './forge-event.ts'
+import { long, number, same, short, text, valueAt } from './forge-payload.ts'
+import { MARK_NAME } from './run-mark.ts'
+
+const PULL_REQUEST_ACTIONS = ['closed', 'reopened', 'edited', 'synchronized']
+const REVIEW = /^pull_request_(review_)?(approved|rejected|comment)$/
+/** Where the commit stands in what is told of a check, by event; `action_run_…` is Forgejo's. */
+const COMMITS: [RegExp, string[]][] = [
+  [/^status$/, ['sha']],
+  [/^workflow_run$/, ['workflow_run', 'head_sha']],
+  [/^workflow_job$/, ['workflow_job', 'head_sha']],
+  [/^action_run_/, ['run', 'commit_sha']],
+]
+
+/**
+ * What a signed delivery of Gitea or Forgejo asks for, with the same meaning as one of GitHub. `name` is who we are there, without `@`. A
+ * review is told without its number, and a change of labels by some versions without saying which: such a label asks once of an issue.
+ */
+export function readGiteaEvent(event: string, payload: unknown, name: string): ReadEvent {
+  const at = (...path: string[]) => valueAt(payload, path)
+  const action = text(at('action'))
+  const repository = { owner: text(at('repository', 'owner', 'login')), name: text(at('repository', 'name')) }
+  if (repository.owner === '' || repository.name === '') return { ignored: 'it is about no repository' }
+  const subject = at('pull_request') != null ? 'pull_request' : 'issue'
+  const isPull = subject === 'pull_request' || at('is_pull') === true || at('issue', 'pull_request') != null
+  const about = { repository, number: number(at(subject, 'number')), is_pull_request: isPull, title: short(at(subject, 'title')) }
+  const by = (person: string[], said: Pick<ForgeRequest, 'by' | 'body' | 'comment_id' | 'url'>, once: string | null): ReadEvent =>
+    unlessBot(
+      number(at(...person, 'id')) === 0,
+      { kind: 'request', ...about, ...said, author: text(at(...person, 'login')), author_association: '' },
+      once,
+    )
+  if (event === 'issue_comment' || REVIEW.test(event)) {
+    const review = at('review') != null
+    const said = review ? 'review' : 'comment'
+    const body = review ? at('review', 'content') : at('comment', 'body')
+    if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${said} that is ${action}` }
+    if (text(body).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
+    if (!mentions(text(body), name)) return { ignored: `nobody mentions @${name}` }
+    const id = number(at('comment', 'id'))
+    if (review) return by(['sender'], { by: 'review', body: long(body), comment_id: null, url: text(at(subject, 'html_url')) }, null)
+    const url = text(at('comment', 'html_url'))
+    return by(['comment', 'user'], { by: 'comment', body: long(body), comment_id: id, url }, `issue_comment:${id}`)
+  }
+  if (event === 'issues' || event === 'pull_request') {
+    const id = number(at(subject, 'id'))
+    const said = { body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) }
+    if (action === 'opened' && mentions(said.body, name)) return by(['sender'], { by: 'opening', ...said }, `${event}:${id}`)
+    const added = at('changes', 'added_labels')
+    const labels = Array.isArray(added) ? added : at(subject, 'labels')
+    const labeled = Array.isArray(labels) && labels.some(label => same(text(valueAt(label, ['name'])), name))
+    if (action === 'label_updated' && labeled)
+      return by(['sender'], { by: 'label', ...said }, Array.isArray(added) ? null : `label:${event}:${id}`)
+  }
+  if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
+    return { task: { kind: 'pull_request', repository, number: about.number }, once: null }
+  // What we say of a run ourselves.
+  if (event === 'status' && text(at('context')) === MARK_NAME && same(text(at('sender', 'login')), name))
+    return { ignored: 'it is a mark of ours' }
+  const path = COMMITS.find(([events]) => events.test(event))?.[1]
+  const task = lookFor(event, repository, { sha: path ? text(at(...path)) : '', ref: text(at('ref')) })
+  return task === null ? unknownEvent(event, action) : { task, once: null }
+}

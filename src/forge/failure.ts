@@ -1,0 +1,43 @@
+import { ForgeError } from './port.ts'
+import { shown } from './texts.ts'
+
+/** Seconds that a forge asks to be left alone when it does not say how many. */
+const USUAL_WAIT = 60
+
+type Headers = Record<string, string | number | undefined>
+type Answered = { status: number; headers: Headers; said: string }
+
+/** What a forge answered that is no success, as the port has it. */
+export function answeredFailure(forge: string, { status, headers, said }: Answered, now_ms = Date.now()): ForgeError {
+  const message = `${forge} answered ${status}: ${shown(said)}`
+  const wait = waitSeconds(headers, now_ms)
+  const limited =
+    status === 429 ||
+    (status === 403 &&
+      (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0' || /rate limit|abuse/i.test(message)))
+  if (limited) return new ForgeError('rate_limited', message, { http_status: status, retry_after_seconds: wait ?? USUAL_WAIT })
+  return new ForgeError(codeOf(status), message, { http_status: status, retry_after_seconds: status >= 500 ? wait : null })
+}
+
+/** Nobody answered. No answer of a name server makes an address that is not allowed another one. */
+export function unreachedFailure(forge: string, { message }: Error): ForgeError {
+  const code = message.startsWith('address not allowed') ? 'refused' : 'unreachable'
+  return new ForgeError(code, `${forge} was not reached: ${shown(message)}`)
+}
+
+function codeOf(status: number) {
+  if (status >= 500) return 'server_error'
+  if (status === 401) return 'auth'
+  if (status === 403) return 'forbidden'
+  if (status === 404 || status === 410) return 'not_found'
+  return [405, 409, 412, 423].includes(status) ? 'conflict' : 'refused'
+}
+
+/** `Retry-After`, or until the limit is reset where nothing of it is left. */
+function waitSeconds(headers: Headers, now_ms: number): number | null {
+  const after = Number(headers['retry-after'])
+  if (headers['retry-after'] !== undefined && Number.isFinite(after)) return Math.max(1, after)
+  const reset = Number(headers['x-ratelimit-reset'])
+  if (headers['x-ratelimit-remaining'] !== '0' || !Number.isFinite(reset)) return null
+  return Math.max(1, Math.ceil(reset - now_ms / 1_000))
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+/** Of what Gitea and Forgejo answer as much as is used. What Go leaves out or has no value for may be absent or null. */
+const word = z
+  .string()
+  .nullish()
+  .transform(value => value ?? '')
+const date = z.coerce.date().nullish()
+const Person = z.object({ id: z.int(), login: z.string() })
+const End = z.object({ label: word, ref: word, sha: word, repo_id: z.int().nullish() })
+
+export const Account = z.object({ login: z.string().min(1) })
+
+export const PullRequest = z.object({
+  ...{ number: z.int(), html_url: z.string(), title: z.string(), body: word, state: z.string(), draft: z.boolean().nullish() },
+  ...{ merged: z.boolean().nullish(), merged_at: date, merge_commit_sha: word, mergeable: z.boolean().nullish() },
+  ...{ head: End, base: End },
+})
+export type PullRequest = z.output<typeof PullRequest>
+
+export const Comment = z.object({ id: z.int(), html_url: word, user: Person.nullish(), body: word, created_at: z.coerce.date() })
+export type Comment = z.output<typeof Comment>
+
+export const Status = z.object({
+  ...{ id: z.int(), context: word, status: z.string(), target_url: word, description: word, created_at: date, updated_at: date },
+  creator: Person.nullish(),
+})
+export type Status = z.output<typeof Status>
+
+export const Permission = z.object({ permission: z.string() })
+
+export const Repository = z.object({
+  ...{ full_name: z.string(), default_branch: word, private: z.boolean().nullish(), archived: z.boolean().nullish() },
+})

@@ -1,0 +1,21 @@
+const SHOWN_CHARS = 500
+const EXCERPT_CHARS = 8_000
+
+/** As much of a text as a forge takes. */
+export const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
+
+/** What a forge said went wrong, on one line. */
+export const shown = (text: string) => {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line).toWellFormed()
+}
+
+/** What a check wrote of itself. */
+export const excerpt = (parts: (string | null | undefined)[]) =>
+  parts
+    .filter(part => part)
+    .join('\n\n')
+    .slice(0, EXCERPT_CHARS)
+    .toWellFormed()
+
+export const time = (text: string | null | undefined) => (text ? new Date(text) : null)

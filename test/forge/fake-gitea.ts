@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { startGitServer } from '../git/git-server.ts'
+import { gitIn, makeRepository } from '../runs/coding-app.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { FakeState } from './fake-state.ts'
+import { findGiteaOperation, giteaAnswerMistakes, giteaRequestMistakes } from './gitea-description.ts'
+import { type GiteaAnswered, giteaOperations } from './gitea-operations.ts'
+
+/** What goes wrong with a request: before it is done, or after, so that nobody hears that it was. */
+export type GiteaFault =
+  | { kind: 'hang_up'; when: 'before' | 'after' }
+  | { kind: 'status'; status: number; retry_after?: number; message?: string }
+  | { kind: 'redirect'; to: string }
+  /** A proxy before it says something in its name. */
+  | { kind: 'page'; status: number }
+
+export type GiteaSet = {
+  /** Older versions do not say whether a pull request is a draft. */
+  says_draft: boolean
+  /** Who is no administrator of a repository is not told what others may do there. */
+  is_repository_admin: boolean
+  /** What the server gives at once at most, and how it says that there is more. */
+  most_per_page: number
+  counts_by: 'link' | 'total' | 'neither'
+}
+
+export type FakeGitea = AsyncDisposable & {
+  /** Where people and git find it: below a path. */
+  url: string
+  /** The bare repository of acme/app. */
+  folder: string
+  state: FakeState
+  set: GiteaSet
+  token: string
+  requests: { name: string; status: number | null }[]
+  /** What the description does not allow, in requests and in our own answers. Nothing, in a test that holds. */
+  mistakes: string[]
+  /** Plays faults on the next requests of an operation, one each. */
+  play(name: string, ...faults: GiteaFault[]): void
+  count(name: string): number
+}
+
+const PATH = '/gitea'
+export const BOT = 'agent-bot'
+
+/** A Gitea with one repository, below a path. It takes no request and gives no answer that is not as Gitea's API is published. */
+export async function startFakeGitea(): Promise<FakeGitea> {
+  const stack = new AsyncDisposableStack()
+  const folder = stack.use(temporaryFolder())
+  const bare = join(folder.path, PATH, 'acme', 'app.git')
+  gitIn(folder.path, 'clone', '--quiet', '--bare', makeRepository(), bare)
+  const token = randomBytes(20).toString('hex')
+  const faults = new Map<string, GiteaFault[]>()
+  const requests: FakeGitea['requests'] = []
+  const mistakes: string[] = []
+  const set: GiteaSet = { says_draft: true, is_repository_admin: true, most_per_page: 50, counts_by: 'link' }
+
+  async function answerApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://x')
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const text = Buffer.concat(pieces).toString('utf8')
+    const found = findGiteaOperation(request.method ?? '', url.pathname.slice(`${PATH}/api/v1`.length))
+    const seen: FakeGitea['requests'][number] = { name: found?.name ?? `${request.method} ${url.pathname}`, status: null }
+    requests.push(seen)
+    const send = ({ status, body, headers = {} }: GiteaAnswered) => {
+      seen.status = status
+      if (found) mistakes.push(...giteaAnswerMistakes(found, status, body))
+      response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...headers })
+      response.end(body === undefined ? '' : JSON.stringify(body))
+    }
+    const refuse = (status: number, message: string, headers?: Record<string, string>) =>
+      send({ status, body: { message, url: `${server.url}${PATH}/api/swagger` }, ...(headers && { headers }) })
+
+    const fault = faults.get(seen.name)?.shift()
+    if (fault?.kind === 'hang_up' && fault.when === 'before') return void request.socket.destroy()
+    if (fault?.kind === 'redirect') return void response.writeHead(307, { location: fault.to }).end()
+    if (fault?.kind === 'page')
+      return void response.writeHead(fault.status, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>')
+    if (fault?.kind === 'status')
+      return refuse(fault.status, fault.message ?? 'played', fault.retry_after ? { 'retry-after': String(fault.retry_after) } : {})
+
+    if (request.headers.authorization !== `token ${token}`) return refuse(401, 'invalid username, password or token')
+    if (!found) {
+      mistakes.push(`no operation for ${seen.name}`)
+      return refuse(404, 'page not found')
+    }
+    if (!request.headers['user-agent'] || request.headers.accept !== 'application/json') mistakes.push(`${seen.name}: headers are missing`)
+    if (text !== '' && request.headers['content-type'] !== 'application/json')
+      mistakes.push(`${seen.name}: the body is not said to be JSON`)
+    const body: unknown = text === '' ? undefined : JSON.parse(text)
+    mistakes.push(...giteaRequestMistakes(found, url.searchParams, body))
+    const { owner, repo } = found.params
+    if (owner !== undefined && (owner !== state.owner || repo !== state.repo)) return refuse(404, "The target couldn't be found.")
+    const operation = operations[found.name]
+    if (!operation) throw new Error(`${found.name} is not played here`)
+    const answered = operation({ params: found.params, query: url.searchParams, body })
+    if (fault?.kind === 'hang_up') return void request.socket.destroy()
+    send(answered)
+  }
+
+  const server = stack.use(
+    await startGitServer(folder.path, (request, response) => {
+      if (request.url?.startsWith(`${PATH}/api/v1/`)) {
+        answerApi(request, response).catch(error => {
+          mistakes.push(String(error))
+          request.socket.destroy()
+        })
+        return true
+      }
+      const [, basic = ''] = (request.headers.authorization ?? '').split(' ')
+      if (Buffer.from(basic, 'base64').toString() === `${BOT}:${token}`) return false
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="Gitea"' }).end()
+      return true
+    }),
+  )
+  const url = `${server.url}${PATH}`
+  const state = new FakeState({ owner: 'acme', repo: 'app', folder: bare, origin: url })
+  const operations = giteaOperations(state, set)
+  return {
+    ...{ url, folder: bare, state, set, token, requests, mistakes },
+    play: (name, ...list) => void faults.set(name, [...(faults.get(name) ?? []), ...list]),
+    count: name => requests.filter(request => request.name === name).length,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
