@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startFakeGitea } from '../forge/fake-gitea.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { type App, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -45,12 +46,32 @@ test('GitHub is connected by token and as an app, listed with its repositories, 
   expect((await cli('disconnect', github.url)).code).toBe(1)
 })
 
+test('Gitea is connected by token, listed with its repositories, and disconnected', async () => {
+  await using gitea = await startFakeGitea()
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'token')
+  writeFileSync(file, `${gitea.token}\n`)
+  const connected = await cli('connect', `${gitea.url}/`, '--gitea', '--token-file', file)
+  expect(connected).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/ as agent-bot\nstate +works\nwebhooks +\S+\/hooks\/gitea\/\d+\nsecret /),
+  })
+  expect((await cli('list')).out).toMatch(/\ngitea +http:\S+\/gitea +agent-bot +works\n$/)
+  expect((await cli('repositories', gitea.url, '--gitea', '--limit', '2')).out).toMatch(/\nacme\/app +http:\S+\/gitea\/acme\/app\.git *\n/)
+  expect((await cli('disconnect', gitea.url, '--gitea')).out).toBe(`disconnected ${gitea.url}\n`)
+  expect(gitea.mistakes).toEqual([])
+})
+
 test('says what is missing', async () => {
   for (const args of [
     ['connect'],
     ['connect', github.url, '--app', '1'],
     ['connect', '--token-file', 'a', '--app', '1'],
     ['list', 'x'],
+    ['connect', '--gitea', '--token-file', 'a'],
+    ['connect', github.url, '--gitea', '--app', '1', '--key-file', 'a'],
+    ['disconnect', '--gitea'],
+    ['app', '--gitea'],
     ['send'],
   ])
     expect((await cli(...args)).code).toBe(2)

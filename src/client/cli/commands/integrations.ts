@@ -7,6 +7,7 @@ import { columns } from '../printer.ts'
 
 const acts = ['list', 'connect', 'app', 'disconnect', 'repositories'] as const
 const options = {
+  gitea: { type: 'boolean', about: 'connect, disconnect, repositories: URL is a Gitea or Forgejo, with its path if it has one' },
   'token-file': { type: 'string', value: 'FILE', about: 'connect: with the token in it; - reads standard input' },
   app: { type: 'string', value: 'ID', about: 'connect: as the GitHub App of that number' },
   'key-file': { type: 'string', value: 'FILE', about: 'connect: a private key of the app' },
@@ -22,13 +23,13 @@ type Connection = Answer<'connectGitHub'>
 
 export const integrations = command({
   name: 'integrations',
-  summary: 'connect GitHub, or a GitHub Enterprise Server, and see what is connected',
+  summary: 'connect GitHub, a GitHub Enterprise Server, Gitea or Forgejo, and see what is connected',
   takes: '[list | connect [URL] | app [URL] | disconnect [URL] | repositories [URL]]',
   words: [0, 2],
   choices: acts,
   options,
   notes: [
-    'URL is https://github.com unless it is given. connect ends with 1 when GitHub does not know the credentials.',
+    'URL is https://github.com unless it is given. connect ends with 1 when the forge does not know the credentials.',
     'app prints an address to be opened in a browser within an hour: it makes a GitHub App of your own and connects it.',
   ],
   async run(given) {
@@ -36,11 +37,13 @@ export const integrations = command({
     if (act === 'list') return list(given, url)
     if (act === 'repositories') return repositories(given, url)
     if (act === 'app') return makeApp(given, url)
-    const { client, json, print, signal } = given
+    const { client, json, print, signal, values } = given
     const connection =
       act === 'connect'
         ? await connect(given, url)
-        : await client().call('disconnectGitHub', { query: url === undefined ? {} : { url }, repeatable: true, signal })
+        : values.gitea
+          ? await client().call('disconnectGitea', { query: { url: needed(url) }, repeatable: true, signal })
+          : await client().call('disconnectGitHub', { query: url === undefined ? {} : { url }, repeatable: true, signal })
     if (json) print.json(connection)
     else if (act === 'disconnect') print.line(`disconnected ${plainText(connection.url)}`)
     else for (const line of linesOf(connection)) print.line(line)
@@ -50,10 +53,21 @@ export const integrations = command({
 
 const read = (file: string) => readFileSync(file === '-' ? 0 : file, 'utf8').trim()
 
+function needed(url: string | undefined): string {
+  if (url === undefined) throw new UsageError('agentrun integrations takes the URL of a Gitea')
+  return url
+}
+
 async function connect({ values, client, signal }: Given<typeof options>, url: string | undefined): Promise<Connection> {
   const { app, 'token-file': token_file, 'key-file': key_file, 'secret-file': secret_file } = values
   if ((token_file === undefined) === (app === undefined)) throw new UsageError('agentrun integrations connect takes --token-file or --app')
   if ((app === undefined) !== (key_file === undefined)) throw new UsageError('--app and --key-file go together')
+  const webhook_secret = secret_file === undefined ? {} : { webhook_secret: read(secret_file) }
+  if (values.gitea) {
+    if (token_file === undefined) throw new UsageError('A Gitea is connected by --token-file')
+    const body = { url: needed(url), token: read(token_file), ...webhook_secret }
+    return client().call('connectGitea', { body, repeatable: true, signal })
+  }
   const body = {
     ...(url !== undefined && { url }),
     ...(token_file !== undefined && { token: read(token_file) }),
@@ -61,12 +75,13 @@ async function connect({ values, client, signal }: Given<typeof options>, url: s
       key_file !== undefined && {
         app: { app_id: whole('--app', app), private_key: read(key_file), installation_id: whole('--installation', values.installation) },
       }),
-    ...(secret_file !== undefined && { webhook_secret: read(secret_file) }),
+    ...webhook_secret,
   }
   return client().call('connectGitHub', { body, repeatable: true, signal })
 }
 
 async function makeApp({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+  if (values.gitea) throw new UsageError('Gitea has no apps')
   const body = { ...(url !== undefined && { url }), owner: values.owner, ...(values.name !== undefined && { name: values.name }) }
   const begun = await client().call('createGitHubApp', { body, signal })
   if (json) print.json(begun)
@@ -101,8 +116,10 @@ async function list({ client, json, print, signal }: Given<typeof options>, url:
 }
 
 async function repositories({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
-  const query = { ...(url !== undefined && { url }), limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
-  const page = await client().call('listGitHubRepositories', { query, signal })
+  const window = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
+  const page = values.gitea
+    ? await client().call('listGiteaRepositories', { query: { url: needed(url), ...window }, signal })
+    : await client().call('listGitHubRepositories', { query: { ...(url !== undefined && { url }), ...window }, signal })
   if (json) {
     print.json(page)
     return 0
