@@ -17,7 +17,7 @@ const MOST_LISTED = 1_000
 
 const reasons = {
   url: 'must be the address of a forge, with https:// and without a user name',
-  path: 'must be the address of the forge itself',
+  path: 'must be the address of the forge itself, and of nothing below it',
   https: 'must begin with https://',
   private: 'address not allowed: private and loopback addresses must be allowed by the operator',
 }

@@ -13,6 +13,8 @@ export type FakePull = {
   body: string
   head: string
   base: string
+  /** Its branch is in another repository. */
+  of_fork?: true
 }
 export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string }
 export type FakeCheck = {

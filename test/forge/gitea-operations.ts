@@ -41,15 +41,16 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
 
   const pullObject = (pull: FakePull): Json => {
     const merged = pull.merged_sha !== null
-    const end = (label: string, ref: string, sha: string | null) =>
-      whole('PRBranchInfo', { label, ref, sha: sha ?? '', repo_id: 1, repo: repository() })
+    const head = state.sha(pull.head)
+    const end = (label: string, ref: string, sha: string | null, repo_id = 1) =>
+      whole('PRBranchInfo', { label, ref, sha: sha ?? '', repo_id, repo: repository() })
     const { draft: _draft, ...object } = whole('PullRequest', {
       ...{ id: 1_000 + pull.number, number: pull.number, title: pull.title, body: pull.body, state: pull.state, user: whole('User', BOT) },
       ...{ html_url: `${state.origin}/${state.owner}/${state.repo}/pulls/${pull.number}`, merged, created_at: WHEN, updated_at: WHEN },
       // Said no of drafts, as by Gitea.
       ...{ mergeable: pull.state === 'open' && !isDraft(pull), merged_at: merged ? WHEN : null },
       ...{ base: end(pull.base, pull.base, state.sha(pull.base)) },
-      head: end(pull.head, state.sha(pull.head) === null ? `refs/pull/${pull.number}/head` : pull.head, state.sha(pull.head)),
+      head: end(pull.head, head === null ? `refs/pull/${pull.number}/head` : pull.head, head, pull.of_fork ? 2 : 1),
     })
     return { ...object, merge_commit_sha: pull.merged_sha ?? '', ...(set.says_draft && { draft: isDraft(pull) }) }
   }

@@ -78,7 +78,7 @@ test.each([true, false])('a draft is said by the title, and seen in the state al
   expect((await forge.getPullRequest(repo, 100)).state).toBe('closed')
 })
 
-test('a second pull request of an open branch is refused, and the open one is found before newer ones', async () => {
+test('a second pull request of an open branch is refused, and the open one is found before newer ones and those of forks', async () => {
   await forge.createPullRequest(repo, pull)
   expect(await failureOf(forge.createPullRequest(repo, pull))).toMatchObject({
     ...{ code: 'refused', http_status: 409, retryable: false },
@@ -86,6 +86,8 @@ test('a second pull request of an open branch is refused, and the open one is fo
   })
   const again = await forge.createPullRequest(repo, { ...pull, base_branch: 'two' })
   await forge.updatePullRequest(repo, again.number, { state: 'closed' })
+  const [first] = gitea.state.pulls
+  if (first) gitea.state.pulls.push({ ...first, number: 150, of_fork: true })
   expect((await forge.findPullRequest(repo, 'one'))?.number).toBe(100)
   expect(await failureOf(forge.createPullRequest(repo, { ...pull, head_branch: 'main' }))).toMatchObject({
     code: 'refused',
