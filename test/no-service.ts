@@ -43,6 +43,7 @@ export function unaskedServices(db: Database): Services {
     log_pages: createLogPages(0),
     base_url: '',
     models: createModelCatalog({ default_model: null }),
+    listManifests: async () => null,
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
     forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, tryOut: unaskedOpen, convertManifest: unasked },

@@ -1,7 +1,9 @@
+import { isManifest } from '../core/environment-key.ts'
 import { usualMode } from '../egress/environment.ts'
 import { post } from '../egress/post.ts'
 import { resolveBase } from '../git/base-resolver.ts'
 import { gitServer } from '../git/git-server.ts'
+import { listFilesAt } from '../git/list-files.ts'
 import { localForge } from '../git/local-forge.ts'
 import { readRepositoryUrl } from '../git/registered-url.ts'
 import { accessFinder } from '../service/authenticate.ts'
@@ -38,6 +40,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       return baseUrl()
     },
     models,
+    listManifests: (repository_id, sha) => listFilesAt(git, repository_id, sha, isManifest).catch(() => null),
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
     forges: parts.forges,

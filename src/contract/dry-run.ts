@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { exampleRun } from './example-run.ts'
+import { StartupFigures } from './startups.ts'
 
 const Remark = z.object({
   code: z.string().describe('For programs'),
@@ -28,6 +29,27 @@ export const DryRun = z
         sandbox: z.string().nullable().describe('What isolates the run; null while no run can be started'),
         blocked: z.string().nullable().describe('Why no run can be started now'),
         network: z.enum(['none', 'allowlist']).describe('What a run can reach: nothing, or by a proxy what `GET …/egress` allows'),
+        setup: z
+          .object({
+            commands: z.int().describe('Commands that prepare the sandbox before the agent begins'),
+            state: z
+              .enum(['none', 'prepared', 'to_be_prepared'])
+              .describe(
+                '`none`: there are no commands. `prepared`: an earlier run has prepared the same on a machine. Otherwise they will run',
+              ),
+            environment_id: z.int().nullable().describe('What was prepared'),
+            made_at: z.iso.datetime().nullable().describe('When'),
+            at_base_sha: z
+              .boolean()
+              .nullable()
+              .describe('Whether at the commit that the run would start from; otherwise maintenance commands run'),
+          })
+          .nullable()
+          .describe('How it would be set up; null: no repository'),
+        checks: z.int().describe('Checks that the service itself would run on what is pushed'),
+        startups: StartupFigures.nullable().describe(
+          'What the starts of the repository’s runs took in the last 7 days; null: no repository',
+        ),
       })
       .describe('Where it would work'),
     limits_left: z
@@ -56,7 +78,10 @@ export const DryRun = z
         dry_run: true,
         repository: { id: exampleRun.repo_id, full_name: 'shop/invoice', url: 'https://git.example.org/shop/invoice.git' },
         ...{ base_ref: exampleRun.base_ref, base_sha: exampleRun.base_sha, model: exampleRun.model, agent_type: exampleRun.agent_type },
-        environment: { sandbox: 'bubblewrap', blocked: null, network: 'none' },
+        environment: {
+          ...{ sandbox: 'bubblewrap', blocked: null, network: 'none', checks: 0, startups: null },
+          setup: { commands: 0, state: 'none', environment_id: null, made_at: null, at_base_sha: null },
+        },
         limits_left: { agent_creation: { limit: 10, remaining: 9, reset_seconds: 60 } },
         blocking_problems: [],
         notices: [],

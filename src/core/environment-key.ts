@@ -23,6 +23,19 @@ export function environmentKey({ commands, variables, secrets, manifests, base_r
     .slice(0, 32)
 }
 
+/** Stands for the manifests alone. */
+export const manifestsDigest = (manifests: EnvironmentParts['manifests']): string =>
+  createHash('sha256')
+    .update(JSON.stringify(manifests.toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    .digest('hex')
+
+/** Stands for what is run, 16 hexadecimal digits: the same commands with the same variables. */
+export const setupDigest = (commands: readonly string[], variables: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([commands, variables]))
+    .digest('hex')
+    .slice(0, 16)
+
 const NAMES = new Set([
   ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', '.yarnrc', '.yarnrc.yml', 'pnpm-lock.yaml'],
   ...['pnpm-workspace.yaml', '.npmrc', '.pnpmfile.cjs', 'bun.lock', 'bun.lockb', 'deno.json', 'deno.jsonc', 'deno.lock'],

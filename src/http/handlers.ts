@@ -49,6 +49,7 @@ import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
 import { getSetupCommands, setSetupCommands } from '../service/setup-commands.ts'
 import { createSignInLink } from '../service/sign-in-links.ts'
+import { getRepositoryStartups, getRunStartup } from '../service/startups.ts'
 import { stopRun } from '../service/stop-run.ts'
 import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getUsage } from '../service/usage.ts'
@@ -133,6 +134,8 @@ export const handlers: Handlers = {
       'application/json; charset=utf-8',
     ),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
+  getAgentRunStartup: (ctx, { params }) => getRunStartup(ctx, params.agent_run_id),
+  getRepositoryStartups: (ctx, { params, query }) => getRepositoryStartups(ctx, params.repo_id, query),
   getAgentRunDiff: async (ctx, { params, query }) => {
     const diff = await getRunDiff(ctx, params.agent_run_id, query)
     return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff

@@ -28,6 +28,9 @@ export type RepositoryReader = (
   url: string,
 ) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
 
+/** Path and object name of what says the dependencies of a commit; null: the mirror of this process cannot tell. */
+export type ManifestLister = (repository_id: number, sha: string) => Promise<[path: string, object: string][] | null>
+
 /** What lies between two trees that were kept of a run, with its first `packs` packs. Null: they cannot be had any more. */
 export type TreeReader = (
   run: { organization_id: number; id: number; repository_id: number | null },
@@ -59,6 +62,7 @@ export type Services = {
   base_url: string
   models: ModelList
   resolveBase: BaseResolver
+  listManifests: ManifestLister
   forge: Forge
   /** Those that organizations are connected to. */
   forges: Forges

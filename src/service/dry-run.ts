@@ -2,10 +2,16 @@ import type { DryRun } from '../contract/dry-run.ts'
 import type { CreateRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun } from '../contract/runs.ts'
 import { egressMode } from '../core/egress-mode.ts'
+import { manifestsDigest, setupDigest } from '../core/environment-key.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { getCheckCommands } from '../store/check-commands.ts'
 import { listEgressOfRun } from '../store/egress.ts'
+import { listEnvironments } from '../store/environments.ts'
+import type { RepositoryRow } from '../store/repositories.ts'
+import { getSetupCommands, type SetupCommandsRow } from '../store/setup-commands.ts'
 import type { Context } from './context.ts'
 import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
+import { getRepositoryStartups } from './startups.ts'
 import { workerState } from './worker-state.ts'
 
 type Remark = DryRun['notices'][number]
@@ -36,7 +42,7 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
     base_sha: run?.base_sha ?? found.base?.sha ?? null,
     model: run?.model ?? found.model?.id ?? null,
     agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
-    environment: { sandbox, blocked, network },
+    environment: { sandbox, blocked, network, ...(await preparedness(ctx, found)) },
     limits_left: limitsLeft(ctx),
     blocking_problems: [
       ...problems.map(problemRemark),
@@ -45,6 +51,38 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
     ],
     notices: noticesOf(found, input),
   }
+}
+
+/** How far the repository is prepared for a run that would start from that commit. */
+async function preparedness(ctx: Context, { repository, base }: Planned['found']) {
+  if (!repository) return { setup: null, checks: 0, startups: null }
+  const [set_up, checked, startups] = await Promise.all([
+    getSetupCommands(ctx.db, ctx.organization_id, repository.id),
+    getCheckCommands(ctx.db, ctx.organization_id, repository.id),
+    getRepositoryStartups(ctx, repository.id, {}),
+  ])
+  const commands = JSON.parse(set_up?.commands ?? '[]') as string[]
+  const checks = (JSON.parse(checked?.checks ?? '[]') as unknown[]).length
+  const sha = base?.sha ?? null
+  const ready =
+    set_up && commands.length > 0 && sha !== null ? await preparedFor(ctx, repository, set_up, { ref: base?.ref ?? null, sha }) : undefined
+  const state = commands.length === 0 ? 'none' : ready ? 'prepared' : 'to_be_prepared'
+  const made = {
+    environment_id: ready?.id ?? null,
+    made_at: ready?.made_at.toISOString() ?? null,
+    at_base_sha: ready ? ready.base_sha === sha : null,
+  }
+  return { setup: { commands: commands.length, state, ...made } as const, checks, startups }
+}
+
+/** The newest environment that was made by the same commands from the same manifests, for that ref or for all. */
+async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
+  const files = await ctx.listManifests(repository.id, at.sha)
+  if (files === null) return undefined
+  const same = { setup: setupDigest(JSON.parse(set_up.commands) as string[], set_up.variables), manifests: manifestsDigest(files) }
+  const refs = [at.ref, repository.base_branch, repository.default_branch]
+  const rows = await listEnvironments(ctx.db, ctx.organization_id, repository.id)
+  return rows.find(row => row.setup_digest === same.setup && row.manifests_digest === same.manifests && refs.includes(row.base_ref))
 }
 
 async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, problems: ServiceError[]): Promise<AgentRun | null> {

@@ -8,6 +8,7 @@ export type EnvironmentRow = {
   template: string
   key: string
   setup_digest: string
+  manifests_digest: string
   base_ref: string
   base_sha: string
   left_out: string
@@ -20,7 +21,7 @@ export type EnvironmentRow = {
   uses: number
 }
 const columns =
-  'id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
+  'id, repository_id, folder_id, template, key, setup_digest, manifests_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
 
 /** What it is looked for by on a machine; `max_age_seconds`: one that was made before is none any more. */
 export type EnvironmentPlace = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
@@ -55,7 +56,7 @@ export async function insertEnvironment(db: Db, made: NewEnvironment): Promise<E
   const { rows } = await db.query<EnvironmentRow>({
     name: 'insert_environment',
     text: `insert into environments as e (organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
-        digest, bytes, setup_ms, run_id, uses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1)
+        digest, bytes, setup_ms, run_id, manifests_digest, uses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, 1)
       on conflict (organization_id, repository_id, folder_id, key) do update set template = excluded.template, base_sha = excluded.base_sha,
         left_out = excluded.left_out, digest = excluded.digest, bytes = excluded.bytes, setup_ms = excluded.setup_ms, run_id = excluded.run_id,
         made_at = now(), last_used_at = now(), uses = 1
@@ -76,6 +77,7 @@ export async function insertEnvironment(db: Db, made: NewEnvironment): Promise<E
       made.setup_ms,
       made.run_id,
       made.max_age_seconds,
+      made.manifests_digest,
     ],
   })
   return rows[0]

@@ -189,6 +189,7 @@ create table environments (
   template text not null,
   key text not null,
   setup_digest text not null,
+  manifests_digest text not null,
   base_ref text not null,
   base_sha text not null,
   left_out text not null,

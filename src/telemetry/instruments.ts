@@ -40,6 +40,12 @@ export function createInstruments() {
     model_retries: counter('model_retries_total', 'Failed calls that were made again', ['provider', 'code']),
     tool_calls: counter('tool_calls_total', 'Tools that ended', ['tool', 'status']),
     tool_time: histogram('tool_duration_seconds', 'Tools', slow, ['tool']),
+    run_starts: histogram(
+      'run_start_duration_seconds',
+      'First turns of runs: what a part took, or when after the create a point was reached',
+      slow,
+      ['part'],
+    ),
     sandbox_starts: counter('sandbox_starts_total', 'Sandboxes that were started, or could not be', ['outcome']),
     sandbox_time: histogram('sandbox_start_duration_seconds', 'Starts of sandboxes', quick),
     checkpoints: counter('checkpoints_total', 'Checkpoints by outcome: `stored`, or why not', ['outcome']),

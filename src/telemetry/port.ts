@@ -9,6 +9,8 @@ export type Telemetry = {
   turnBegan(turn: TurnFacts): TurnTelemetry
   /** Leases of others that were found to have ended. */
   leasesExpired(count: number): void
+  /** Milliseconds of the parts of a run's start; null: it was none. */
+  runStarted(start: Readonly<Record<string, number | null>>): void
   sandboxStarted(start: { ms: number; ok: boolean }): void
   /** `code` says why nothing was stored; otherwise bytes that were, after `ms`. */
   checkpointed(checkpoint: { ms: number; bytes: number } | { code: string }): void

@@ -34,6 +34,10 @@ export function createTelemetry(instruments: Instruments, tracer: Tracer | null)
     },
     turnBegan: turn => turnTelemetry(instruments, tracer, turn),
     leasesExpired: count => instruments.leases_expired.inc(count),
+    runStarted(start) {
+      for (const [part, ms] of Object.entries(start))
+        if (ms !== null) instruments.run_starts.observe({ part: part.replace(/_ms$/, '') }, seconds(ms))
+    },
     sandboxStarted({ ms, ok }) {
       instruments.sandbox_starts.inc({ outcome: ok ? 'ok' : 'failed' })
       instruments.sandbox_time.observe(seconds(ms))

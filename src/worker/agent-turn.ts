@@ -35,7 +35,7 @@ import { watchLimits } from './turn-limits.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 /** One turn of the agent: from the conversation as the journal has it to an end. `run` is claimed. Rejects with what ends the turn otherwise. */
-export async function agentTurn({ deps, claim, run, control, beat, opened, observed }: TurnOf): Promise<End> {
+export async function agentTurn({ deps, claim, run, control, beat, opened, observed, startup }: TurnOf): Promise<End> {
   const model = deps.models.get(run.model)
   if (!model)
     return {
@@ -46,12 +46,12 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
       phase: 'model',
     }
   const secrets = await openRunSecrets(deps, claim, run)
-  const base = await prepareBase(deps, claim, run, control.signal)
+  const base = await startup.during('mirror_ms', () => prepareBase(deps, claim, run, control.signal))
   if (control.signal.aborted) return endOfControl(control)
 
   // The first model call needs the conversation only: the workspace is made while the model thinks, and the first tool waits for it.
   const openOnce = async (): Promise<Workspace> => {
-    opened.workspace ??= openWorkspace(deps, claim, run, base, secrets, setup, control.signal).catch(error => {
+    opened.workspace ??= openWorkspace({ deps, claim, run, base, secrets, setup, startup, signal: control.signal }).catch(error => {
       beat.expire()
       control.end(endOf(error, control))
       throw error
@@ -132,6 +132,7 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
       on_progress: () => claim.progressed(),
       on_delta: delta => claim.liveText({ event: 'text', ...delta }),
       async on_tool(call, signal) {
+        startup.reached('first_action_ms')
         if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
         claim.toolStarted(call)
       },

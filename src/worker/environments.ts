@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
-import { environmentKey, isManifest } from '../core/environment-key.ts'
+import { environmentKey, isManifest, manifestsDigest } from '../core/environment-key.ts'
 import { errorText, type Log } from '../core/log.ts'
 import { setupVariables } from '../core/run-secrets.ts'
 import type { GitHost } from '../git/git-host.ts'
@@ -42,6 +42,10 @@ export type Environment = {
   made: boolean
   row: EnvironmentRow | null
 }
+
+/** Seconds between when it was made and when the run got it. */
+export const ageOf = ({ row, made }: Environment): number =>
+  row === null || made ? 0 : Math.max(0, Math.round((row.last_used_at.getTime() - row.made_at.getTime()) / 1000))
 
 type Deps = {
   db: Db
@@ -102,7 +106,7 @@ export class Environments implements AsyncDisposable {
     return making
   }
 
-  async #key({ setup, secrets, run, base, deps }: Preparing, base_ref: string): Promise<string> {
+  #manifestsOf({ base }: Preparing): Promise<[string, string][]> {
     const at = `${base.repository.id} ${base.sha}`
     if (this.#manifests.size > KEYS_KEPT) this.#manifests.clear()
     let manifests = this.#manifests.get(at)
@@ -111,13 +115,18 @@ export class Environments implements AsyncDisposable {
       manifests.catch(() => this.#manifests.delete(at))
       this.#manifests.set(at, manifests)
     }
+    return manifests
+  }
+
+  async #key(of: Preparing, base_ref: string): Promise<string> {
+    const { setup, secrets, run, deps } = of
     const name = createHash('sha256')
       .update(JSON.stringify(Object.entries(setupVariables(secrets.secrets)).sort()))
       .digest('hex')
     const place = { organization_id: run.organization_id, scope: 'environment', name }
     const { commands, variables } = setup
     const parts = { commands, variables, secrets: deps.sealer.derive(place, 32), toolchain: toolchainMark() }
-    return environmentKey({ ...parts, manifests: await manifests, base_ref })
+    return environmentKey({ ...parts, manifests: await this.#manifestsOf(of), base_ref })
   }
 
   /** What the default branch has prepared is good enough for the others, never the other way round. */
@@ -175,6 +184,7 @@ export class Environments implements AsyncDisposable {
     const row = await insertEnvironment(db, {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
       ...{ setup_digest: setup.digest, base_ref: base.ref, base_sha: base.sha, left_out: JSON.stringify(left_out), run_id: run.id },
+      manifests_digest: manifestsDigest(await this.#manifestsOf(of)),
       bytes: await templateBytes(place, basename(draft.folder)),
       max_age_seconds,
     })

@@ -3,6 +3,7 @@ import type { Model, ModelError } from '../model/port.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import type { End } from './end-turn.ts'
+import type { Startup } from './startup.ts'
 
 /** A turn as it is told to whoever counts and traces: its model and its journal do what they did, and tell of it. */
 export type ObservedTurn = { model(model: Model): Model; journal(journal: LoopJournal): LoopJournal; ended(end: End): void }
@@ -11,7 +12,7 @@ const words: Partial<Record<End['kind'], string>> = { stop: 'cancelled', shutdow
 
 const isModelError = (error: unknown): error is ModelError => error instanceof Error && error.name === 'ModelError'
 
-export function observeTurn(telemetry: Telemetry, run: RunRow): ObservedTurn {
+export function observeTurn(telemetry: Telemetry, run: RunRow, startup: Startup): ObservedTurn {
   const turn = telemetry.turnBegan({
     run_id: run.id,
     organization_id: run.organization_id,
@@ -37,6 +38,7 @@ export function observeTurn(telemetry: Telemetry, run: RunRow): ObservedTurn {
         let first_piece_ms: number | null = null
         const on_delta: typeof request.on_delta = delta => {
           first_piece_ms ??= performance.now() - began
+          startup.reached('first_model_byte_ms')
           request.on_delta?.(delta)
         }
         const told = (outcome: string, http_status: number | null = null) => ({
@@ -49,6 +51,7 @@ export function observeTurn(telemetry: Telemetry, run: RunRow): ObservedTurn {
         })
         try {
           const answer = await model.call({ ...request, on_delta })
+          startup.reached('first_model_byte_ms')
           const { input_tokens, output_tokens, cached_tokens } = answer.usage
           turn.modelCalled({ ...told('ok'), input_tokens, output_tokens, cached_tokens, finish_reason: answer.finish_reason })
           answered_at = performance.now()

@@ -12,13 +12,14 @@ import { type End, endTurn } from './end-turn.ts'
 import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { observeTurn } from './observe-turn.ts'
 import type { WorkerDeps } from './settings.ts'
+import { Startup } from './startup.ts'
 import type { Turn } from './turn.ts'
 
 /** Runs that do something else than what their prompt says. */
 const turns: Partial<Record<RunRow['source_type'], Turn>> = {}
 
-/** Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
-export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control): Promise<void> {
+/** `asked_at`: when the claim began, by `performance.now()`. Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
+export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control, asked_at: number): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
   const written: Log = (level, message, fields) => shared.log(level, message, claim.redactor.value(fields))
   const log = logWith(written, { run_id, organization_id, epoch, owner })
@@ -29,14 +30,15 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
     patient_until = Math.min(patient_until, performance.now() + LEASE_SECONDS * 1_000)
   })
   const claim = new Claim(deps.db, run, shared.db)
-  const observed = observeTurn(deps.telemetry, run)
+  const startup = new Startup(deps, run, asked_at)
+  const observed = observeTurn(deps.telemetry, run, startup)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const beat = startHeartbeat(claim, deps.hub, control)
   const work = turns[run.source_type] ?? agentTurn
   const opened: Opened = { current: null, ended: false }
   let end: End
   try {
-    end = namedDiskFull(await work({ deps, claim, run, control, beat, opened, observed }))
+    end = namedDiskFull(await work({ deps, claim, run, control, beat, opened, observed, startup }))
   } catch (error) {
     beat.expire()
     end = namedDiskFull(endOf(error, control))
@@ -51,6 +53,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   await writeEnd(deps, claim, run, end)
   await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
   claim.close()
+  void startup.write()
   observed.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { setupDigest } from '../core/environment-key.ts'
 import { setupVariables } from '../core/run-secrets.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../git/workspace-commands.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../sandbox/port.ts'
@@ -37,10 +37,7 @@ export async function setupOf(deps: WorkerDeps, run: RunRow): Promise<Setup | nu
   const row = await getSetupCommands(deps.db, run.organization_id, run.repository_id)
   const commands = JSON.parse(row?.commands ?? '[]') as string[]
   if (row === undefined || commands.length === 0) return null
-  const digest = createHash('sha256')
-    .update(JSON.stringify([commands, row.variables]))
-    .digest('hex')
-    .slice(0, 16)
+  const digest = setupDigest(commands, row.variables)
   const variables = JSON.parse(row.variables) as Record<string, string>
   const maintenance = JSON.parse(row.maintenance_commands) as string[]
   return {

@@ -1,5 +1,5 @@
 import { serviceAction } from '../trace/agent-entries.ts'
-import type { Environment } from './environments.ts'
+import { ageOf, type Environment } from './environments.ts'
 import { leaveOut, type SettingUp, type SetUp, setUp } from './setup.ts'
 
 /**
@@ -12,7 +12,6 @@ export async function takeEnvironment(to: SettingUp, environment: Environment, b
   const left_out = [...new Set([...known, ...environment.left_out])]
   await leaveOut(deps, sandbox, environment.left_out, signal)
   const maintained = made_at_sha !== base_sha && setup.maintenance.length > 0
-  const age_seconds = row === null || made ? 0 : Math.max(0, Math.round((row.last_used_at.getTime() - row.made_at.getTime()) / 1000))
   const said = {
     status: 'ok',
     ...(row !== null && {
@@ -22,7 +21,7 @@ export async function takeEnvironment(to: SettingUp, environment: Environment, b
       bytes: row.bytes,
       uses: row.uses,
     }),
-    ...{ made, kept: row !== null, age_seconds, at_commit: made_at_sha, maintained },
+    ...{ made, kept: row !== null, age_seconds: ageOf(environment), at_commit: made_at_sha, maintained },
   }
   const entry = serviceAction('environment', { id: row?.id ?? null, key: row?.key ?? null }, said, 0)
   await claim.append({ records: [{ kind: 'set_up', key: null, body: JSON.stringify({ left_out }) }], entries: [entry] })

@@ -6,6 +6,7 @@ import type { End } from './end-turn.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import type { ObservedTurn } from './observe-turn.ts'
 import type { WorkerDeps } from './settings.ts'
+import type { Startup } from './startup.ts'
 
 /** A turn of a claimed run and what it works with. `opened`: the files that it opened, which whoever started it closes. */
 export type TurnOf = {
@@ -16,6 +17,7 @@ export type TurnOf = {
   beat: Heartbeat
   opened: Opened
   observed: ObservedTurn
+  startup: Startup
 }
 
 /** What is done in a turn, to its end. Nothing of the end is written; a rejection becomes one. */

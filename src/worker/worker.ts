@@ -100,6 +100,7 @@ export class Worker implements AsyncDisposable {
   async #claimAll() {
     await this.#lookAtDisk()
     while (!this.#stopped && this.blocked === null && this.#hasPlace()) {
+      const asked_at = performance.now()
       const run = await claimRun(this.#deps.db, {
         owner: this.#owner,
         seconds: LEASE_SECONDS,
@@ -108,7 +109,7 @@ export class Worker implements AsyncDisposable {
       if (!run) return
       const control = new Control(() => this.wake())
       const release = this.#disk.hold(workspaceName(run.id, run.epoch, null), control)
-      const done = workOnRun(this.#deps, run, control).finally(() => {
+      const done = workOnRun(this.#deps, run, control, asked_at).finally(() => {
         release()
         this.#active.delete(control)
         this.wake()

@@ -13,7 +13,7 @@ import { MIRROR_INSIDE } from './checkout.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { type Claim, FencedError } from './claim.ts'
 import { openEgress } from './egress.ts'
-import type { Environment } from './environments.ts'
+import { ageOf, type Environment } from './environments.ts'
 import { bringTip } from './kept-objects.ts'
 import { type Filling, fillWorkspace, takeOver, templateFor } from './lay-out.ts'
 import { Packer } from './packer.ts'
@@ -24,6 +24,7 @@ import type { WorkerDeps } from './settings.ts'
 import { type FilesOf, leftOutBySetup, type Setup, type SetupFailure, setUp } from './setup.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
+import type { Startup } from './startup.ts'
 import { takeEnvironment } from './take-environment.ts'
 
 /** A run's files as its owner has them: the sandbox that shows them, and what is kept of them. Disposing it ends both and leaves the files. */
@@ -40,20 +41,23 @@ export type Workspace = AsyncDisposable & {
   setup_failures: SetupFailure[]
 }
 
+export type Opening = {
+  deps: WorkerDeps
+  claim: Claim
+  run: RunRow
+  base: Base | null
+  secrets: RunSecrets
+  setup: Setup | null
+  startup: Startup
+  signal: AbortSignal
+}
+
 /**
  * A sandbox with the run's workspace in it: the folder of the turn before where it is still there, otherwise the newest files that were
  * kept, otherwise a fresh clone of what the run last committed, or of its base. Says in the trace which. Throws StartError, SandboxError,
  * and soon after `signal` whatever comes of it, with no process left.
  */
-export async function openWorkspace(
-  deps: WorkerDeps,
-  claim: Claim,
-  run: RunRow,
-  base: Base | null,
-  secrets: RunSecrets,
-  setup: Setup | null,
-  signal: AbortSignal,
-): Promise<Workspace> {
+export async function openWorkspace({ deps, claim, run, base, secrets, setup, startup, signal }: Opening): Promise<Workspace> {
   // A frozen owner on this machine may come back: its sandboxes must not. Elsewhere they end by themselves.
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
@@ -76,13 +80,15 @@ export async function openWorkspace(
     if (setup !== null && (await hasCommit(deps.git, base.repository.id, base.sha))) {
       const started = async (identities: (string | null)[]) =>
         recordPlace({ workspace: null, sandbox: identities.filter(identity => identity !== null).join('\n') || null })
-      prepared.environment = await deps.environments.provide({ deps, claim, run, base, setup, secrets, started, signal }, !by_agents)
+      const preparing = { deps, claim, run, base, setup, secrets, started, signal }
+      prepared.environment = await startup.during('setup_ms', () => deps.environments.provide(preparing, !by_agents))
       if (prepared.environment !== null) return prepared.environment.template
     }
     return last === null ? templateFor(deps, run, base, signal) : null
   }
-  const { workspace, home, adopted, layer, template } = await openPlace(deps, claim, run, setup, copyOf)
+  const { workspace, home, adopted, layer, template } = await startup.during('sandbox_ms', () => openPlace(deps, claim, run, setup, copyOf))
   const environment = template === prepared.environment?.template ? prepared.environment : null
+  if (environment !== null) startup.stoodOn({ id: environment.row?.id ?? null, made: environment.made, age_seconds: ageOf(environment) })
   if (layer !== null) stack.use(layer)
   const within = layer === null ? {} : { within: layer }
   const shadow = await createShadow(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox)
@@ -110,7 +116,8 @@ export async function openWorkspace(
   await showGiven(claim, secrets)
   const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
   const way_out = { environment: { ...secrets.environment, ...egress.environment }, sockets: egress.sockets }
-  const [agent, shots] = await Promise.allSettled([deps.driver.start({ ...shown, ...way_out, limits: deps.sandbox_limits }), startShots()])
+  const startBoth = () => Promise.allSettled([deps.driver.start({ ...shown, ...way_out, limits: deps.sandbox_limits }), startShots()])
+  const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
   if (agent.status === 'rejected') throw agent.reason
   if (shots.status === 'rejected') throw shots.reason
@@ -142,7 +149,7 @@ export async function openWorkspace(
     const started = (identity: string | null) => recordSandboxes([identity])
     const to = { deps, claim, run, setup, files_of, secrets, known: left_before, shown, sandbox, started, signal }
     const taken = environment !== null && base !== null && state === undefined
-    const { failures, left_out } = taken ? await takeEnvironment(to, environment, base.sha) : await setUp(to)
+    const { failures, left_out } = await startup.during('setup_ms', () => (taken ? takeEnvironment(to, environment, base.sha) : setUp(to)))
     setup_failures = failures
     return { seq: (await claim.append({})).total_logs, left_out }
   }
@@ -153,7 +160,7 @@ export async function openWorkspace(
     setUp: to_set_up ? (files_of, state) => runSetUp(setup, files_of, state) : null,
     left_out: home?.ready ? left_before : [],
   }
-  const filled = adopted ? await takeOver(filling) : await fillWorkspace(filling)
+  const filled = await startup.during('clone_ms', () => (adopted ? takeOver(filling) : fillWorkspace(filling)))
   if (to_set_up) home.finish()
   if (!adopted) await record(true)
   const known = last === null ? [] : [last.tree, ...(last.head === null ? [] : [last.head])]

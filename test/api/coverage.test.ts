@@ -56,6 +56,8 @@ const homes: Record<EndpointName, string[]> = {
   finishGitHubManifest: ['github-app'],
   getSetupCommands: ['setup-commands'],
   setSetupCommands: ['setup-commands'],
+  getAgentRunStartup: ['startups'],
+  getRepositoryStartups: ['startups'],
   listEnvironments: ['environments'],
   dropEnvironments: ['environments'],
   dropEnvironment: ['environments'],

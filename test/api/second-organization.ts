@@ -105,7 +105,16 @@ export async function addEnvironment(
   name: string,
 ): Promise<number> {
   const key = digest(name).toString('hex')
-  const of = { folder_id: 'elsewhere', template: key, key, setup_digest: 'x', base_ref: name, base_sha: 'a'.repeat(40), left_out: '[]' }
+  const of = {
+    folder_id: 'elsewhere',
+    template: key,
+    key,
+    setup_digest: 'x',
+    manifests_digest: 'x',
+    base_ref: name,
+    base_sha: 'a'.repeat(40),
+    left_out: '[]',
+  }
   const made = await insertEnvironment(db, { ...place, ...of, digest: 'd', bytes: 1, setup_ms: 1, max_age_seconds: 1_000 })
   if (!made) throw new Error('there is one already')
   return made.id

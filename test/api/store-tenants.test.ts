@@ -90,6 +90,7 @@ import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../src/
 import { findRunHeads } from '../../src/store/run-heads.ts'
 import { insertRunMark } from '../../src/store/run-marks.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
+import { getStartup, insertStartup, startupFigures } from '../../src/store/run-startups.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
 import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../src/store/secrets.ts'
 import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../src/store/setup-commands.ts'
@@ -107,6 +108,10 @@ import { contentsNow } from './contents.ts'
 import { putRun } from './put-run.ts'
 import { addArtifact, addEnvironment, addTenant, type Tenant } from './second-organization.ts'
 
+const startup = {
+  ...{ queue_ms: 1, claim_ms: 1, mirror_ms: 1, clone_ms: 1, setup_ms: 1, sandbox_ms: 1, first_model_byte_ms: 1, first_action_ms: 1 },
+  environment: null,
+}
 let app: App
 let other: Tenant
 /** Ours: what the other organization must not reach. `epoch` is the run's, as if a worker's secret had leaked. */
@@ -187,6 +192,7 @@ beforeAll(async () => {
   await saveCheckSuiteSettings(app.db, app.org_id, app.repo_id, no_settings)
   await saveEgress(app.db, app.org_id, { ...egress, repository_id: app.repo_id }, app.user_id)
   await saveSetupCommands(app.db, app.org_id, app.repo_id, setup_commands, app.user_id)
+  await insertStartup(app.db, app.org_id, id, app.repo_id, startup)
   await saveCheckCommands(app.db, app.org_id, app.repo_id, '[{"name":"a"}]', app.user_id)
   await saveCheck(app.db, app.org_id, app.repo_id, check)
   await saveChange(app.db, app.org_id, id, mine.epoch, change)
@@ -311,6 +317,12 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   deleteEgressOf: (db, org) => deleteEgressOf(db, org, mine.repo),
   saveEgress: async (db, org) => {
     await expect(saveEgress(db, org, { ...egress, repository_id: mine.repo }, other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  insertStartup: (db, org) => insertStartup(db, org, mine.run, null, startup),
+  getStartup: (db, org) => getStartup(db, org, mine.run),
+  startupFigures: async (db, org) => {
+    const { runs } = await startupFigures(db, org, mine.repo, new Date(0))
+    return runs === 0 ? undefined : runs
   },
   findEnvironment: (db, org) =>
     findEnvironment(db, org, { repository_id: mine.repo, folder_id: 'elsewhere', key: mine.environment_key, max_age_seconds: 1_000 }),
@@ -645,7 +657,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getCheckSuiteSettings',
     ...['getCheckCommands', 'listChecks', 'listCheckNames'],
     'getEgress',
-    ...['findEnvironment', 'listEnvironments'],
+    ...['findEnvironment', 'listEnvironments', 'getStartup', 'startupFigures'],
     'listEgressOfRun',
     'getMember',
     'getPullRequest',

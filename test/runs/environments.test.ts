@@ -59,6 +59,14 @@ test('the second run stands on what the first was set up with, sees nothing of w
     { id: made.id, made: false, digest: made.digest, made_by_run: one.id, at_commit: made.base_sha, maintained: false },
   ])
   expect(made).toMatchObject({ uses: 2, base_ref: 'main', made_by_run: one.id, repo_id: app.repo_id })
+  const started = (await app.call('GET', at(`/agent/run/${two.id}/startup`))).body
+  expect(started.environment).toMatchObject({ id: made.id, made: false })
+  for (const part of ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'])
+    expect(started[`${part}_ms`], part).toBeGreaterThanOrEqual(0)
+  expect(started.first_action_ms).toBeGreaterThanOrEqual(started.first_model_byte_ms)
+  const { environment } = (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body
+  expect(environment.setup).toMatchObject({ commands: 1, state: 'prepared', environment_id: made.id, at_base_sha: true })
+  expect(environment.startups).toMatchObject({ runs: 2 })
   // What it made is no part of the change, what it changed is: as without.
   for (const { run } of [one, two]) expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('mine.txt\ntracked.txt\n')
   // A later turn goes on with its own.
@@ -77,8 +85,12 @@ test('another commit with the same manifests gets the same, its own files, and w
   expect(two.set_up).toEqual(['maintenance: cp count.js lib/built'])
   expect(two.output).toBe('export const one = 1\nexport const two = 2\nfirst\ntwo\n 1 file changed, 1 insertion(+)\n')
   expect(two.environments).toMatchObject([{ id: one.environments[0].id, made: false, maintained: true }])
+  const stateOf = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup
+  expect(await stateOf()).toMatchObject({ state: 'prepared', at_base_sha: false })
   writeFileSync(join(app.repository, 'package-lock.json'), '{"changed":true}\n')
   app.git('commit', '--quiet', '-am', 'lock')
+  // It goes by what the mirror has, which is brought up to date beside it.
+  await expect.poll(stateOf).toMatchObject({ commands: 1, state: 'to_be_prepared', environment_id: null, made_at: null })
   const three = await work('cat lib/built')
   expect([three.set_up.length, three.environments]).toMatchObject([1, [{ made: true }]])
 })

@@ -61,6 +61,8 @@ test('a run is counted in all that it did: claim, model, tokens, retry, tools, s
     ...{ creates: 1, refused: 1, nothing: 1, build: 1, up: 1, workers: 1 },
     places: 4,
   })
+  for (const part of ['queue', 'claim', 'mirror', 'sandbox', 'first_action'])
+    expect(value('run_start_duration_seconds_count', { part })).toBe(1)
   expect(value('sandbox_starts_total', { outcome: 'ok' })).toBeGreaterThan(0)
   // Of three steps in a stretch: nothing comes after the last, and the first waits for the workspace.
   expect(value('step_overhead_seconds_count')).toBe(1)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
 import { CreateRepositoryInput, Repository, RepositoryPage, UpdateRepositoryInput } from '../repositories.ts'
+import { StartupFigures, StartupQuery } from '../startups.ts'
 
 /** Repositories of an organization (decisions §9). */
 export const repositoryEndpoints = {
@@ -58,6 +59,18 @@ export const repositoryEndpoints = {
     params: repository,
     body: UpdateRepositoryInput,
     response: Repository,
+  },
+  getRepositoryStartups: {
+    ...v1,
+    tag: 'repositories',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/repos/{repo_id}/startups',
+    summary: 'What the starts of its runs took, in figures',
+    scope: 'repos:read',
+    bucket: 'standard',
+    params: repository,
+    query: StartupQuery,
+    response: StartupFigures,
   },
   deleteRepository: {
     ...v1,

@@ -14,6 +14,7 @@ import {
   UpdateRunInput,
 } from '../run-inputs.ts'
 import { AgentRun, DeletedRun, RunPage } from '../runs.ts'
+import { RunStartup } from '../startups.ts'
 
 /** Agent runs (spec §Endpoints, decisions §4). */
 export const runEndpoints = {
@@ -265,5 +266,17 @@ export const runEndpoints = {
     params: run,
     query: RecoveryQuery,
     response: RunRecovery,
+  },
+  getAgentRunStartup: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/startup',
+    summary: 'What the start of a run took',
+    description: 'Of its first turn. Everything is null until the agent has acted, or the turn has ended without.',
+    scope: 'runs:read',
+    bucket: 'standard',
+    params: run,
+    response: RunStartup,
   },
 } as const satisfies Record<string, Endpoint>

@@ -9,6 +9,8 @@ create table environments (
   -- Of commands, variables, manifests, ref and toolchain: what has another key is another environment.
   key text not null,
   setup_digest text not null,
+  -- Of the names and contents of its manifests alone.
+  manifests_digest text not null,
   base_ref text not null,
   base_sha text not null,
   -- What the commands made beside the repository's own files, as JSON text.

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+const ms = (what: string) => z.int().nullable().describe(`Milliseconds ${what}; null: it was no part of this start`)
+const shape = {
+  queue_ms: ms('from the create to the claim by a worker'),
+  claim_ms: ms('from the claim to the first work on the run'),
+  mirror_ms: ms('until the commit was settled and the mirror had it'),
+  clone_ms: ms('that the files took to be laid out'),
+  setup_ms: ms('that setup commands took, or finding and checking the environment instead'),
+  sandbox_ms: ms('until the sandbox and its layers had started'),
+  first_model_byte_ms: ms('from the create to the first piece of an answer of the model'),
+  first_action_ms: ms('from the create to the first action of the agent'),
+}
+
+/** The start of a run, part by part: some go on at the same time, such as the first model call and the sandbox. */
+export const RunStartup = z
+  .object({
+    agent_run_id: z.int().describe('The run'),
+    ...shape,
+    environment: z
+      .object({
+        id: z.int().nullable().describe('The environment; null: one of this run alone, because a command had failed'),
+        made: z.boolean().describe('Whether this run made it'),
+        age_seconds: z.int().describe('How old it was'),
+      })
+      .nullable()
+      .describe('What setup commands had prepared, where the run stood on that'),
+  })
+  .meta({
+    id: 'RunStartup',
+    examples: [
+      {
+        ...{ agent_run_id: 12, queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42, setup_ms: 61, sandbox_ms: 55 },
+        ...{ first_model_byte_ms: 640, first_action_ms: 1900, environment: { id: 3, made: false, age_seconds: 3600 } },
+      },
+    ],
+  })
+
+const figures = z.object(shape)
+export const StartupFigures = z
+  .object({
+    runs: z.int().describe('Runs that these are of: at most the newest 10,000'),
+    since: z.iso.datetime().describe('The first moment that was asked for'),
+    p50: figures.describe('The median of each part, over the runs that had it'),
+    p95: figures.describe('What 95 of 100 runs stayed within, of each part'),
+  })
+  .meta({ id: 'StartupFigures' })
+
+export const StartupQuery = z.object({
+  since: z.iso.datetime().optional().describe('Runs that began since then, default 7 days ago'),
+})
