@@ -36,7 +36,10 @@ export const RunStartup = z
     ],
   })
 
+export type RunStartup = z.output<typeof RunStartup>
+
 const figures = z.object(shape)
+const median = { ...{ queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42 }, setup_ms: 61, sandbox_ms: 55, first_model_byte_ms: 640 }
 export const StartupFigures = z
   .object({
     runs: z.int().describe('Runs that these are of: at most the newest 10,000'),
@@ -44,7 +47,15 @@ export const StartupFigures = z
     p50: figures.describe('The median of each part, over the runs that had it'),
     p95: figures.describe('What 95 of 100 runs stayed within, of each part'),
   })
-  .meta({ id: 'StartupFigures' })
+  .meta({
+    id: 'StartupFigures',
+    examples: [
+      {
+        ...{ runs: 210, since: '2026-11-13T10:30:00.000Z' },
+        ...{ p50: { ...median, first_action_ms: 1900 }, p95: { ...median, first_model_byte_ms: 2100, first_action_ms: 5200 } },
+      },
+    ],
+  })
 
 export const StartupQuery = z.object({
   since: z.iso.datetime().optional().describe('Runs that began since then, default 7 days ago'),

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { RunStartup } from '../contract/startups.ts'
 import { getStartup, startupFigures } from '../store/run-startups.ts'
 import type { Context } from './context.ts'
@@ -12,7 +11,7 @@ const none = {
 }
 
 /** What the start of a run took, nulls until its agent has acted or its first turn has ended. 404 when it is not in this organization. */
-export async function getRunStartup(ctx: Context, run_id: number): Promise<z.output<typeof RunStartup>> {
+export async function getRunStartup(ctx: Context, run_id: number): Promise<RunStartup> {
   await requireRun(ctx.db, ctx.organization_id, run_id)
   const row = await getStartup(ctx.db, ctx.organization_id, run_id)
   if (row === undefined) return { agent_run_id: run_id, ...none, environment: null }
