@@ -67,6 +67,9 @@ describe('200', () => {
       expect((await deliver(url, 'issue_comment', said, { as, delivery })).body).toMatchObject({ duplicate: true, queued: false })
     const look = await deliver(url, 'status', statusOf('a'.repeat(40)), { as })
     expect(look.body).toMatchObject({ duplicate: false, queued: true })
+    // As Gitea 1.23 tells of statuses.
+    const unnamed = await deliver(url, '', statusOf('b'.repeat(40)), { as, event_type: 'status' })
+    expect(unnamed.body).toMatchObject({ duplicate: false, queued: true })
   })
 })
 

@@ -4,7 +4,7 @@ export const SECRET = 'a-secret-of-the-webhooks-of-tests'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes are looked into
 type Told = { status: number; headers: Headers; body: any }
-type Wrong = { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string }
+type Wrong = { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string; event_type?: string }
 
 /** Who tells, and in which headers: Forgejo says everything by Gitea's names too, and here by its own alone. */
 const ways = {
@@ -42,6 +42,7 @@ export async function deliver(
     headers: {
       ...{ 'content-type': wrong.type ?? 'application/json', 'user-agent': way.agent, [way.event]: event },
       [way.delivery]: wrong.delivery ?? randomUUID(),
+      ...(wrong.event_type && { 'x-gitea-event-type': wrong.event_type }),
       ...(wrong.signature !== null && { [way.signature]: wrong.signature ?? `${way.prefix}${signed}` }),
     },
     body: new Uint8Array(body),

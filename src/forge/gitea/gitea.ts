@@ -10,8 +10,6 @@ const TITLE_CHARS = 250
 const BODY_CHARS = 65_536
 /** Closed ones that are looked through for a branch, those that changed last first: what was just made is among them. */
 const PAGES_OF_CLOSED = 6
-/** It looks anew whether a branch can be merged after each push. */
-const MERGE_WAIT_SECONDS = 3
 
 /** A login as it can be one there, and part of a path. */
 const LOGIN = /^(?!\.+$)[\w.-]{1,100}$/
@@ -126,12 +124,7 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
     async mergePullRequest(repo, number, { method, head_sha, message }) {
       const [title = '', ...rest] = message.split('\n')
       const words = { MergeTitleField: title, MergeMessageField: rest.join('\n').trim() }
-      try {
-        await client.nothing('POST', `${pull(repo, number)}/merge`, { Do: method, head_commit_id: head_sha, ...words })
-      } catch (error) {
-        if (!(error instanceof ForgeError) || error.http_status !== 405 || !/try again later/i.test(error.message)) throw error
-        throw new ForgeError('rate_limited', error.message, { http_status: 405, retry_after_seconds: MERGE_WAIT_SECONDS })
-      }
+      await client.nothing('POST', `${pull(repo, number)}/merge`, { Do: method, head_commit_id: head_sha, ...words })
       const merged = await getPull(repo, number)
       if (stateOf(merged) !== 'merged') throw new ForgeError('conflict', 'Gitea did not merge it.')
       return { merge_sha: merged.merge_commit_sha }
