@@ -33,9 +33,3 @@ export const LogAnalysis = z
       { agent_run_id: 13, status: 'queued', message: 'One command failed.', findings: [{ code: 'exit_code', message: 'npm test: 1' }] },
     ],
   })
-
-export const Sandboxes = z
-  .object({
-    items: z.array(z.object({ id: z.int().describe('The sandbox'), agent_run_id: z.int().describe('Its run') })).describe('Newest first'),
-  })
-  .meta({ id: 'SandboxList', examples: [{ items: [{ id: 3, agent_run_id: 12 }] }] })

@@ -13,6 +13,7 @@ import { pullRequestContentEndpoints } from './endpoints/pull-request-contents.t
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
+import { sandboxEndpoints } from './endpoints/sandboxes.ts'
 import { secretEndpoints } from './endpoints/secrets.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
 import { setupCommandEndpoints } from './endpoints/setup-commands.ts'
@@ -41,6 +42,7 @@ export const endpoints = {
   ...organizationEndpoints,
   ...usageEndpoints,
   ...analysisEndpoints,
+  ...sandboxEndpoints,
   ...integrationEndpoints,
   ...forgeEndpoints,
   ...userEndpoints,

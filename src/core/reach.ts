@@ -8,6 +8,7 @@ export const reaching = {
   parent_run_id: 'run',
   pr_id: 'pull_request',
   artifact_id: 'artifact',
+  sandbox_id: 'sandbox',
 } as const
 export type Reached = (typeof reaching)[keyof typeof reaching]
 

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
-import { analyzeSandboxLogs, generateSetupCommands, listSandboxes } from '../service/analysis.ts'
+import { analyzeSandboxLogs, generateSetupCommands } from '../service/analysis.ts'
 import { startAppManifest } from '../service/app-manifest.ts'
 import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
@@ -45,6 +45,7 @@ import { getRunDiff } from '../service/run-diff.ts'
 import { listRunLogs } from '../service/run-logs.ts'
 import { getRunRecovery } from '../service/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs.ts'
+import { getSandbox, getSandboxLogs, listSandboxes } from '../service/sandboxes.ts'
 import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
 import { getSetupCommands, setSetupCommands } from '../service/setup-commands.ts'
@@ -216,8 +217,11 @@ export const handlers: Handlers = {
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
   generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),
-  listSandboxes: () => listSandboxes(),
-  analyzeSandboxLogs: () => analyzeSandboxLogs(),
+  listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
+  getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
+  getSandboxLogs: async (ctx, { params, query }) =>
+    new RawAnswer(await getSandboxLogs(ctx, params.sandbox_id, query), 'application/json; charset=utf-8'),
+  analyzeSandboxLogs: (ctx, { params }) => analyzeSandboxLogs(ctx, params.sandbox_id),
   listIntegrations: ctx => listIntegrations(ctx),
   connectGitHub: (ctx, { body }) => connectForge(ctx, 'github', body),
   connectGitea: (ctx, { body }) => connectForge(ctx, 'gitea', body),

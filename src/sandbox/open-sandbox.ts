@@ -21,7 +21,7 @@ export function openSandbox(
 ): Sandbox {
   let full = newSignal()
   const context = { init, pipes, full: () => full.signal }
-  const unwatch = watchWorkspace(
+  const watch = watchWorkspace(
     spec.workspace,
     spec.limits,
     measure,
@@ -39,7 +39,7 @@ export function openSandbox(
   // It would be another sandbox than the one that was asked for.
   init.ports.catch(() => init.stop())
   const ended = init.ended.then(() => {
-    unwatch()
+    watch.end()
     shell.close()
     pipes.remove()
   })
@@ -64,6 +64,10 @@ export function openSandbox(
     const streams = { input: request.stdin !== undefined, errors: sink !== undefined }
     return runCommand(context, request, slot => startSeparate(init, slot, streams), sink)
   }
+  const usage = () => {
+    const peak_disk_bytes = watch.peak_bytes()
+    return { ...init.usage(), ...(peak_disk_bytes > 0 && { peak_disk_bytes }) }
+  }
   const stop = async () => {
     await init.stop()
     await ended
@@ -73,7 +77,7 @@ export function openSandbox(
     workspace: spec.workspace,
     limits: spec.limits,
     identity: init.identity,
-    usage: init.usage,
+    usage,
     ended,
     exec: request =>
       request.shell === 'persistent'

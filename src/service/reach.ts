@@ -10,6 +10,7 @@ const missing: Record<Reached, string> = {
   run: 'Agent run not found.',
   pull_request: 'Pull request not found.',
   artifact: 'Artifact not found.',
+  sandbox: 'Sandbox not found.',
 }
 
 /**

@@ -6,6 +6,8 @@ const statements: Partial<Record<Reached, string>> = {
   pull_request: 'select repository_id from pull_requests where organization_id = $1 and id = $2',
   artifact: `select r.repository_id from artifacts a join runs r on r.organization_id = a.organization_id and r.id = a.run_id
     where a.organization_id = $1 and a.id = $2`,
+  sandbox: `select r.repository_id from sandboxes s join runs r on r.organization_id = s.organization_id and r.id = s.run_id
+    where s.organization_id = $1 and s.id = $2`,
 }
 
 /** The repository that a thing belongs to: null for one without, undefined for a thing that is not there. */

@@ -633,6 +633,39 @@ CREATE INDEX runs_queue ON public.runs USING btree (organization_id, recovering_
 CREATE INDEX runs_waiting_for_checks ON public.runs USING btree (organization_id, repository_id, pushed_sha) WHERE ((status = 'waiting'::text) AND (waiting_on = 'ci'::text));
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
+create table sandboxes (
+  organization_id bigint not null,
+  id bigint not null generated always as identity,
+  run_id bigint not null,
+  kind text not null,
+  driver text not null,
+  host text not null,
+  epoch integer not null,
+  state text not null,
+  end_reason text,
+  limits text not null,
+  peak_memory_bytes bigint,
+  peak_disk_bytes bigint,
+  peak_processes integer,
+  cpu_ms bigint,
+  memory_kills integer,
+  first_seq integer not null,
+  last_seq integer,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint sandboxes_check CHECK (((state = ANY (ARRAY['ended'::text, 'lost'::text])) = (ended_at IS NOT NULL))),
+  constraint sandboxes_check1 CHECK (((end_reason IS NULL) = (ended_at IS NULL))),
+  constraint sandboxes_end_reason_check CHECK ((end_reason = ANY (ARRAY['stopped'::text, 'start_failed'::text, 'died'::text, 'owner_lost'::text]))),
+  constraint sandboxes_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'setup'::text, 'check'::text]))),
+  constraint sandboxes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint sandboxes_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint sandboxes_pkey PRIMARY KEY (organization_id, id),
+  constraint sandboxes_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'running'::text, 'ended'::text, 'lost'::text])))
+);
+CREATE INDEX sandboxes_alive ON public.sandboxes USING btree (run_id) WHERE (ended_at IS NULL);
+CREATE INDEX sandboxes_of_run ON public.sandboxes USING btree (organization_id, run_id, id);
+
 create table secrets (
   id bigint not null generated always as identity,
   organization_id bigint not null,

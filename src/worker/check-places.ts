@@ -1,13 +1,14 @@
 import { mirrorPath } from '../git/git-host.ts'
 import { isOfRunsAlone } from '../git/revisions.ts'
 import { cloneCommand, copyPreparedCommand, takeFilesAwayCommand } from '../git/workspace-commands.ts'
-import type { Sandbox, SandboxSpec } from '../sandbox/port.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import { createCheckFolder, removeWorkspace } from '../sandbox/workspaces.ts'
 import type { RunRow } from '../store/runs.ts'
 import { type Base, StartError } from './base.ts'
 import { MIRROR_INSIDE, runInWorkspace, workspaceRepository } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { openEgress, type RunEgress } from './egress.ts'
+import { startRecorded } from './recorded-sandbox.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
 import { type FilesOf, runSetup, type Setup } from './setup.ts'
@@ -49,8 +50,8 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
   }
   const mirror = { host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }
   const cloned = (sha: string) => cloneCommand({ ...workspaceRepository(deps, base, sha), base_sha: sha })
-  const open = async (spec: Omit<SandboxSpec, 'limits'>, of: AsyncDisposableStack) => {
-    const sandbox = of.use(await deps.driver.start({ ...spec, limits: deps.sandbox_limits }))
+  const open = async (starting: Promise<Sandbox>, of: AsyncDisposableStack) => {
+    const sandbox = of.use(await starting)
     await started(sandbox.identity)
     return sandbox
   }
@@ -67,7 +68,7 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
     const shown = { workspace, home, read_only: [mirror] }
     const layOut = async (...commands: string[]) => {
       await using inside = new AsyncDisposableStack()
-      const sandbox = await open(shown, inside)
+      const sandbox = await open(deps.driver.start({ ...shown, limits: deps.sandbox_limits }), inside)
       for (const one of commands) await lay(sandbox, one)
       await sandbox.stop()
     }
@@ -87,7 +88,8 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       const home = setup === null ? {} : { home: await folder('check.home', inside) }
       const egress: RunEgress = inside.use(await openEgress(deps, claim, run.repository_id, 'agent'))
       const environment = { ...secrets.environment, ...egress.environment }
-      const sandbox = await open({ workspace, ...home, read_only, environment, sockets: egress.sockets }, inside)
+      const spec = { workspace, ...home, read_only, environment, sockets: egress.sockets }
+      const sandbox = await open(startRecorded(deps, claim, 'check', spec), inside)
       // Who is to end waits for nothing that goes on in it.
       const giveUp = () => void sandbox.stop()
       signal.addEventListener('abort', giveUp)

@@ -10,6 +10,7 @@ import { StartError } from './base.ts'
 import { runInWorkspace } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { openEgress } from './egress.ts'
+import { startRecorded } from './recorded-sandbox.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
 
@@ -132,8 +133,7 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
   await using stack = new AsyncDisposableStack()
   const egress = stack.use(await openEgress(deps, claim, run.repository_id, trusted ? 'setup' : 'agent'))
   const environment = { ...setup.variables, ...given, ...egress.environment }
-  const spec = { ...shown, environment, sockets: egress.sockets, limits: deps.sandbox_limits }
-  const sandbox = stack.use(await deps.driver.start(spec))
+  const sandbox = stack.use(await startRecorded(deps, claim, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started(sandbox.identity)
   try {
     return await runAll(claim, setup, files_of, sandbox, signal, purpose)

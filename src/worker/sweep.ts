@@ -13,6 +13,7 @@ import { type LostRun, listOverdue, requeueExpired, takeExpired } from '../store
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
+import { loseSandboxes } from '../store/sandboxes.ts'
 import { takeTurn } from '../store/turns.ts'
 import { deleteSilentWorkers } from '../store/workers.ts'
 import { errorEntry } from '../trace/entry.ts'
@@ -61,6 +62,7 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
     ...expired.map(run => endLost(deps, run)),
     ...(await listOverdue(deps.db, BATCH)).map(run => end(deps, run, overdue(run))),
   ])
+  await loseSandboxes(deps.db)
   const failed = ended.find(result => result.status === 'rejected')
   if (failed) throw failed.reason
 }

@@ -18,6 +18,7 @@ import { bringTip } from './kept-objects.ts'
 import { type Filling, fillWorkspace, takeOver, templateFor } from './lay-out.ts'
 import { Packer } from './packer.ts'
 import { openPlace } from './place.ts'
+import { startRecorded } from './recorded-sandbox.ts'
 import { KEPT_INSIDE, type Restored } from './restore.ts'
 import { plantCanary, type RunSecrets, showGiven } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -116,7 +117,7 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   await showGiven(claim, secrets)
   const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
   const way_out = { environment: { ...secrets.environment, ...egress.environment }, sockets: egress.sockets }
-  const startBoth = () => Promise.allSettled([deps.driver.start({ ...shown, ...way_out, limits: deps.sandbox_limits }), startShots()])
+  const startBoth = () => Promise.allSettled([startRecorded(deps, claim, 'agent', { ...shown, ...way_out }), startShots()])
   const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
   if (agent.status === 'rejected') throw agent.reason

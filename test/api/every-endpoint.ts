@@ -25,6 +25,8 @@ export type Ids = {
   comment_id?: number
   /** Of the repository. */
   environment_id?: number
+  /** Of the run. */
+  sandbox_id?: number
 }
 
 /** Ids that nobody has. */
@@ -40,6 +42,7 @@ export const unknown: Required<Ids> = {
   delivery_id: 424_242,
   comment_id: 424_242,
   environment_id: 424_242,
+  sandbox_id: 424_242,
 }
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
@@ -88,14 +91,13 @@ export function tokenCalls(ids: Ids): Call[] {
     createServiceUser: { name: 'bot', role: 'READER' },
     createToken: { name: 'x' },
   }
-  // There are no sandboxes in this version: any id will do.
   const unnamed = {
     token_id: 424_242,
     service_user_id: 424_242,
     delivery_id: 424_242,
     comment_id: 424_242,
     environment_id: 424_242,
-    sandbox_id: 1,
+    sandbox_id: 424_242,
     name: 'DEPLOY_KEY',
   }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }

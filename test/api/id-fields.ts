@@ -21,8 +21,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   delivery_id: 'delivery_id',
   comment_id: 'comment_id',
   environment_id: 'environment_id',
-  // There are no sandboxes in this version.
-  sandbox_id: null,
+  sandbox_id: 'sandbox_id',
   // Numbers that GitHub has given.
   app_id: null,
   installation_id: null,

@@ -25,6 +25,7 @@ export type Tenant = Organization & {
   delivery_id: number
   comment_id: number
   environment_id: number
+  sandbox_id: number
 }
 
 /** A webhook of a run to which no event goes, at an address that is refused. */
@@ -95,7 +96,9 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const delivery_id = await addDelivery(db, { organization_id: org_id, run_id }, `secret of ${name}`)
   const comment_id = await addComment(db, { organization_id: org_id, pr_id, user_id }, `secret of ${name}`)
   const environment_id = await addEnvironment(db, { organization_id: org_id, repository_id: repo_id, run_id }, `secret of ${name}`)
-  return { org_id, user_id, token, repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id, environment_id }
+  const sandbox_id = await addSandbox(db, { organization_id: org_id, run_id })
+  const made = { repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id, environment_id, sandbox_id }
+  return { org_id, user_id, token, ...made }
 }
 
 /** An environment on a machine that there is not. */
@@ -142,6 +145,17 @@ export async function addComment(
 ): Promise<number> {
   const nowhere = { path: null, line: null, side: null, head_sha: 'b'.repeat(40) }
   return (await insertComment(db, organization_id, { pull_request_id: pr_id, user_id, run_id: null, body, ...nowhere }))?.id ?? 0
+}
+
+/** One that has ended, of a run. */
+export async function addSandbox(db: Database, place: { organization_id: number; run_id: number }): Promise<number> {
+  const limits = { max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 }
+  const { rows } = await db.query<{ id: number }>({
+    text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, end_reason, limits, first_seq, last_seq, ended_at)
+      values ($1, $2, 'agent', 'd', 'h', 0, 'ended', 'stopped', $3, 1, 1, now()) returning id`,
+    values: [place.organization_id, place.run_id, JSON.stringify(limits)],
+  })
+  return rows[0]?.id ?? 0
 }
 
 /** What was given up of a run that has this webhook. */

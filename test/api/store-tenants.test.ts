@@ -92,6 +92,15 @@ import { insertRunMark } from '../../src/store/run-marks.ts'
 import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../src/store/run-moves.ts'
 import { getStartup, insertStartup, startupFigures } from '../../src/store/run-startups.ts'
 import { countLiveRuns, getRun, insertRun, listRuns, lockRun, type NewRun, updateRun } from '../../src/store/runs.ts'
+import {
+  endSandbox,
+  getSandbox,
+  insertSandbox,
+  listSandboxEntries,
+  listSandboxes,
+  recordSandboxUse,
+  sandboxesOfRuns,
+} from '../../src/store/sandboxes.ts'
 import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../src/store/secrets.ts'
 import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../src/store/setup-commands.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../src/store/tokens.ts'
@@ -132,6 +141,7 @@ let mine: {
   mark: number
   environment: number
   environment_key: string
+  sandbox: number
 }
 let mine_child: number
 /** More than will ever change of it, so that nothing is to be said. */
@@ -186,6 +196,7 @@ beforeAll(async () => {
     mark: 0,
     environment: await addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id: id }, 'ours'),
     environment_key: digest('ours').toString('hex'),
+    sandbox: 0,
   }
   await updateUser(app.db, app.user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(app.db, { ...secret, organization_id: app.org_id, repository_id: app.repo_id }, 100)
@@ -218,6 +229,7 @@ beforeAll(async () => {
     [app.org_id, mine.run, mine.repo],
   )
   mine.mark = mark?.id ?? 0
+  mine.sandbox = (await insertSandbox(app.db, { organization_id: app.org_id, run_id: mine.run, epoch: mine.epoch }, sandbox)) ?? 0
   mine.delivery = waiting?.id ?? 0
   mine.claimed = claimed?.id ?? 0
   await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, mine.claimed])
@@ -264,6 +276,8 @@ const forge = {
   } as const),
   ...{ problem: null, secrets: { key_id: 'k', sealed: Buffer.from('s') } },
 }
+const sandbox = { kind: 'agent', driver: 'd', host: 'h', limits: '{}' } as const
+const taken = { peak_memory_bytes: 7, peak_disk_bytes: null, peak_processes: null, cpu_ms: 7, memory_kills: 0 }
 const told = { delivery: 'd', event: 'ping', once: null, subject: 'acme/app#1', task: null, outcome: 'seen' }
 const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 
@@ -491,6 +505,14 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   updateRun: (db, org) =>
     updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
   wakeRun: (db, org) => wakeRun(db, org, mine.run, 60),
+  insertSandbox: (db, org) => insertSandbox(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, sandbox),
+  recordSandboxUse: (db, org) => recordSandboxUse(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, taken),
+  endSandbox: (db, org) => endSandbox(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, { reason: 'stopped' }, taken),
+  getSandbox: (db, org) => getSandbox(db, org, mine.sandbox),
+  listSandboxes: (db, org) => listSandboxes(db, org, { agent_run_id: mine.run }, 0, 100),
+  sandboxesOfRuns: (db, org) => sandboxesOfRuns(db, org, [mine.run]),
+  listSandboxEntries: (db, org) =>
+    listSandboxEntries(db, org, { run_id: mine.run, kind: 'agent', first_seq: 1, last_seq: null }, 0, { skip: 0, limit: 100 }),
 }
 
 /** These ask for an organization's own things only: with another organization they answer that one's. */
@@ -513,6 +535,7 @@ const without: Record<string, string> = {
     listWorkers: 'all processes',
     deleteSilentWorkers: 'the sweep of all',
     listOverdue: 'the sweep of all',
+    loseSandboxes: 'the sweep of all',
     holdRetention: 'the sweep of all',
     takeTurn: 'the sweep of all',
     listExpiredRuns: 'the sweep of all',

@@ -12,6 +12,7 @@ import {
   addEnvironment,
   addOrganization,
   addPullRequest,
+  addSandbox,
   addTenant,
   type Tenant,
 } from './second-organization.ts'
@@ -29,17 +30,9 @@ beforeAll(async () => {
   const environment_id = await addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'ours')
   const delivery_id = await addDelivery(app.db, { organization_id: app.org_id, run_id }, 'our secret')
   const comment_id = await addComment(app.db, { organization_id: app.org_id, pr_id, user_id: app.user_id }, 'our secret')
-  ours = {
-    org_id: app.org_id,
-    repo_id: app.repo_id,
-    user_id: app.user_id,
-    run_id,
-    pr_id,
-    artifact_id,
-    delivery_id,
-    comment_id,
-    environment_id,
-  }
+  const sandbox_id = await addSandbox(app.db, { organization_id: app.org_id, run_id })
+  const made = { run_id, pr_id, artifact_id, delivery_id, comment_id, environment_id, sandbox_id }
+  ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, ...made }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

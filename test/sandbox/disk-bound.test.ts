@@ -71,7 +71,7 @@ test.each([
 test('B142: a folder that cannot be counted in time is taken for what is gone from the disk', async () => {
   const path = made.makeWorkspace('uncountable')
   const { promise, resolve } = Promise.withResolvers<WorkspaceSize>()
-  const unwatch = watchWorkspace(
+  const watch = watchWorkspace(
     path,
     { max_disk_bytes: 50 * mebibyte, max_files: 1_000 },
     async () => null,
@@ -83,5 +83,5 @@ test('B142: a folder that cannot be counted in time is taken for what is gone fr
     await setTimeout(50)
   }
   expect((await promise).bytes).toBeGreaterThan(50 * mebibyte)
-  unwatch()
+  watch.end()
 })

@@ -1,4 +1,4 @@
-import { GenerateSetupCommandsInput, LogAnalysis, Sandboxes, SetupCommands } from '../analysis.ts'
+import { GenerateSetupCommandsInput, LogAnalysis, SetupCommands } from '../analysis.ts'
 import { id } from '../decimal.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
 
@@ -17,19 +17,6 @@ export const analysisEndpoints = {
     body: GenerateSetupCommandsInput,
     problems: ['not_found', 'not_available'],
     response: SetupCommands,
-  },
-  listSandboxes: {
-    ...v1,
-    tag: 'sandbox',
-    method: 'GET',
-    path: '/v1/organizations/{org_id}/sandboxes',
-    summary: 'Sandboxes of the organization',
-    description: 'Not in this version: 501.',
-    scope: 'runs:read',
-    bucket: 'standard',
-    params: org,
-    problems: ['not_available'],
-    response: Sandboxes,
   },
   analyzeSandboxLogs: {
     ...v1,

@@ -18,6 +18,9 @@ export type ResourceUsage = {
   /** Processes that were killed because the memory was used up. */
   memory_kills: number
   cpu_ms: number | null
+  /** Absent: nobody has counted them. Of the workspace: the most that was found by whoever bounds it. */
+  peak_processes?: number
+  peak_disk_bytes?: number
 }
 
 export const no_usage: ResourceUsage = { memory_bytes: 0, peak_memory_bytes: 0, memory_kills: 0, cpu_ms: null }

@@ -61,8 +61,11 @@ export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): Resource
   const memory_bytes = Number(read(at('memory', v2 ? 'memory.current' : 'memory.usage_in_bytes')))
   // Version 2 has told its peak since Linux 5.19.
   const peak = Number(read(at('memory', v2 ? 'memory.peak' : 'memory.max_usage_in_bytes')))
+  // Version 1 tells no peak: the most that was there when somebody asked.
+  const processes = Math.max(Number(read(at('pids', v2 ? 'pids.peak' : 'pids.current'))), last.peak_processes ?? 0)
   return {
     memory_bytes,
+    ...(processes > 0 && { peak_processes: processes }),
     peak_memory_bytes: Math.max(peak, memory_bytes, last.peak_memory_bytes),
     memory_kills: Number(/^oom_kill (\d+)$/m.exec(read(at('memory', v2 ? 'memory.events' : 'memory.oom_control')))?.[1] ?? 0),
     cpu_ms: Number.isNaN(cpu_ms) ? null : cpu_ms,

@@ -3,6 +3,9 @@ import type { WorkspaceSize } from '../workspace-size.ts'
 
 export type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
 
+/** `peak_bytes`: the most that was measured; 0: it was not. */
+export type WorkspaceWatch = { peak_bytes(): number; end(): void }
+
 const LOOK_MS = 250
 /** A sandbox that does something is measured at least this often, and never more than a sixtieth of the time. */
 const MEASURE_EVERY_MS = 15_000
@@ -13,7 +16,7 @@ const IDLE_CPU_MS = 50
 /**
  * Bounds what a workspace takes on the disk where no quota does. The free space of the file system is looked at four times a second; when so
  * much is gone that it could be this workspace, it is measured. `over` is called when it is beyond a bound, and again each time it has grown.
- * What is written within a quarter of a second, and while it is measured, is beyond it. Answers how to end it.
+ * What is written within a quarter of a second, and while it is measured, is beyond it.
  */
 export function watchWorkspace(
   path: string,
@@ -21,11 +24,13 @@ export function watchWorkspace(
   measure: () => Promise<WorkspaceSize | null>,
   cpuMs: () => number | null,
   over: (size: WorkspaceSize) => void,
-): () => void {
-  if (bounds.max_disk_bytes === Number.POSITIVE_INFINITY && bounds.max_files === Number.POSITIVE_INFINITY) return () => {}
+): WorkspaceWatch {
+  if (bounds.max_disk_bytes === Number.POSITIVE_INFINITY && bounds.max_files === Number.POSITIVE_INFINITY)
+    return { peak_bytes: () => 0, end: () => {} }
   let ended = false
   let timer: NodeJS.Timeout | undefined
   let size: WorkspaceSize = { bytes: 0, files: 0 }
+  let peak_bytes = 0
   let free: WorkspaceSize | null = null
   let told: WorkspaceSize | null = null
   let measure_at = performance.now() + MEASURE_EVERY_MS
@@ -49,6 +54,7 @@ export function watchWorkspace(
     const found = (await measure()) ?? { bytes: size.bytes + gone.bytes, files: size.files + gone.files }
     measure_at = performance.now() + Math.max(MEASURE_EVERY_MS, MEASURE_SHARE * (performance.now() - began))
     free = now
+    peak_bytes = Math.max(peak_bytes, found.bytes)
     if (ended) return
     size = found
     const beyond = found.bytes > bounds.max_disk_bytes || found.files > bounds.max_files
@@ -70,10 +76,11 @@ export function watchWorkspace(
     timer.unref()
   }
   again()
-  return () => {
+  const end = () => {
     ended = true
     clearTimeout(timer)
   }
+  return { peak_bytes: () => peak_bytes, end }
 }
 
 /** As much as may be written unseen: a quarter of what is left, but not ever less. */
