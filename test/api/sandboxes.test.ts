@@ -31,8 +31,8 @@ describe('listSandboxes', () => {
     const { items, ...numbers } = await list(`agent_run_id=${run.id}`)
     expect(run.status, JSON.stringify(logs.at(-1))).toBe('completed')
     expect(numbers).toEqual({ total: 4, page: 1, size: 100, pages: 1 })
-    // The checks have a setup of their own.
-    expect(items.map(({ kind }: any) => kind)).toEqual(['check', 'setup', 'setup', 'agent'])
+    // The checks have a setup of their own, and the setup comes before the agent.
+    expect(items.map(({ kind }: any) => kind)).toEqual(['check', 'setup', 'agent', 'setup'])
     expect(items.map(({ id }: any) => id)).toEqual(items.map(({ id }: any) => id).toSorted((a: number, b: number) => b - a))
     for (const one of items) {
       expect(one).toMatchObject({ agent_run_id: run.id, repo_id: app.repo_id, state: 'ended', end_reason: 'stopped' })
@@ -44,8 +44,8 @@ describe('listSandboxes', () => {
       ] as const)
         expect(one[to] >= one[from]).toBe(true)
     }
-    expect(items[3].peaks.memory_bytes).toBeGreaterThan(100_000)
-    expect(items[3].peaks.memory_kills).toBe(0)
+    expect(items[2].peaks.memory_bytes).toBeGreaterThan(100_000)
+    expect(items[2].peaks.memory_kills).toBe(0)
   })
 
   test('200: filters hold together, and pages are pages', async () => {
@@ -72,7 +72,7 @@ describe('getSandbox and getSandboxLogs', () => {
       for (const entry of body.items) expect(entry).toEqual(logs[entry.seq - 1])
       return body.items.map((entry: any) => entry.tool_name ?? entry.message_type)
     }
-    const [check, checks_setup, setup, agent] = items
+    const [check, checks_setup, agent, setup] = items
     expect(await toolsOf(check)).toEqual(['check'])
     expect(await toolsOf(checks_setup)).toContain('setup_command')
     expect(await toolsOf(setup)).toContain('setup_command')
