@@ -1,5 +1,6 @@
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
+import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
 import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
@@ -15,6 +16,7 @@ const benches: Record<string, () => Promise<string>> = {
   'step-overhead': stepOverhead,
   'log-page': logPage,
   sandbox,
+  environments,
   claims,
   queue,
   'append-rate': appendRate,
