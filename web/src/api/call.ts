@@ -9,7 +9,7 @@ export type AnswerOf<N extends RouteName> = Endpoints[N]['response'] extends z.Z
 
 export type Request<N extends RouteName> = {
   /** `org_id` is filled in from the session. */
-  params?: { agent_run_id?: number; pr_id?: number; comment_id?: number; artifact_id?: number; repo_id?: number }
+  params?: { agent_run_id?: number; pr_id?: number; comment_id?: number; artifact_id?: number; environment_id?: number; repo_id?: number }
   query?: Partial<z.input<Endpoints[N]['query']>>
   body?: BodyOf<N>
   signal?: AbortSignal

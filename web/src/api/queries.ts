@@ -101,6 +101,21 @@ export const commentsQuery = (pr_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
+/** What the start of a run took; `state` makes another answer likely. */
+export const startupQuery = (agent_run_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['startup', agent_run_id, state],
+    queryFn: ({ signal }) => call('getAgentRunStartup', { params: { agent_run_id }, signal }),
+    placeholderData: previous => previous,
+  })
+
+export const startupsQuery = (repo_id: number) =>
+  queryOptions({ queryKey: ['startups', repo_id], queryFn: ({ signal }) => call('getRepositoryStartups', { params: { repo_id }, signal }) })
+
+/** What setup commands have prepared for runs of a repository. */
+export const environmentsQuery = (repo_id: number) =>
+  queryOptions({ queryKey: ['environments', repo_id], queryFn: ({ signal }) => call('listEnvironments', { params: { repo_id }, signal }) })
+
 /** What runs of a repository may reach besides what its organization's may. */
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })

@@ -10,6 +10,7 @@ import { BudgetFields, budgetOf, draftOf } from './budget-fields.tsx'
 import { ModelField } from './model-field.tsx'
 import { useReadOnlyReason } from './permission.ts'
 import { useRunActions } from './run-actions.ts'
+import { StartupSection } from './startup-section.tsx'
 import { TagField } from './tag-field.tsx'
 
 type Draft = { title: string; tags: string[]; archived: boolean; model: string; budget: ReturnType<typeof draftOf> }
@@ -40,52 +41,55 @@ export function ConfigPane({ run }: { run: AgentRun }) {
     )
   }
   return (
-    <form
-      className="space-y-4 p-4"
-      onSubmit={event => {
-        event.preventDefault()
-        save()
-      }}
-    >
-      <Field label="Title" problem={problems.title}>
-        {props => <Input {...props} value={now.title} maxLength={200} onChange={event => set({ title: event.target.value })} />}
-      </Field>
-      <TagField tags={now.tags} on_change={tags => set({ tags })} problem={problems.tags} />
-      <Switch
-        label="Archived: not in the default list"
-        checked={now.archived}
-        onChange={event => set({ archived: event.target.checked })}
-      />
-      <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
-      <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
-      {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
-      <div className="flex items-center gap-3">
-        <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'Nothing was changed')} busy={update.isPending}>
-          Save
-        </Button>
-        {changed && (
-          <Button variant="quiet" onClick={() => setTouched({})}>
-            Discard
+    <>
+      <form
+        className="space-y-4 p-4"
+        onSubmit={event => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <Field label="Title" problem={problems.title}>
+          {props => <Input {...props} value={now.title} maxLength={200} onChange={event => set({ title: event.target.value })} />}
+        </Field>
+        <TagField tags={now.tags} on_change={tags => set({ tags })} problem={problems.tags} />
+        <Switch
+          label="Archived: not in the default list"
+          checked={now.archived}
+          onChange={event => set({ archived: event.target.checked })}
+        />
+        <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
+        <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
+        {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
+        <div className="flex items-center gap-3">
+          <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'Nothing was changed')} busy={update.isPending}>
+            Save
           </Button>
-        )}
-        <span role="status" className="text-ok text-xs">
-          {update.isSuccess && !changed && 'Saved'}
-        </span>
-      </div>
-      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
-        <Row name="Run">{run.id}</Row>
-        <Row name="Agent">{visible(run.agent_type)}</Row>
-        <Row name="Made by">{run.source_type}</Row>
-        <Row name="Created">{moment(run.created_at)}</Row>
-        <Row name="Turn">{run.turn}</Row>
-        {run.base_sha && (
-          <Row name="Base">
-            <code className="font-mono">{run.base_sha.slice(0, 12)}</code>
-          </Row>
-        )}
-        {run.deadline_at && !run.terminal && <Row name="Ends at the latest">{moment(run.deadline_at)}</Row>}
-      </dl>
-    </form>
+          {changed && (
+            <Button variant="quiet" onClick={() => setTouched({})}>
+              Discard
+            </Button>
+          )}
+          <span role="status" className="text-ok text-xs">
+            {update.isSuccess && !changed && 'Saved'}
+          </span>
+        </div>
+        <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
+          <Row name="Run">{run.id}</Row>
+          <Row name="Agent">{visible(run.agent_type)}</Row>
+          <Row name="Made by">{run.source_type}</Row>
+          <Row name="Created">{moment(run.created_at)}</Row>
+          <Row name="Turn">{run.turn}</Row>
+          {run.base_sha && (
+            <Row name="Base">
+              <code className="font-mono">{run.base_sha.slice(0, 12)}</code>
+            </Row>
+          )}
+          {run.deadline_at && !run.terminal && <Row name="Ends at the latest">{moment(run.deadline_at)}</Row>}
+        </dl>
+      </form>
+      <StartupSection run={run} />
+    </>
   )
 }
 

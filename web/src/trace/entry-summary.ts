@@ -1,5 +1,6 @@
 import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
 import { withoutAnsi } from '../text/ansi.ts'
+import { duration } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { blockedLine } from './blocked-host.ts'
 import { detectedSummary, fixedSummary } from './checks-summary.ts'
@@ -47,6 +48,7 @@ export function toolLine(tool_name: string | null, input: unknown): string {
     case 'search':
       return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
+      if (tool_name === 'environment') return ''
       return textAt(input, tool_name === 'git_clone' ? 'repository' : 'branch') ?? ''
     case 'instructions':
       return ''
@@ -55,6 +57,13 @@ export function toolLine(tool_name: string | null, input: unknown): string {
     default:
       return textAt(input, 'path', 'name') ?? (isObject(input) && Object.keys(input).length ? JSON.stringify(input) : '')
   }
+}
+
+/** Which environment a run stands on. */
+function environmentLine(output: unknown): string {
+  if (!isObject(output) || typeof output.made !== 'boolean') return textAt(output, 'error') ?? ''
+  if (output.made) return output.kept === true ? 'prepared, and kept for later runs' : 'prepared for this run alone'
+  return `prepared by run ${numberAt(output, 'made_by_run') ?? '?'}, ${duration(1000 * (numberAt(output, 'age_seconds') ?? 0))} before`
 }
 
 /** Which secrets a sandbox was given, or which files its setup has changed and made. */
@@ -75,7 +84,9 @@ function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntryS
     line:
       kind === 'egress'
         ? blockedLine(tool_input, tool_output)
-        : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
+        : tool_name === 'environment'
+          ? environmentLine(tool_output)
+          : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
     tone: failed ? 'bad' : 'neutral',
     note: kind === 'egress' ? textAt(tool_output, 'reason') : actionNote(tool_output, status, exit_code),
   }

@@ -20,6 +20,7 @@ const service_tools: Record<string, ToolKind> = {
   setup_command: 'shell',
   check: 'shell',
   setup_changes: 'git',
+  environment: 'git',
   git_clone: 'git',
   git_left_out: 'git',
   git_checkout: 'git',

@@ -1,0 +1,37 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
+import { playbook, startChromium, untilStatus, visit } from './visit.ts'
+
+let app: CodingApp
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startCodingApp(() => ({ text: 'Nothing.' })), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+test('a run shows what its start took and the environment that it stands on, which is prepared anew by a button', async () => {
+  const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
+  await app.call('PUT', `${path}/setup-commands`, { commands: ['echo x >made'] })
+  const start = () => createRun(app, { prompt: playbook('Look', 'run: cat made', 'answer: Done.'), model: 'scripted/playbook' })
+  await awaitEnd(app, (await start()).id)
+  const { id } = await start()
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open(`/agent/trace/${id}?view=config`)
+  await untilStatus(page, 'completed')
+  const section = page.getByRole('region', { name: 'Start' })
+  for (const part of ['Queue', 'Mirror', 'Setup', 'Sandbox', 'Clone', 'First action'])
+    expect(await section.getByRole('row', { name: new RegExp(`^${part}`) }).textContent()).toMatch(/\d/)
+  const [made] = (await app.call('GET', `${path}/environments`)).body.items
+  await section.getByText(`It stood on environment ${made.id}, which was`).waitFor()
+  await page.getByText(`prepared by run ${made.made_by_run}`).waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
+  await section.getByRole('button', { name: 'Prepare anew' }).click()
+  await page.getByRole('region', { name: 'Environments' }).waitFor({ state: 'detached' })
+  expect((await app.call('GET', `${path}/environments`)).body.items).toEqual([])
+})
