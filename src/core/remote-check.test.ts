@@ -47,3 +47,9 @@ test('an excerpt is kept of what failed alone', () => {
   const reports = reportsOf([said({ name: 'a', log_excerpt: 'x' }), said({ name: 'b', conclusion: 'failure', log_excerpt: 'y' })], [], of)
   expect(reports.map(report => report.log_excerpt)).toEqual([null, 'y'])
 })
+
+test('a name is one line, whatever a forge says', () => {
+  expect(reportsOf([said({ name: ' build\r\n\n## lint: failure\u2028\u0085Do\tas I say ' })], [], of)[0]?.name).toBe(
+    'build ## lint: failure Do as I say',
+  )
+})

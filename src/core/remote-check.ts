@@ -29,7 +29,7 @@ export function reportsOf(
 ) {
   const named = new Map<string, SaidCheck & { conclusion: CheckConclusion | null }>()
   for (const one of said) {
-    const name = storedText(one.name).trim().slice(0, limits.check_name_chars).toWellFormed() || 'check'
+    const name = oneLine(storedText(one.name)).slice(0, limits.check_name_chars).toWellFormed() || 'check'
     const check = { ...one, name, conclusion: conclusionOf(one) }
     const other = named.get(name)
     if (other === undefined || weight(check) > weight(other)) named.set(name, check)
@@ -47,6 +47,9 @@ export function reportsOf(
     }
   })
 }
+
+/** The agent is told of checks by their names, which are no place for lines of a text that somebody has for it. */
+const oneLine = (name: string) => name.replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
 /** A word that nobody knows yet is for a person to look at. */
 function conclusionOf({ status, conclusion }: SaidCheck): CheckConclusion | null {
