@@ -78,6 +78,8 @@ export type RemoteComment = {
   author_association: string
   body: string
   created_at: Date
+  /** It says something else than when it was written. */
+  edited: boolean
 }
 export type RemoteListing = { full_name: string; url: string; default_branch: string | null; private: boolean; archived: boolean }
 

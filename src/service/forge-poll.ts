@@ -46,7 +46,8 @@ async function lookAt(services: Services, pr: PullRequestRow, place: { on: OnFor
   const name = mentionName(forge)
   const since = new Date(Date.now() - MISSED_HOURS * 3_600_000)
   for (const comment of await on.forge.listComments(on.repository, pr.remote_number, since)) {
-    if (comment.is_bot || comment.created_at < since || comment.body.includes(OUR_MARK) || !mentions(comment.body, name)) continue
+    if (comment.is_bot || comment.edited || comment.created_at < since) continue
+    if (comment.body.includes(OUR_MARK) || !mentions(comment.body, name)) continue
     const task = requestOf(pr, on.repository, comment)
     await insertForgeDelivery(db, {
       ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery: `comment-${comment.id}`, event: 'issue_comment' },

@@ -16,7 +16,7 @@ export type FakePull = {
   /** Its branch is in another repository. */
   of_fork?: true
 }
-export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string }
+export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string; updated_at?: string }
 export type FakeCheck = {
   sha: string
   name: string
@@ -116,11 +116,11 @@ export class FakeState {
     }
   }
 
-  commentObject({ id, number, user, body, created_at = new Date().toISOString() }: FakeComment): Json {
+  commentObject({ id, number, user, body, created_at = new Date().toISOString(), updated_at = created_at }: FakeComment): Json {
     const base = exampleOf('POST', '/repos/{owner}/{repo}/issues/{issue_number}/comments', 201)
     return {
       ...base,
-      ...{ id, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at: created_at },
+      ...{ id, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at },
       user: { ...base.user, login: user, type: user.endsWith('[bot]') ? 'Bot' : 'User' },
       html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${number}#issuecomment-${id}`,
       issue_url: `${this.api}/issues/${number}`,

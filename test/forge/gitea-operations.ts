@@ -55,9 +55,9 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
     return { ...object, merge_commit_sha: pull.merged_sha ?? '', ...(set.says_draft && { draft: isDraft(pull) }) }
   }
 
-  const commentObject = ({ id, number, user, body, created_at = new Date().toISOString() }: FakeComment): Json =>
+  const commentObject = ({ id, number, user, body, created_at = new Date().toISOString(), updated_at = created_at }: FakeComment): Json =>
     whole('Comment', {
-      ...{ id, body, created_at, updated_at: created_at, html_url: `${state.origin}/acme/app/issues/${number}#issuecomment-${id}` },
+      ...{ id, body, created_at, updated_at, html_url: `${state.origin}/acme/app/issues/${number}#issuecomment-${id}` },
       user: whole('User', user === BOT.login ? BOT : { id: user.endsWith('-actions') ? -2 : 99, login: user }),
     })
 

@@ -204,13 +204,13 @@ test('a mention that nobody told of is found by looking, once; credentials that 
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const { number: pr } = (await awaitEnd(app, id)).github_pull_requests[0]
   const look = () => rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
-  github.state.comments.push({
-    id: comment_id++,
-    number: pr,
-    user: 'ada',
-    body: '@careful-agent have you seen this?',
-    created_at: new Date().toISOString(),
-  })
+  const comment = (body: string, created_ms: number, updated_ms = created_ms) => {
+    const [created_at, updated_at] = [created_ms, updated_ms].map(ms => new Date(ms).toISOString())
+    github.state.comments.push({ id: comment_id++, number: pr, user: 'ada', body, created_at, updated_at })
+  }
+  const now = Date.now()
+  comment('@careful-agent that is not what I wrote', now - 60_000, now - 30_000)
+  comment('@careful-agent have you seen this?', now)
   await look()
   const passed_on = () => rows(app, `select 1 from log_entries where run_id = $1 and message_type = 'USER_GITHUB_ISSUE_COMMENT'`, [id])
   await expect.poll(async () => (await passed_on()).length, { timeout: 40_000 }).toBe(1)

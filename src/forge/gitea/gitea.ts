@@ -34,8 +34,8 @@ function remotePullRequest(pr: PullRequest): RemotePullRequest {
   }
 }
 
-const remoteComment = ({ id, html_url, user, body, created_at }: Comment): RemoteComment => ({
-  ...{ id, url: html_url, author: user?.login ?? '', body, created_at },
+const remoteComment = ({ id, html_url, user, body, created_at, updated_at }: Comment): RemoteComment => ({
+  ...{ id, url: html_url, author: user?.login ?? '', body, created_at, edited: updated_at.getTime() !== created_at.getTime() },
   // Its own actions, and accounts that were deleted, have numbers below one.
   ...{ is_bot: (user?.id ?? 0) < 1, author_association: '' },
 })

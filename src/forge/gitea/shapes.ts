@@ -18,7 +18,10 @@ export const PullRequest = z.object({
 })
 export type PullRequest = z.output<typeof PullRequest>
 
-export const Comment = z.object({ id: z.int(), html_url: word, user: Person.nullish(), body: word, created_at: z.coerce.date() })
+export const Comment = z.object({
+  ...{ id: z.int(), html_url: word, user: Person.nullish(), body: word },
+  ...{ created_at: z.coerce.date(), updated_at: z.coerce.date() },
+})
 export type Comment = z.output<typeof Comment>
 
 export const Status = z.object({

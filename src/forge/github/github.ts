@@ -20,12 +20,13 @@ type Comment = {
   author_association?: string | undefined
   body?: string | undefined
   created_at: string
+  updated_at: string
 }
 
 const remoteComment = (row: Comment): RemoteComment => ({
   ...{ id: Number(row.id), url: row.html_url, author: row.user?.login ?? '', body: row.body ?? '' },
   ...{ is_bot: row.user?.type !== 'User' || row.performed_via_github_app != null, author_association: row.author_association ?? '' },
-  created_at: new Date(row.created_at),
+  ...{ created_at: new Date(row.created_at), edited: row.updated_at !== row.created_at },
 })
 
 /** GitHub by its REST API; drafts by GraphQL, which alone can change them. */
