@@ -13,6 +13,7 @@ import { entry } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { createRun } from './create-run.ts'
 import type { AnswerTask } from './forge-answer.ts'
+import { withoutSecrets } from './known-secrets.ts'
 import type { MessageSource } from './message-source.ts'
 import { subjectOf } from './receive-delivery.ts'
 import { resumeRun } from './resume-run.ts'
@@ -24,11 +25,13 @@ import { resumeRun } from './resume-run.ts'
 export async function doRequest(
   ctx: Context,
   claimed: ClaimedTask,
-  request: ForgeRequest,
+  asked: ForgeRequest,
   { on, repository }: { on: OnForge; repository: RepositoryRow },
 ): Promise<string | null> {
-  const permission = await on.forge.permissionOf(on.repository, request.author)
-  if (permission !== 'admin' && permission !== 'write') return `${request.author} may not write there (${permission})`
+  const permission = await on.forge.permissionOf(on.repository, asked.author)
+  if (permission !== 'admin' && permission !== 'write') return `${asked.author} may not write there (${permission})`
+  const { title, body } = asked
+  const request = { ...asked, ...(await withoutSecrets(ctx.db, ctx, repository.id, { title, body })) }
   const prompt = requestPrompt(request, forgeNames[on.forge.kind])
   const source: MessageSource = { source_type: request.by === 'review' ? 'GITHUB_PR_REVIEW' : 'GITHUB', comment: commentEntry(request) }
   const pull = request.is_pull_request ? await on.forge.getPullRequest(on.repository, request.number) : null

@@ -181,6 +181,20 @@ test('a run that is deleted before anybody said how it ended is said to be, and 
   expect(await rows(app, 'select 1 from run_marks where number = $1', [id])).toEqual([])
 }, 60_000)
 
+test('the value of a secret that somebody writes in a comment stands nowhere in the trace', async () => {
+  const value = 'hunter2-of-the-payroll-database'
+  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/PAYROLL`, { value })
+  const payload = commentBy('ada', `@careful-agent the password is ${value}, try it`)
+  payload.issue.title = `Is ${value} wrong?`
+  await deliver(url, 'issue_comment', payload, { delivery: 'secret' })
+  const id = await runOf('secret')
+  const run = await awaitEnd(app, id)
+  expect(run.title).toMatch(/^Is .+ wrong\?$/)
+  const logs = await allLogs(app, id)
+  expect(logs[1].observation.body).toMatch(/^@careful-agent the password is .+, try it$/)
+  expect(JSON.stringify([run, logs])).not.toContain(value)
+}, 60_000)
+
 test('two requests about one issue that come at once go to one run', async () => {
   const asked = [commentBy('ada', '@careful-agent one'), commentBy('ada', '@careful-agent two')]
   await Promise.all(asked.map((payload, i) => deliver(url, 'issue_comment', payload, { delivery: `at-once-${i}` })))
