@@ -58,3 +58,14 @@ export function onTemplateCommand(input: WorkspaceRepository & { base_sha: strin
     'fi',
   ].join('\n')
 }
+
+/** In a copy of an environment as well: the files of `base_sha` as they are in that commit, beside what was prepared. Exit code 0, otherwise git's. */
+export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
+  return [
+    ...PROLOGUE,
+    ...makeRepository(input),
+    // What is as it was need not be written again.
+    `if [ -f .git/index ] && g reset --quiet --soft ${quote(input.made_at_sha)} 2>/dev/null; then g update-index -q --refresh >/dev/null || true; fi`,
+    `g reset --quiet --hard ${quote(input.base_sha)}`,
+  ].join('\n')
+}

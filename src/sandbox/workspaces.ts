@@ -43,15 +43,16 @@ export function createHome(root: string, run_id: number, epoch: number, user: Sy
   return makeEmpty(root, `${run_id}-${epoch}.home`, user)
 }
 
-/** Makes an empty folder for checks, anew where an earlier one could not be removed. */
+/** Makes an empty folder for checks, anew where an earlier one could not be removed. `template`: it will be a layer on that one. */
 export async function createCheckFolder(
   root: string,
   run_id: number,
   epoch: number,
   name: string,
   user: SystemUser | null,
+  template: string | null = null,
 ): Promise<string> {
-  const own = `${run_id}-${epoch}.${name}`
+  const own = `${run_id}-${epoch}.${name}${template === null ? '' : `.on.${template}`}`
   await removeWorkspace(join(root, own), user)
   return makeEmpty(root, own, user)
 }

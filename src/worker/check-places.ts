@@ -1,5 +1,6 @@
 import { mirrorPath } from '../git/git-host.ts'
 import { isOfRunsAlone } from '../git/revisions.ts'
+import { exactlyOnEnvironmentCommand } from '../git/template-commands.ts'
 import { cloneCommand, copyPreparedCommand, takeFilesAwayCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { createCheckFolder, removeWorkspace } from '../sandbox/workspaces.ts'
@@ -8,6 +9,7 @@ import { type Base, StartError } from './base.ts'
 import { MIRROR_INSIDE, runInWorkspace, workspaceRepository } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { openEgress, type RunEgress } from './egress.ts'
+import type { Environment } from './environments.ts'
 import { startRecorded } from './recorded-sandbox.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -37,14 +39,15 @@ const PREPARED_INSIDE = '/prepared'
 const PREPARED_HOME_INSIDE = '/prepared-home'
 
 /**
- * Where the repository has setup commands they run once, as for the run itself: on the repository's own files, with all secrets; then the files
+ * Where an environment is there that the run's base would stand on, each sandbox is a layer on it, with the files of the commit. Otherwise,
+ * where the repository has setup commands, they run once, as for the run itself: on the repository's own files, with all secrets; then the files
  * of the commit take their place, and each sandbox gets a copy of that. Without them each is a fresh clone.
  */
 export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPlaces> {
   const { deps, claim, run, base, head_sha, setup, secrets, started, signal } = input
   await using stack = new AsyncDisposableStack()
-  const folder = async (name: string, of: AsyncDisposableStack) => {
-    const path = await createCheckFolder(deps.folders.workspaces, run.id, claim.epoch, name, deps.users.sandbox)
+  const folder = async (name: string, of: AsyncDisposableStack, template: string | null = null) => {
+    const path = await createCheckFolder(deps.folders.workspaces, run.id, claim.epoch, name, deps.users.sandbox, template)
     of.defer(() => removeWorkspace(path, deps.users.sandbox))
     return path
   }
@@ -61,9 +64,15 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
     if (status !== 'ok') throw new StartError('setup_failed', 'clone_failed', `The files could not be laid out: ${output || ended}`)
   }
 
+  const by_agents = setup !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
+  const files_of: FilesOf = by_agents ? 'agent' : 'repository'
+  const standing_on = setup === null ? null : await environmentFor(input, setup, files_of)
   let read_only = [mirror]
   let command = cloned(head_sha)
-  if (setup !== null) {
+  if (standing_on !== null) {
+    const { made_at_sha } = standing_on
+    command = exactlyOnEnvironmentCommand({ ...workspaceRepository(deps, base, head_sha), base_sha: head_sha, made_at_sha })
+  } else if (setup !== null) {
     const [workspace, home] = [await folder('prepared', stack), await folder('prepared.home', stack)]
     const shown = { workspace, home, read_only: [mirror] }
     const layOut = async (...commands: string[]) => {
@@ -72,7 +81,6 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       for (const one of commands) await lay(sandbox, one)
       await sandbox.stop()
     }
-    const files_of: FilesOf = (await isOfRunsAlone(deps.git, base.repository.id, base)) ? 'agent' : 'repository'
     await layOut(cloned(base.sha))
     await runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose: 'checks' })
     await layOut(takeFilesAwayCommand(), cloned(head_sha))
@@ -84,11 +92,14 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
   return {
     async within(use) {
       await using inside = new AsyncDisposableStack()
-      const workspace = await folder('check', inside)
+      const workspace = await folder('check', inside, standing_on?.template)
       const home = setup === null ? {} : { home: await folder('check.home', inside) }
+      const layer = standing_on && (await deps.templates.open(workspace, home.home ?? null, standing_on.template))
+      if (standing_on !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'What was prepared is gone.')
+      const within = layer === null ? {} : { within: inside.use(layer) }
       const egress: RunEgress = inside.use(await openEgress(deps, claim, run.repository_id, 'agent'))
       const environment = { ...secrets.environment, ...egress.environment }
-      const spec = { workspace, ...home, read_only, environment, sockets: egress.sockets }
+      const spec = { workspace, ...within, ...home, read_only, environment, sockets: egress.sockets }
       const sandbox = await open(startRecorded(deps, claim, 'check', spec), inside)
       // Who is to end waits for nothing that goes on in it.
       const giveUp = () => void sandbox.stop()
@@ -105,4 +116,13 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
     },
     [Symbol.asyncDispose]: () => prepared.disposeAsync(),
   }
+}
+
+/** Null: there is none to be had, or it would have to be brought up to date first, which takes what it is for a check to be clean. */
+async function environmentFor(input: CheckPlacesInput, setup: Setup, files_of: FilesOf): Promise<Environment | null> {
+  const { deps, claim, run, base, secrets, started, signal } = input
+  const told = async (identities: (string | null)[]) => started(identities.filter(identity => identity !== null).join('\n') || null)
+  const preparing = { deps, claim, run, base, setup, secrets, started: told, purpose: 'checks' as const, signal }
+  const found = await deps.environments.provide(preparing, files_of === 'repository')
+  return found !== null && (found.made_at_sha === base.sha || setup.maintenance.length === 0) ? found : null
 }

@@ -15,6 +15,8 @@ export type Preparing = {
   base: Base
   setup: Setup
   secrets: RunSecrets
+  /** What the commands are run for, besides a run that begins. */
+  purpose?: 'checks'
   /** Told of the sandboxes that are there, so that whoever comes after us can end them. */
   started(identities: (string | null)[]): Promise<void>
   signal: AbortSignal

@@ -22,7 +22,7 @@ export async function sweepFolders(deps: Pick<WorkerDeps, 'db' | 'git' | 'folder
   const { db, git, folders, folder_id, users, log } = deps
   const found = (await readdir(folders.workspaces)).flatMap(name => {
     const [, run_id, epoch] =
-      /^(\d+)-(\d+)(?:\.shadow|\.(?:prepared|check)(?:\.home)?|\.home(?:\.[0-9a-f]{16})?|\.on\.\d+-(?:[0-9a-f]{40}|env-[0-9a-f]{32}))?$/.exec(
+      /^(\d+)-(\d+)(?:\.shadow|(?:\.(?:prepared|check))?(?:\.home)?(?:\.[0-9a-f]{16}|\.on\.\d+-(?:[0-9a-f]{40}|env-[0-9a-f]{32}))?)$/.exec(
         name,
       ) ?? []
     return run_id === undefined ? [] : [{ path: join(folders.workspaces, name), run_id: Number(run_id), epoch: Number(epoch) }]

@@ -197,24 +197,33 @@ test('the value of a secret that a check writes is nowhere: entries, rows, what 
 
 test('each runs in a clean sandbox: the commit and what the setup made, nothing of the agent, of the setup or of other checks', async () => {
   await app.call('PUT', app.at('/secrets/SETUP_KEY'), { value: 'setup-key-0123456789' })
-  await app.call('PUT', app.at(`/repos/${app.repo_id}/setup-commands`), {
+  const setUpBy = (more: object) => app.call('PUT', app.at(`/repos/${app.repo_id}/setup-commands`), { ...setup, ...more })
+  const setup = {
     commands: ['mkdir lib; echo "made with $SETUP_KEY" >lib/made; echo home >~/home; echo setup >>count.js; (sleep 4321 &)'],
-  })
+  }
+  await setUpBy({})
   const look =
     'ls -A | grep -v .git$ | xargs; cat lib/made ~/home; tail -n 1 count.js; echo "[$SETUP_KEY][$API_KEY]"; pgrep -c 4321; cat mine.txt'
   await app.checkBy({ first: `${look}; echo x >dirty; exit 1`, second: `${look}; exit 1` })
   await app.follow({ check_retry_count: 0 })
-  app.script = [
-    calls(
-      shell('echo "ignored.txt" >.gitignore; echo x >ignored.txt; echo x >~/agents; echo "// changed" >>count.js; echo mine >mine.txt'),
-    ),
-    { text: 'Made.' },
-  ]
-  const { checks, logs } = await app.seen(await app.start())
-  const output = checks.map(entry => entry.tool_output.output)
-  expect(output[0], JSON.stringify(logs.slice(-4))).toContain('.gitignore AGENTS.md README.md count.js lib mine.txt\n')
-  expect(output[0]).toContain('\nmade with [redacted:SETUP_KEY]\nhome\n// changed\n[][[redacted:API_KEY]]\n0\nmine\n')
-  expect(output[1]).toBe(output[0])
-  const set_up = logs.filter(entry => entry.tool_name === 'setup_command' && entry.tool_input.for === 'checks')
-  expect(set_up).toHaveLength(1)
+  const work = async () => {
+    app.script = [
+      calls(
+        shell('echo "ignored.txt" >.gitignore; echo x >ignored.txt; echo x >~/agents; echo "// changed" >>count.js; echo mine >mine.txt'),
+      ),
+      { text: 'Made.' },
+    ]
+    const { checks, logs } = await app.seen(await app.start())
+    const output = checks.map(entry => entry.tool_output.output)
+    expect(output[0], JSON.stringify(logs.slice(-4))).toContain('.gitignore AGENTS.md README.md count.js lib mine.txt\n')
+    expect(output[0]).toContain('\nmade with [redacted:SETUP_KEY]\nhome\n// changed\n[][[redacted:API_KEY]]\n0\nmine\n')
+    expect(output[1]).toBe(output[0])
+    return logs.filter(entry => entry.tool_name === 'setup_command').map(entry => entry.tool_input.for)
+  }
+  // They stand on what the run was set up with.
+  expect(await work()).toEqual([undefined])
+  // What would have to be brought up to date is prepared for them as it would be for the run.
+  app.git('commit', '--quiet', '--allow-empty', '-m', 'another')
+  await setUpBy({ maintenance_commands: ['true'] })
+  expect(await work()).toEqual(['maintenance', 'checks'])
 })
