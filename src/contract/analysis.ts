@@ -17,19 +17,3 @@ export const SetupCommands = z
     url: z.string().describe('Its trace page'),
   })
   .meta({ id: 'SetupCommandsResponse', examples: [{ agent_run_id: 12, status: 'queued', url: 'http://127.0.0.1:4600/agent/trace/12' }] })
-
-export const LogAnalysis = z
-  .object({
-    agent_run_id: z.int().describe('The run that analyzes'),
-    status: RunStatus,
-    message: z.string().describe('What was found at first sight'),
-    findings: z
-      .array(z.object({ code: z.string().describe('Kind of finding'), message: z.string().describe('In words') }))
-      .describe('The same, one by one'),
-  })
-  .meta({
-    id: 'AnalyzeLogsResponse',
-    examples: [
-      { agent_run_id: 13, status: 'queued', message: 'One command failed.', findings: [{ code: 'exit_code', message: 'npm test: 1' }] },
-    ],
-  })

@@ -7,6 +7,7 @@ import { checkEndpoints } from './endpoints/checks.ts'
 import { egressEndpoints } from './endpoints/egress.ts'
 import { forgeEndpoints } from './endpoints/forges.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
+import { logAnalysisEndpoints } from './endpoints/log-analysis.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
 import { pullRequestContentEndpoints } from './endpoints/pull-request-contents.ts'
@@ -43,6 +44,7 @@ export const endpoints = {
   ...usageEndpoints,
   ...analysisEndpoints,
   ...sandboxEndpoints,
+  ...logAnalysisEndpoints,
   ...integrationEndpoints,
   ...forgeEndpoints,
   ...userEndpoints,

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
-import { analyzeSandboxLogs, generateSetupCommands } from '../service/analysis.ts'
+import { generateSetupCommands } from '../service/analysis.ts'
 import { startAppManifest } from '../service/app-manifest.ts'
 import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
@@ -20,6 +20,7 @@ import { connectForge, disconnectForge, listForgeRepositories } from '../service
 import { forkRun } from '../service/fork-run.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
+import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/log-analysis.ts'
 import { addMember, listMembers, removeMember, updateMember } from '../service/members.ts'
 import { mergePullRequest } from '../service/merge-pull-request.ts'
 import { listModels } from '../service/models.ts'
@@ -221,7 +222,9 @@ export const handlers: Handlers = {
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
   getSandboxLogs: async (ctx, { params, query }) =>
     new RawAnswer(await getSandboxLogs(ctx, params.sandbox_id, query), 'application/json; charset=utf-8'),
-  analyzeSandboxLogs: (ctx, { params }) => analyzeSandboxLogs(ctx, params.sandbox_id),
+  analyzeSandboxLogs: (ctx, { params, body }) => analyzeSandboxLogs(ctx, params.sandbox_id, body),
+  analyzeAgentRunLogs: (ctx, { params, body }) => analyzeRunLogs(ctx, params.agent_run_id, body),
+  analyzeLogs: (ctx, { body }) => analyzeLogs(ctx, body),
   listIntegrations: ctx => listIntegrations(ctx),
   connectGitHub: (ctx, { body }) => connectForge(ctx, 'github', body),
   connectGitea: (ctx, { body }) => connectForge(ctx, 'gitea', body),

@@ -163,7 +163,7 @@ export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: 
 }
 
 /** What of the entries between went on in a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */
-const inside: Record<SandboxKind, string> = {
+export const insideSandbox: Record<SandboxKind, string> = {
   agent: `(tool_name is null or tool_name not in ('setup_command', 'setup_changes', 'check'))`,
   setup: `tool_name in ('setup_command', 'setup_changes', 'sandbox_secrets', 'egress_blocked')`,
   check: `tool_name in ('check', 'egress_blocked')`,
@@ -177,7 +177,7 @@ export async function listSandboxEntries(
   after_seq: number,
   page: { skip: number; limit: number },
 ): Promise<{ rows: EntryRow[]; total: number }> {
-  const where = `organization_id = $1 and run_id = $2 and seq >= $3 and ($4::int is null or seq <= $4) and seq > $5 and ${inside[sandbox.kind]}`
+  const where = `organization_id = $1 and run_id = $2 and seq >= $3 and ($4::int is null or seq <= $4) and seq > $5 and ${insideSandbox[sandbox.kind]}`
   const values = [organization_id, sandbox.run_id, sandbox.first_seq, sandbox.last_seq, after_seq]
   const found = await db.query<EntryRow>({
     name: `list_entries_of_${sandbox.kind}`,

@@ -85,7 +85,7 @@ export const errorEntry = (details: ErrorDetails, tool_name: string | null = nul
 /** Leads from the trace of one run to another that it has to do with (decisions §5). `status`: of that one when this was written. */
 export const runLink = (
   to: { id: number; status: string; web_url: string },
-  relation: 'child' | 'parent' | 'fork',
+  relation: 'child' | 'parent' | 'fork' | 'analysis',
   more: { from_seq?: number } = {},
 ): NewEntry =>
   entry({ message_type: 'AGENT_RUN_LINK', observation: { agent_run_id: to.id, relation, web_url: to.web_url, status: to.status, ...more } })

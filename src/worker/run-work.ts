@@ -3,6 +3,7 @@ import { errorText, type Log, logWith } from '../core/log.ts'
 import type { RunRow } from '../store/runs.ts'
 import { patient } from '../store/undone.ts'
 import { agentTurn } from './agent-turn.ts'
+import { analysisTurn } from './analysis-turn.ts'
 import { Claim, FencedError } from './claim.ts'
 import { closeFiles, FINISH_MS, type Opened } from './close-files.ts'
 import type { Control } from './control.ts'
@@ -16,7 +17,7 @@ import { Startup } from './startup.ts'
 import type { Turn } from './turn.ts'
 
 /** Runs that do something else than what their prompt says. */
-const turns: Partial<Record<RunRow['source_type'], Turn>> = {}
+const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn }
 
 /** `asked_at`: when the claim began, by `performance.now()`. Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control, asked_at: number): Promise<void> {

@@ -9,14 +9,12 @@ beforeAll(async () => {
   app = await startApp({
     AGENTRUN_WORKER_CONCURRENCY: '0',
     AGENTRUN_LIMIT_SETUP_COMMANDS: '5/60',
-    AGENTRUN_LIMIT_LOG_ANALYSIS: '5/60',
   })
   other = await addTenant(app)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
 const generate = (body: unknown, org_id = app.org_id) => app.call('POST', `/v1/organizations/${org_id}/setup-commands/generate`, body)
-const analyze = (id: string | number, org_id = app.org_id) => app.call('POST', `/v1/organizations/${org_id}/sandbox/${id}/analyze-logs`)
 const forget = () => rows(app, 'delete from rate_windows')
 
 describe('generateSetupCommands', () => {
@@ -42,25 +40,5 @@ describe('generateSetupCommands', () => {
   test('501: a good request', async () => {
     await forget()
     expect(expectProblem(await generate({ repo_id: app.repo_id, prompt: null, trigger_source: 'cli' }), 501).code).toBe('not_available')
-  })
-})
-
-describe('analyzeSandboxLogs', () => {
-  test('400: an id that is none', async () => {
-    await forget()
-    expectProblem(await analyze('01'), 400, 'path.sandbox_id')
-  })
-  test('403: another organization', async () => void expectProblem(await analyze(1, other.org_id), 403))
-  test('429: the sixth of a minute', async () => {
-    await forget()
-    const answers = []
-    for (let n = 0; n < 6; n++) answers.push((await analyze(1)).status)
-    expect(answers).toEqual([404, 404, 404, 404, 404, 429])
-  })
-  test('501: without a body and without a Content-Type, as published clients send it', async () => {
-    await forget()
-    const path = `/v1/organizations/${other.org_id}/sandbox/${other.sandbox_id}/analyze-logs`
-    const answer = await app.call('POST', path, undefined, { authorization: `Bearer ${other.token}` })
-    expect(expectProblem(answer, 501).code).toBe('not_available')
   })
 })

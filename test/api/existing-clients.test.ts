@@ -260,7 +260,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       const lists = ['/v1/mcp-providers', `/v1/oauth/tokens/status?org_id=${app.org_id}`]
       for (const path of lists) expect((await get(path, id)).body).toEqual([])
       expectError(await bare(`/v1/oauth/tokens/revoke?provider=linear&org_id=${app.org_id}`), 404, /./)
-      expectError(await bare(`${org}/sandbox/1/analyze-logs`), 501, /./)
+      expectError(await bare(`${org}/sandbox/424242/analyze-logs`), 404, /Sandbox not found/)
       expectError(await post('/v1/slack-connect/generate-token', { org_id: app.org_id }), 501, /./)
       expectError(await post(`${org}/setup-commands/generate`, { repo_id: app.repo_id, trigger_source: 'setup-commands' }), 501, /./)
       expectError(await post(`${org}/setup-commands/generate`, { repo_id: 424242 }), 404, /^Repository not found/)

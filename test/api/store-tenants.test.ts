@@ -42,6 +42,7 @@ import {
   newestMessages,
 } from '../../src/store/journal.ts'
 import { heartbeat } from '../../src/store/leases.ts'
+import { knownEntries, listEntriesToAnalyze, listRunsToAnalyze } from '../../src/store/log-analysis.ts'
 import { findEntries, listEntries, listEntriesAfter } from '../../src/store/log-entries.ts'
 import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../src/store/members.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../src/store/messages.ts'
@@ -510,6 +511,8 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   endSandbox: (db, org) => endSandbox(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, { reason: 'stopped' }, taken),
   getSandbox: (db, org) => getSandbox(db, org, mine.sandbox),
   listSandboxes: (db, org) => listSandboxes(db, org, { agent_run_id: mine.run }, 0, 100),
+  listEntriesToAnalyze: (db, org) => listEntriesToAnalyze(db, org, mine.run, { first_seq: 1, before_seq: 100, kind: null }, 100),
+  knownEntries: (db, org) => knownEntries(db, org, [{ agent_run_id: mine.run, seq: 1 }]),
   sandboxesOfRuns: (db, org) => sandboxesOfRuns(db, org, [mine.run]),
   listSandboxEntries: (db, org) =>
     listSandboxEntries(db, org, { run_id: mine.run, kind: 'agent', first_seq: 1, last_seq: null }, 0, { skip: 0, limit: 100 }),
@@ -520,6 +523,11 @@ const own_lists: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
   sumUsage: async (db, org) => (await sumUsage(db, org, '2000-01-01', '2999-01-01', 'repo')).filter(row => row.repository_id === mine.repo),
   listRuns: async (db, org) => (await listRuns(db, org, {}, 0, 100)).rows.filter(row => row.organization_id !== org),
+  listRunsToAnalyze: async (db, org) => {
+    const all = { repository_id: null, repository_ids: null, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
+    expect((await listRunsToAnalyze(db, org, { ...all, repository_id: mine.repo }, 100)).rows).toEqual([])
+    return (await listRunsToAnalyze(db, org, all, 100)).rows.filter(row => row.id === mine.run)
+  },
 }
 
 /** No organization is named by these: what they are for instead. */

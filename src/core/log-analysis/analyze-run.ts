@@ -13,11 +13,17 @@ export type RunAnalysis = { run: AnalyzedRun; findings: Finding[]; ran: RanOn[];
 const SEVERITIES = ['error', 'warning', 'info'] as const
 const CHANGES_FILES = ['write', 'edit']
 
-/** All that the entries of one run tell, the root of what went wrong first. */
-export function analyzeRun(run: AnalyzedRun, entries: readonly Entry[]): RunAnalysis {
+/** All that the entries of one run tell, the root of what went wrong first. `breathe`: waited for between commands, whose outputs may be long. */
+export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], breathe: () => Promise<void>): Promise<RunAnalysis> {
   const commands = entries.map(commandOf).filter(one => one !== null)
   const ran = ranOn(run, entries, commands)
-  const failures = commands.map(command => ({ command, found: findingsOf(command) })).filter(({ found }) => found.length > 0)
+  const failures: { command: Command; found: Finding[] }[] = []
+  for (const command of commands) {
+    const found = findingsOf(command)
+    if (found.length === 0) continue
+    failures.push({ command, found })
+    await breathe()
+  }
   const said = failures.flatMap(({ command, found }) => mended(command, found, commands))
   const refusals = entries.flatMap(entry => refused(entry, commands))
   const errors = entries.map(runError).filter(one => one !== null)

@@ -27,11 +27,12 @@ const blocked = (host: string, command: string): Partial<Entry> => ({
   tool_output: { status: 'error', reason: 'not_allowed', why: `no rule allows ${host}`, command },
 })
 const edit: Partial<Entry> = { tool_name: 'edit', tool_input: {}, tool_output: { status: 'ok' } }
-const run = (id: number, ...entries: Partial<Entry>[]) => analyzeRun({ id, repository_id: 7, base_sha: 'abc' }, trace(id, ...entries))
+const run = (id: number, ...entries: Partial<Entry>[]) =>
+  analyzeRun({ id, repository_id: 7, base_sha: 'abc' }, trace(id, ...entries), async () => {})
 const said = (findings: readonly Finding[]) => findings.map(({ code, severity, seq }) => `${severity} ${code} ${seq}`)
 
-test('the root stands before what it brought about', () => {
-  const { findings } = run(
+test('the root stands before what it brought about', async () => {
+  const { findings } = await run(
     1,
     blocked('registry.npmjs.org', 'npm ci'),
     { ...shell('npm ci', 1, 'npm error code ECONNREFUSED\nnpm error connect ECONNREFUSED'), tool_name: 'setup_command' },
@@ -49,8 +50,8 @@ test('the root stands before what it brought about', () => {
   })
 })
 
-test('what passed later is over, and a refusal that harmed nothing is only to be known', () => {
-  const { findings } = run(
+test('what passed later is over, and a refusal that harmed nothing is only to be known', async () => {
+  const { findings } = await run(
     1,
     blocked('telemetry.example.com', 'npm run build'),
     shell('npm run build', 0),
@@ -69,8 +70,8 @@ test('what passed later is over, and a refusal that harmed nothing is only to be
   expect(findings[2]?.message).toContain('#5')
 })
 
-test('the same failure again and again, the slowest steps, and tools that said the rest', () => {
-  const { findings } = run(
+test('the same failure again and again, the slowest steps, and tools that said the rest', async () => {
+  const { findings } = await run(
     1,
     shell('make', 2, "make: *** No rule to make target 'x'.  Stop.", 9_000),
     shell('make', 2, "make: *** No rule to make target 'x'.  Stop."),
@@ -83,32 +84,32 @@ test('the same failure again and again, the slowest steps, and tools that said t
   expect(findings[3]?.message).toContain('make 9.0 s (#1), make 6.0 s (#4)')
 })
 
-test('a run that ended for what no command said', () => {
-  const { findings } = run(1, shell('true', 0), error('model_auth', 'The key was refused.', 'model'))
+test('a run that ended for what no command said', async () => {
+  const { findings } = await run(1, shell('true', 0), error('model_auth', 'The key was refused.', 'model'))
   expect(findings[0]).toMatchObject({ code: 'run_model_auth', severity: 'error', cause: 'The key was refused.', seq: 2 })
 })
 
-test('what fails and passes on the same files is flaky; after a change it is not', () => {
-  const again = run(1, shell('npm test', 1, 'x'), shell('npm test', 0)).findings
+test('what fails and passes on the same files is flaky; after a change it is not', async () => {
+  const again = (await run(1, shell('npm test', 1, 'x'), shell('npm test', 0))).findings
   expect(again.find(({ code }) => code === 'flaky')).toMatchObject({ seq: 1, entries: [2] })
-  expect(run(1, shell('npm test', 1, 'x'), edit, shell('npm test', 0)).findings.some(({ code }) => code === 'flaky')).toBe(false)
-  const checks = run(1, check('ci', 'c1', false), check('ci', 'c2', true)).findings
+  expect((await run(1, shell('npm test', 1, 'x'), edit, shell('npm test', 0))).findings.some(({ code }) => code === 'flaky')).toBe(false)
+  const checks = (await run(1, check('ci', 'c1', false), check('ci', 'c2', true))).findings
   expect(checks.some(({ code }) => code === 'flaky')).toBe(false)
-  expect(run(1, check('ci', 'c1', false), check('ci', 'c1', true)).findings.some(({ code }) => code === 'flaky')).toBe(true)
+  expect((await run(1, check('ci', 'c1', false), check('ci', 'c1', true))).findings.some(({ code }) => code === 'flaky')).toBe(true)
 })
 
-test('over runs: the same failure is one finding, whatever its times and folders, and flaky is told across them', () => {
+test('over runs: the same failure is one finding, whatever its times and folders, and flaky is told across them', async () => {
   const failure = (n: number) => `2026-11-0${n}T10:00:00Z error in /tmp/build-${n}/x.c: invalid frob 0x${n}abc after ${n}.5 s`
-  const runs = [1, 2, 3].map(n => run(n, shell('npm test', 1, failure(n))))
-  const found = analyzeRuns([...runs, run(4, shell('npm test', 0)), run(5, shell('ruby x', 1, 'kaputt'))])
+  const runs = await Promise.all([1, 2, 3].map(n => run(n, shell('npm test', 1, failure(n)))))
+  const found = analyzeRuns([...runs, await run(4, shell('npm test', 0)), await run(5, shell('ruby x', 1, 'kaputt'))])
   expect(found[0]).toMatchObject({ code: 'command_failed', agent_run_id: 1, agent_run_ids: [2, 3], count: 3 })
   expect(found.find(({ code }) => code === 'flaky')).toMatchObject({ agent_run_id: 1, agent_run_ids: [2, 3, 4] })
   expect(found.filter(({ code }) => code === 'command_failed')).toHaveLength(2)
 })
 
-test('the answer in words names the root, its place and what was left out', () => {
+test('the answer in words names the root, its place and what was left out', async () => {
   const looked = { runs: 1, entries: 3, commands: 1, left_out: ['entries after #3'] }
-  const { findings } = run(12, shell('node a.js', 1, "Error: Cannot find module 'x'"))
+  const { findings } = await run(12, shell('node a.js', 1, "Error: Cannot find module 'x'"))
   expect(summarize(findings, looked)).toMatch(
     /^A module is not found: x\. .* \(run 12, #1\) Looked at 1 command in 3 entries\. Left out: entries after #3\.$/,
   )

@@ -1,0 +1,53 @@
+import { id } from '../decimal.ts'
+import { type Endpoint, org, run, v1 } from '../endpoint.ts'
+import { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../log-analysis.ts'
+
+const how =
+  'Answers at once with what is found without a model, and makes a run whose result adds the explanation of the default model, where there is one.'
+
+/** Log analysis (spec §Log analysis, decisions §11). */
+export const logAnalysisEndpoints = {
+  analyzeSandboxLogs: {
+    ...v1,
+    tag: 'sandbox',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/sandbox/{sandbox_id}/analyze-logs',
+    summary: 'Analyze the logs of a sandbox',
+    description: `${how} The body may be left out. 400 when there is nothing to analyze.`,
+    scope: 'runs:write',
+    bucket: 'log_analysis',
+    params: org.extend({ sandbox_id: id().describe('The sandbox') }),
+    body: AnalyzeLogsInput,
+    problems: ['quota_exceeded'],
+    response: LogAnalysis,
+  },
+  analyzeAgentRunLogs: {
+    ...v1,
+    tag: 'sandbox',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/analyze-logs',
+    summary: 'Analyze the logs of all sandboxes of a run',
+    description: `${how} The body may be left out. 400 when there is nothing to analyze.`,
+    scope: 'runs:write',
+    bucket: 'log_analysis',
+    params: run,
+    body: AnalyzeLogsInput,
+    problems: ['quota_exceeded'],
+    response: LogAnalysis,
+  },
+  analyzeLogs: {
+    ...v1,
+    tag: 'sandbox',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/sandboxes/analyze-logs',
+    summary: 'Analyze the logs of all sandboxes of an organization or a repository',
+    description: `${how} The body may be left out: then it is about the last day. The same failure of several runs is one finding; \`looked_at\` says what was too much.`,
+    reach: 'filtered',
+    scope: 'runs:write',
+    bucket: 'log_analysis',
+    params: org,
+    body: AnalyzeManyLogsInput,
+    problems: ['quota_exceeded', 'not_found'],
+    response: LogAnalysis,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,152 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: answers are looked into freely
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allLogs, awaitEnd } from '../runs/await-run.ts'
+import { type CheckedApp, startCheckedApp } from '../runs/checked-app.ts'
+import { calls, shell } from '../runs/coding-app.ts'
+import { rows } from '../start-app.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addSandbox, addTenant, type Tenant } from './second-organization.ts'
+
+let app: CheckedApp
+let other: Tenant
+/** Its agent looked for a module that nobody has installed, and its check fails. */
+let run: any
+let logs: any[]
+const MISSING = `node -e 'require("left-pad-zz")'`
+const fail = async () => {
+  app.script = [calls(shell(MISSING)), calls(shell('echo "export const two = 2" >>count.js')), { text: 'Gave up.' }]
+  return app.seen(await app.start())
+}
+beforeAll(async () => {
+  app = await startCheckedApp()
+  other = await addTenant(app)
+  await app.follow({ check_retry_count: 0 })
+  await app.checkBy({ test: 'echo "not ok 1 - counts"; exit 1' })
+  ;({ run, logs } = await fail())
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const post = (path: string, body?: unknown) => app.call('POST', app.at(path), body)
+const analyzeRun = (id: number, body?: unknown) => post(`/agent/run/${id}/analyze-logs`, body)
+const explain = (explanation: string, ...references: object[]) => calls({ name: 'log_explanation', arguments: { explanation, references } })
+const seqOf = (command: string) => logs.find(entry => entry.tool_input?.command === command)?.seq
+
+describe('analyzeAgentRunLogs', () => {
+  test('200: names the cause at once, with its entry, its sandbox and what to do; a run has a model explain it, and says which entries there are not', async () => {
+    const seq = seqOf(MISSING)
+    app.script = [explain(`The module is missing (#${seq}), see #998.`, { agent_run_id: run.id, seq }, { agent_run_id: run.id, seq: 999 })]
+    const asked_before = app.told().length
+    const { status, body } = await analyzeRun(run.id, { prompt: 'Why <b>?' })
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: 'queued', looked_at: { runs: 1, left_out: [] } } })
+    expect(body.findings[0]).toMatchObject({ code: 'node_module_not_found', severity: 'error', agent_run_id: run.id, seq, exit_code: 1 })
+    expect(body.findings[0].url).toBe(`${run.web_url}#e${seq}`)
+    expect(logs[seq - 1].tool_output.output).toContain(body.findings[0].excerpt.split('\n').at(-1))
+    const { items } = (await app.call('GET', app.at(`/sandboxes?agent_run_id=${run.id}`))).body
+    expect(body.findings[0].sandbox_id).toBe(items.find((one: any) => one.kind === 'agent').id)
+    const check = body.findings.find((one: any) => one.code === 'failing_tests')
+    expect(check).toMatchObject({
+      tests: [{ name: 'counts', location: null }],
+      sandbox_id: items.find((one: any) => one.kind === 'check').id,
+    })
+    expect(body.message).toContain('left-pad-zz')
+
+    const ended = await awaitEnd(app, body.agent_run_id)
+    expect(ended).toMatchObject({ status: 'completed', source_type: 'LOG_ANALYSIS', github_pull_requests: [] })
+    expect(ended.result).toContain(`The module is missing ([#${seq}](${run.web_url}#e${seq})), see #998 (there is no such entry).`)
+    expect(ended.result).toContain('Left out, because there are no such entries: #999')
+    expect(ended.result).toContain(body.message)
+    expect(app.told()).toHaveLength(asked_before + 1)
+    expect(app.told().at(-1)).toContain('left-pad-zz')
+    const trace = await allLogs(app, body.agent_run_id)
+    expect(trace.map(entry => entry.tool_name ?? entry.message_type)).toEqual([
+      'USER_MESSAGE',
+      'AGENT_RUN_LINK',
+      'log_analysis',
+      'FINAL_ANSWER',
+    ])
+    expect(trace[0].observation).toMatchObject({ text: 'Why <b>?', source_type: 'LOG_ANALYSIS' })
+    expect(trace[1].observation).toMatchObject({ relation: 'analysis', agent_run_id: run.id })
+    expect(trace[2].tool_output.findings).toEqual(body.findings)
+    const told = await allLogs(app, run.id)
+    expect(told.at(-1)).toMatchObject({
+      message_type: 'AGENT_RUN_LINK',
+      observation: { relation: 'analysis', agent_run_id: body.agent_run_id },
+    })
+  })
+
+  test('200: a model that answers nothing, and none at all: what was found is the result', async () => {
+    app.script = [{ text: 'I would rather talk.' }]
+    const silent = (await analyzeRun(run.id)).body
+    expect((await awaitEnd(app, silent.agent_run_id)).result).toMatch(/^A module is not found: left-pad-zz\./)
+    await app.call('PATCH', app.at(''), { default_model: 'scripted/playbook' })
+    const asked = app.told().length
+    const without = (await analyzeRun(run.id)).body
+    const ended = await awaitEnd(app, without.agent_run_id)
+    expect(ended).toMatchObject({ status: 'completed', model: 'scripted/playbook' })
+    expect(ended.result.startsWith(without.message)).toBe(true)
+    expect(app.told()).toHaveLength(asked)
+  })
+
+  test('400: names the field', async () => {
+    expectProblem(await analyzeRun(run.id, { prompt: '' }), 400, 'body.prompt')
+    expectProblem(await analyzeRun(other.run_id), 404)
+  })
+})
+
+describe('analyzeSandboxLogs', () => {
+  test('200: without a body and without a Content-Type, as published clients send it, and about this sandbox alone', async () => {
+    const { items } = (await app.call('GET', app.at(`/sandboxes?agent_run_id=${run.id}`))).body
+    const of = async (kind: string) => (await post(`/sandbox/${items.find((one: any) => one.kind === kind).id}/analyze-logs`)).body
+    const [agent, check] = [await of('agent'), await of('check')]
+    expect(agent.findings.map((one: any) => one.code)).toContain('node_module_not_found')
+    expect(agent.findings.map((one: any) => one.code)).not.toContain('failing_tests')
+    expect(check.findings.map((one: any) => one.code)).toEqual(['failing_tests', 'command_failed'])
+    expect((await awaitEnd(app, check.agent_run_id)).status).toBe('completed')
+  })
+
+  test('400: nothing went on in it', async () => {
+    const id = await addSandbox(app.db, { organization_id: app.org_id, run_id: run.id })
+    expectProblem(await post(`/sandbox/${id}/analyze-logs`), 400, 'path.sandbox_id')
+    await rows(app, 'delete from sandboxes where id = $1', [id])
+  })
+
+  test("404: none, and another organization's as one that never was", async () => {
+    const [never, foreign] = [await post('/sandbox/424242/analyze-logs'), await post(`/sandbox/${other.sandbox_id}/analyze-logs`)]
+    expectProblem(never, 404)
+    expect([foreign.status, foreign.body.detail]).toEqual([never.status, never.body.detail])
+  })
+})
+
+describe('analyzeLogs', () => {
+  test('200: the same failure of several runs is one finding, of the last day where nothing is said, and of no analysis', async () => {
+    await app.call('PATCH', app.at(''), { default_model: 'openai-compatible/fake' })
+    const again = await fail()
+    await app.call('PATCH', app.at(''), { default_model: 'scripted/playbook' })
+    const { status, body } = await post('/sandboxes/analyze-logs')
+    expect({ status, looked_at: body.looked_at }).toMatchObject({ status: 200, looked_at: { runs: 2, left_out: [] } })
+    const [first] = body.findings
+    expect(first).toMatchObject({ code: 'node_module_not_found', agent_run_id: again.run.id, agent_run_ids: [run.id], count: 2 })
+    expect(first.message).toMatch(/\(in 2 runs\)$/)
+    const ended = await awaitEnd(app, body.agent_run_id)
+    expect(ended).toMatchObject({ status: 'completed', source_type: 'LOG_ANALYSIS' })
+    const of_one = await post('/sandboxes/analyze-logs', { repo_id: app.repo_id, from: new Date(Date.now() - 3_600_000).toISOString() })
+    expect(of_one.body.looked_at.runs).toBe(2)
+  })
+
+  test('400: names the field, also where there is nothing', async () => {
+    const wrong = async (body: object, field: string) => expectProblem(await post('/sandboxes/analyze-logs', body), 400, `body.${field}`)
+    await wrong({ from: 'yesterday' }, 'from')
+    await wrong({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'from')
+    await wrong({ from: '2026-01-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }, 'from')
+    await wrong({ from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' }, 'from')
+  })
+
+  test("404: another organization's repository", async () =>
+    void expectProblem(await post('/sandboxes/analyze-logs', { repo_id: other.repo_id }), 404))
+
+  test('402: the quota of the organization holds for analyses too', async () => {
+    await app.call('PATCH', app.at(''), { runs_per_month: 1 })
+    expectProblem(await analyzeRun(run.id), 402)
+    await app.call('PATCH', app.at(''), { runs_per_month: null })
+  })
+})
