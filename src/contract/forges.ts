@@ -65,6 +65,7 @@ export const ForgeConnection = z
     problem: z.string().nullable().describe('Why it did not'),
     webhook_url: z.string().describe('Where the forge is to send its webhooks'),
     webhook_secret: z.string().nullable().describe('What they are to be signed with: shown when it was just made, and never again'),
+    last_used_at: z.iso.datetime().nullable().describe('When something was asked of it last, within a minute; null: never'),
     updated_at: z.iso.datetime().describe('When it was set'),
     updated_by: z.int().describe('The user who set it; runs that people start from the forge are theirs'),
   })
@@ -74,7 +75,7 @@ export const ForgeConnection = z
       {
         ...{ id: 3, kind: 'github', url: GITHUB, auth: 'token', login: 'careful-bot', app_id: null, app_slug: null, installation_id: null },
         ...{ active: true, problem: null, webhook_url: 'https://agents.example.org/hooks/github/3', webhook_secret: null },
-        ...{ updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+        ...{ last_used_at: '2026-11-20T10:31:12.000Z', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
       },
     ],
   })

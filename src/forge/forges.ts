@@ -2,7 +2,7 @@ import { type ForgeRepository, repositoryOn } from '../core/forge-address.ts'
 import { type ForgeSecrets, openForgeSecrets } from '../core/forge-secrets.ts'
 import type { Sealer } from '../core/sealing.ts'
 import type { Db } from '../store/database.ts'
-import { type ForgeRow, listForges } from '../store/forges.ts'
+import { type ForgeRow, listForges, recordForgeUse } from '../store/forges.ts'
 import type { PlainFetch } from './bound-fetch.ts'
 import { giteaForge } from './gitea/gitea.ts'
 import { type ConvertedApp, convertManifest } from './github/app-manifest.ts'
@@ -33,6 +33,8 @@ export type Forges = {
 
 type Deps = { db: Db; sealer: Sealer; fetch(organization_id: number): PlainFetch; user_agent: string }
 
+/** More often nobody needs to know when a connection was used. */
+const USED_MS = 60_000
 /** More connections than anybody works with at a time; their tokens are made anew when they are needed again. */
 const MOST_OPEN = 500
 
@@ -61,7 +63,9 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
     if (repository.kind === 'local') return null
     for (const row of await listForges(db, repository.organization_id)) {
       const found = repositoryOn(row.url, repository)
-      if (found !== null) return { row, repository: found }
+      if (found === null) continue
+      if (row.used_at === null || Date.now() - row.used_at.getTime() > USED_MS) await recordForgeUse(db, row.organization_id, row.id)
+      return { row, repository: found }
     }
     return null
   }

@@ -47,7 +47,7 @@ export function forgeConnection(ctx: Pick<Context, 'base_url'>, row: ForgeRow, w
   return {
     ...{ id, kind, url, auth, login, app_id, app_slug, installation_id, problem },
     ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/${kind}/${id}`, webhook_secret },
-    ...{ updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
+    ...{ last_used_at: row.used_at?.toISOString() ?? null, updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
   }
 }
 

@@ -15,11 +15,13 @@ export type ForgeRow = {
   key_id: string
   sealed: Buffer
   problem: string | null
+  /** Within a minute; null: never. */
+  used_at: Date | null
   updated_at: Date
   updated_by: number
 }
 const columns =
-  'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, updated_at, updated_by'
+  'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, used_at, updated_at, updated_by'
 
 /** Oldest first. */
 export async function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
@@ -48,7 +50,7 @@ export async function nextForgeId(db: Db): Promise<number> {
 }
 
 /** `id`: a number that was given to it before; absent: the next one. */
-export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'updated_at' | 'updated_by'> & {
+export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'updated_at' | 'updated_by'> & {
   id?: number
   secrets: Sealed
   user_id: number
@@ -90,6 +92,15 @@ export async function recordForgeProblem(db: Db, organization_id: number, id: nu
     name: 'record_forge_problem',
     text: 'update forges set problem = $3 where organization_id = $1 and id = $2 and problem is distinct from $3',
     values: [organization_id, id, problem],
+  })
+}
+
+/** Something is asked of it, by whichever process. */
+export async function recordForgeUse(db: Db, organization_id: number, id: number): Promise<void> {
+  await db.query({
+    name: 'record_forge_use',
+    text: 'update forges set used_at = now() where organization_id = $1 and id = $2',
+    values: [organization_id, id],
   })
 }
 

@@ -62,6 +62,12 @@ const create = createRoute({
   component: lazyRouteComponent(() => import('./pages/new-run.tsx'), 'NewRunPage'),
 })
 
+const forges = createRoute({
+  getParentRoute: () => app,
+  path: '/forges',
+  component: lazyRouteComponent(() => import('./pages/forges.tsx'), 'ForgesPage'),
+})
+
 const trace = createRoute({
   getParentRoute: () => app,
   path: '/agent/trace/$id',
@@ -71,7 +77,7 @@ const trace = createRoute({
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, reference, app.addChildren([list, create, trace])]),
+    routeTree: root.addChildren([signIn, reference, app.addChildren([list, create, forges, trace])]),
     context: { queries },
     // Addresses are made to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import type { ForgeConnection } from '../../../src/contract/forges.ts'
 import type { RunStatus } from '../../../src/contract/runs.ts'
 import { call } from './call.ts'
 import { ProblemError, problemOf, unreachable } from './problem.ts'
@@ -17,6 +18,9 @@ export const createQueryClient = (queryCache: QueryCache) =>
       },
     },
   })
+
+/** As the list of integrations has it. */
+export type Connection = Omit<ForgeConnection, 'webhook_secret'>
 
 export type RunFilter = { status?: RunStatus; repo_id?: number; q?: string; tag?: string; archived?: boolean }
 
@@ -159,4 +163,15 @@ export const readinessQuery = queryOptions({
   },
   refetchInterval: 30_000,
   retry: false,
+})
+
+/** What the organization is connected to. A person may be on their way through a page of the forge, so coming back asks again. */
+export const forgesQuery = queryOptions({
+  queryKey: ['forges'],
+  queryFn: async ({ signal }) => {
+    const { integrations } = await call('listIntegrations', { signal })
+    return integrations.map(({ metadata }) => metadata as Connection)
+  },
+  staleTime: 0,
+  refetchOnWindowFocus: true,
 })

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouter } from '@tanstack/react-router'
-import { BookOpen, LogOut, Plus } from 'lucide-react'
+import { BookOpen, LogOut, Plug, Plus } from 'lucide-react'
 import { meQuery, organizationsQuery, readinessQuery } from '../api/queries.ts'
 import { session } from '../api/session.ts'
 import { visible } from '../text/visible.ts'
@@ -32,6 +32,9 @@ export function AppShell() {
         <div className="flex-1" />
         <Link to="/new" search={{}} className={buttonLook('primary', 'mr-1')}>
           <Plus aria-hidden className="size-4" /> New run
+        </Link>
+        <Link to="/forges" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="Forges" data-hint="Forges: GitHub, Gitea">
+          <Plug aria-hidden className="size-4" />
         </Link>
         <Link to="/docs" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="API reference" data-hint="API reference">
           <BookOpen aria-hidden className="size-4" />

@@ -7,6 +7,12 @@ export function useRepositoryReason(): string | null {
   return me?.role === 'READER' || me?.role === 'MEMBER' ? `Your role, ${me.role}, may not change repositories` : null
 }
 
+/** Why this user may not change what the organization is connected to, or null. */
+export function useAdminReason(): string | null {
+  const me = useQuery(meQuery).data
+  return me === undefined || me.role === 'ADMIN' ? null : `Your role, ${me.role}, may look at connections but not change them`
+}
+
 /** Why this user may not change anything, or null. The service decides; this only says it beforehand. */
 export function useReadOnlyReason(): string | null {
   const me = useQuery(meQuery).data

@@ -1,0 +1,101 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+import { startChromium, visit } from './visit.ts'
+
+let app: App
+let browser: Browser
+let github: FakeGitHub
+beforeAll(async () => {
+  ;[app, browser, github] = await Promise.all([
+    startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }),
+    startChromium(),
+    startFakeGitHub(),
+  ])
+})
+afterAll(async () => {
+  expect(github.mistakes).toEqual([])
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+  await github[Symbol.asyncDispose]()
+})
+
+test('GitHub is connected by a token: one that it refuses says why, one that works says who it is, and disconnected it is gone', async () => {
+  await using someone = await visit(browser, app, { accept: /status of 400/ })
+  const { page } = someone
+  await page.getByRole('link', { name: 'Forges' }).click()
+  await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
+  const form = page.getByRole('form', { name: 'Connect by a token' })
+  const [address, token, connect] = [form.getByLabel('Address'), form.getByLabel('Token'), form.getByRole('button', { name: 'Connect' })]
+  expect(await address.inputValue()).toBe('https://github.com')
+  expect(await connect.getAttribute('aria-description')).toBe('Give a token first')
+  await address.fill(`${github.url}/with/a/path`)
+  await token.fill('wrong')
+  await connect.click()
+  await form.getByText('must be the address of the forge itself').waitFor()
+  await address.fill(github.url)
+  await connect.click()
+  const item = page.getByRole('region', { name: 'Connections' }).getByRole('listitem', { name: github.url })
+  await item.getByText('Not working', { exact: true }).waitFor()
+  await item.getByText('GitHub answered 401: Bad credentials').waitFor()
+  await form.getByText('which is not shown again').waitFor()
+  expect(await token.inputValue()).toBe('')
+
+  await token.fill(github.token)
+  await connect.click()
+  await item.getByText('Working', { exact: true }).waitFor()
+  await item.getByText('By a token, as agent-bot · not used yet').waitFor()
+  await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${github.url}/acme/app.git` })
+  await rows(app, 'update forges set used_at = now()')
+  await someone.open('/forges')
+  await item.getByText('last used').waitFor()
+  await item.getByRole('button', { name: 'Disconnect' }).click()
+  await item.getByRole('button', { name: 'Keep it' }).click()
+  await item.getByRole('button', { name: 'Disconnect' }).click()
+  await item.getByRole('button', { name: 'Disconnect now' }).click()
+  await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
+  expect(await rows(app, 'select 1 from forges')).toEqual([])
+})
+
+test('an app is made by way of GitHub, and is connected when the person comes back; Gitea asks for its address', async () => {
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open('/forges')
+  const form = page.getByRole('form', { name: 'Make a GitHub App' })
+  await form.getByLabel('Address of GitHub').fill(github.url)
+  await form.getByLabel('Organization there').fill('acme')
+  await form.getByRole('button', { name: 'Make an app' }).click()
+  const link = form.getByRole('link', { name: 'Go on at GitHub' })
+  const state = new URL((await link.getAttribute('href')) ?? '').searchParams.get('state') ?? ''
+  const back = new URLSearchParams({ state, code: 'code-of-the-manifest' })
+  expect((await fetch(`${app.base_url}/hooks/github-app/callback?${back}`)).status).toBe(200)
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+  const item = page.getByRole('listitem', { name: github.url })
+  await item.getByText('By an app, as careful-agent[bot] · not used yet').waitFor()
+
+  const by_token = page.getByRole('form', { name: 'Connect by a token' })
+  await by_token.getByLabel('Forge').selectOption('gitea')
+  expect(await by_token.getByLabel('Address').inputValue()).toBe('')
+  expect(await by_token.getByRole('button').getAttribute('aria-description')).toBe('Say where it is first')
+})
+
+test('who is no ADMIN sees what is connected, and why they may not change it', async () => {
+  await rows(app, `update memberships set role = 'MEMBER'`)
+  try {
+    await using someone = await visit(browser, app)
+    const { page } = someone
+    await someone.open('/forges')
+    const why = 'Your role, MEMBER, may look at connections but not change them'
+    await page.getByText(`${why}.`).waitFor()
+    for (const name of ['Disconnect', 'Connect', 'Make an app']) {
+      const button = page.getByRole('button', { name, exact: true })
+      await button.click({ force: true })
+      expect([await button.getAttribute('aria-disabled'), await button.getAttribute('aria-description')]).toEqual(['true', why])
+    }
+    expect(await page.getByRole('form', { name: 'Connect by a token' }).getByLabel('Token').isDisabled()).toBe(true)
+    expect(await rows(app, 'select url from forges')).toEqual([{ url: github.url }])
+  } finally {
+    await rows(app, `update memberships set role = 'ADMIN'`)
+  }
+})

@@ -1,0 +1,62 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Connection, forgesQuery } from '../../api/queries.ts'
+import { moment } from '../../text/format.ts'
+import { visible } from '../../text/visible.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { useAdminReason } from '../permission.ts'
+import { forgeKinds } from './forge-kinds.ts'
+
+/** One connection: who we are there, whether it works, and its end. */
+export function ForgeItem({ connection }: { connection: Connection }) {
+  const { kind, url, auth, login, active, problem, last_used_at, webhook_url } = connection
+  const queries = useQueryClient()
+  const forbidden = useAdminReason()
+  const [asked, setAsked] = useState(false)
+  const end = useMutation({
+    mutationFn: () => forgeKinds[kind].disconnect(url),
+    onSettled: () => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }),
+  })
+  return (
+    <li className="rounded-lg border border-line bg-surface px-3 py-2.5" aria-label={visible(url)}>
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="min-w-0 font-medium [overflow-wrap:anywhere]">{visible(url)}</span>
+        <Badge>{forgeKinds[kind].name}</Badge>
+        <Badge tone={active ? 'ok' : 'bad'}>{active ? 'Working' : 'Not working'}</Badge>
+        <span className="flex-1" />
+        {!asked && (
+          <Button reason={forbidden} onClick={() => setAsked(true)}>
+            Disconnect
+          </Button>
+        )}
+        {asked && (
+          <>
+            <Button variant="danger" busy={end.isPending} onClick={() => end.mutate()}>
+              Disconnect now
+            </Button>
+            <Button variant="quiet" onClick={() => setAsked(false)}>
+              Keep it
+            </Button>
+          </>
+        )}
+      </div>
+      <p className="mt-1 text-muted text-xs">
+        {auth === 'app' ? 'By an app' : 'By a token'}
+        {login !== null && `, as ${visible(login)}`} · {last_used_at === null ? 'not used yet' : `last used ${moment(last_used_at)}`}
+      </p>
+      {problem !== null && <p className="mt-1 text-bad text-xs [overflow-wrap:anywhere]">{visible(problem)}</p>}
+      <p className="mt-1 flex flex-wrap items-center gap-1 text-2xs text-faint">
+        Webhook <code className="font-mono [overflow-wrap:anywhere]">{visible(webhook_url)}</code>
+        <CopyButton label="Copy the address of the webhook" text={() => webhook_url} />
+      </p>
+      {asked && <p className="mt-1 text-muted text-xs">Its credentials are forgotten. Pull requests that were made there stay.</p>}
+      {end.isError && (
+        <p role="alert" className="mt-1 text-bad text-xs">
+          {visible(end.error.message)}
+        </p>
+      )}
+    </li>
+  )
+}
