@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { id } from './decimal.ts'
+import { id, moment } from './decimal.ts'
 import { pageOf, pageQuery } from './page.ts'
-import { exampleMessage, WebhookEventName, WebhookMessage, webhook_events } from './webhook-messages.ts'
+import { exampleMessage, WebhookDeletion, WebhookEventName, WebhookMessage, webhook_events } from './webhook-messages.ts'
 
 const time = z.iso.datetime()
 const delivery_states = ['pending', 'delivered', 'failed'] as const
@@ -9,7 +9,7 @@ const delivery_states = ['pending', 'delivered', 'failed'] as const
 const delivery = {
   id: z.int().describe('The delivery; later ones have larger numbers'),
   organization_id: z.int().describe('Whose it is'),
-  agent_run_id: z.int().describe('The run that it tells of'),
+  agent_run_id: z.int().describe('The run that it tells of, which may be deleted'),
   event_seq: z.int().describe('Place of the event among those of the organization'),
   type: WebhookEventName,
   message_id: z.string().describe('`webhook-id` of every attempt: what a receiver knows the message by'),
@@ -53,7 +53,7 @@ export const WebhookAttempt = z
 export const WebhookDeliveryDetail = z
   .object({
     ...delivery,
-    message: WebhookMessage.describe('What is sent'),
+    message: z.union([WebhookMessage, WebhookDeletion]).describe('What is sent'),
     log: z.array(WebhookAttempt).describe('Its newest 100 attempts, in their order'),
   })
   .meta({
@@ -100,3 +100,28 @@ export const ListDeliveriesQuery = z.object({
   agent_run_id: id().optional().describe('Only of this run'),
 })
 export type ListDeliveriesQuery = z.output<typeof ListDeliveriesQuery>
+
+const most_redelivered = 1_000
+const bound = (about: string) => moment().nullish().describe(about)
+
+export const RedeliverFailedInput = z
+  .object({
+    since: bound('Only those whose event was then or later'),
+    until: bound('Only those whose event was earlier'),
+    type: z
+      .enum(webhook_events, { error: `must be one of ${webhook_events.join(', ')}` })
+      .nullish()
+      .describe('Only of this event'),
+    limit: z.int().min(1).max(most_redelivered).default(most_redelivered).describe('How many at most, the earliest first'),
+  })
+  .meta({ id: 'RedeliverFailedRequest', examples: [{ since: '2026-11-20T10:00:00.000Z', until: '2026-11-20T12:00:00.000Z' }] })
+export type RedeliverFailedInput = z.output<typeof RedeliverFailedInput>
+
+export const RedeliveredFailed = z
+  .object({
+    queued: z.int().describe('How many are sent again'),
+    remaining: z.int().describe('How many more there are, beyond `limit` or what the queue takes: ask again later'),
+    without_recipient: z.int().describe('How many stay as they are, because nobody is told of them any more'),
+  })
+  .meta({ id: 'RedeliveredFailedResponse', examples: [{ queued: 1_000, remaining: 212, without_recipient: 3 }] })
+export type RedeliveredFailed = z.output<typeof RedeliveredFailed>

@@ -3,12 +3,18 @@ import { exampleRun } from './example-run.ts'
 import { AgentRun, WaitingOn } from './runs.ts'
 
 /** Kinds of events that go out. Each tells of one event of the organization, and no event is told twice under two names. */
-export const webhook_events = ['agent_run.created', 'agent_run.status', 'agent_run.finished', 'agent_run.pull_request'] as const
+export const webhook_events = [
+  'agent_run.created',
+  'agent_run.status',
+  'agent_run.finished',
+  'agent_run.pull_request',
+  'agent_run.deleted',
+] as const
 export type WebhookEvent = (typeof webhook_events)[number]
 export const WebhookEventName = z.enum(webhook_events).meta({
   id: 'WebhookEvent',
   description:
-    '`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it is not over. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed',
+    '`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it is not over. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed. `agent_run.deleted`: it was deleted',
 })
 
 /** How much of a run's answer and of an error is sent; the whole is at the run. */
@@ -42,10 +48,10 @@ const run = AgentRun.pick({
   web_url: true,
 })
 
-/** The body of a webhook. Under `data`, what has a name of the run object has its meaning. */
+/** The body of a webhook but for deletions. Under `data`, what has a name of the run object has its meaning. */
 export const WebhookMessage = z
   .object({
-    type: WebhookEventName,
+    type: WebhookEventName.exclude(['agent_run.deleted']).describe('What happened'),
     timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
     data: run
       .extend({
@@ -100,3 +106,24 @@ export const exampleMessage = {
     web_url: exampleRun.web_url,
   },
 }
+
+/** What is left to say of a run that is deleted. */
+export const WebhookDeletion = z
+  .object({
+    type: z.literal('agent_run.deleted').describe('What happened'),
+    timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
+    data: z
+      .object({
+        agent_run_id: z.int().describe('The run that there is no more'),
+        organization_id: z.int().describe('Whose it was'),
+        event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
+        repo_id: z.int().nullable().describe('The repository that it was for'),
+        change: z
+          .object({ user_id: z.int().nullable().describe('Who deleted it; null: it was kept for as long as runs are') })
+          .describe('What the event says besides'),
+        web_url: z.string().describe('Where it was looked at'),
+      })
+      .describe('What is left to say of it'),
+  })
+  .meta({ id: 'WebhookDeletion' })
+export type WebhookDeletion = z.output<typeof WebhookDeletion>

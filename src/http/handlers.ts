@@ -56,7 +56,7 @@ import { stopRun } from '../service/stop-run.ts'
 import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
 import { getUsage } from '../service/usage.ts'
 import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/users.ts'
-import { getWebhookDelivery, listWebhookDeliveries, redeliverWebhook } from '../service/webhook-deliveries.ts'
+import { getWebhookDelivery, listWebhookDeliveries, redeliverFailedWebhooks, redeliverWebhook } from '../service/webhook-deliveries.ts'
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
@@ -214,6 +214,7 @@ export const handlers: Handlers = {
   testWebhook: (ctx, { body }) => testWebhook(ctx, body.url),
   listWebhookDeliveries: (ctx, { query }) => listWebhookDeliveries(ctx, query),
   getWebhookDelivery: (ctx, { params }) => getWebhookDelivery(ctx, params.delivery_id),
+  redeliverFailedWebhooks: (ctx, { body }) => redeliverFailedWebhooks(ctx, body),
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),

@@ -1,9 +1,7 @@
 import { isTerminal } from '../core/run-status.ts'
 import { ServiceError } from '../core/service-error.ts'
-import { deleteRun as deleteRunRow } from '../store/deletions.ts'
-import { insertEvent } from '../store/events.ts'
 import { notifyRun } from '../store/notify.ts'
-import { deleteFirstEntries, LONG_TRACE } from '../store/retention.ts'
+import { deleteEndedRuns, deleteFirstEntries, LONG_TRACE } from '../store/retention.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 import { requireLockedRun } from './runs.ts'
@@ -15,8 +13,7 @@ export async function deleteRun(ctx: Context, run_id: number): Promise<{ id: num
     if (!isTerminal(run.status))
       throw new ServiceError('invalid_transition', `The run is ${run.status}; it can be deleted when it has ended. Stop it first.`)
     if (run.total_logs > LONG_TRACE) while ((await deleteFirstEntries(tx, ctx.organization_id, run_id, LONG_TRACE)) > 0);
-    await deleteRunRow(tx, ctx.organization_id, run_id)
-    await insertEvent(tx, ctx.organization_id, null, 'agent_run.deleted', { agent_run_id: run_id, user_id: ctx.actor.user_id })
+    await deleteEndedRuns(tx, ctx.organization_id, [run_id], ctx.actor.user_id)
     await audit(tx, ctx, 'run.deleted', { type: 'run', id: run_id }, { title: run.title, user_id: run.user_id, status: run.status })
     await notifyRun(tx, ctx.organization_id, run_id)
     return { id: run_id, deleted: true as const }

@@ -1,5 +1,11 @@
-import type { ListDeliveriesQuery, WebhookDelivery, WebhookDeliveryDetail } from '../contract/webhook-deliveries.ts'
-import type { WebhookEvent, WebhookMessage } from '../contract/webhook-messages.ts'
+import type {
+  ListDeliveriesQuery,
+  RedeliveredFailed,
+  RedeliverFailedInput,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+} from '../contract/webhook-deliveries.ts'
+import type { WebhookDeletion, WebhookEvent, WebhookMessage } from '../contract/webhook-messages.ts'
 import { parseJsonExactly } from '../core/json-text.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
@@ -13,6 +19,7 @@ import {
   listAttempts,
   listDeliveries,
   requeueDelivery,
+  requeueFailed,
   type WholeDeliveryRow,
 } from '../store/webhook-ledger.ts'
 import { holdEvents, restWebhook } from '../store/webhook-outcomes.ts'
@@ -39,7 +46,7 @@ export async function getWebhookDelivery(ctx: Context, delivery_id: number): Pro
   const log = await listAttempts(ctx.db, ctx.organization_id, row.id, ATTEMPTS)
   return {
     ...deliveryObject(row),
-    message: parseJsonExactly(text) as WebhookMessage,
+    message: parseJsonExactly(text) as WebhookMessage | WebhookDeletion,
     log: log.map(attempt => ({
       ...attempt,
       url: attempt.url || null,
@@ -60,6 +67,20 @@ export async function redeliverWebhook(ctx: Context, delivery_id: number): Promi
       await audit(tx, ctx, 'webhook.redelivered', { type: 'webhook', id: 'agent-run' }, { delivery_id: row.id, agent_run_id: row.run_id })
     }
     return deliveryObject(await requireDelivery(ctx, tx, delivery_id))
+  })
+}
+
+/** Puts what failed into the queue again, the earliest first, and says how much is left. */
+export async function redeliverFailedWebhooks(ctx: Context, input: RedeliverFailedInput): Promise<RedeliveredFailed> {
+  const { limit, since, until, type = null } = input
+  const time = (text: string | null | undefined) => (text == null ? null : new Date(text))
+  return ctx.db.transaction(async tx => {
+    await holdEvents(tx, ctx.organization_id)
+    const filter = { since: time(since), until: time(until), type }
+    const { queued, own, left, without } = await requeueFailed(tx, ctx.organization_id, filter, limit)
+    if (own > 0) await restWebhook(tx, ctx.organization_id, 0)
+    if (queued > 0) await audit(tx, ctx, 'webhook.redelivered', { type: 'webhook', id: 'agent-run' }, { count: queued, since, until })
+    return { queued, remaining: left, without_recipient: without }
   })
 }
 

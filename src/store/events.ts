@@ -20,8 +20,8 @@ export type EventRow = { seq: number; run_id: number | null; type: EventType; bo
 export async function insertEvent(
   db: Db,
   organization_id: number,
-  run_id: number | null,
-  type: EventType,
+  run_id: number,
+  type: Exclude<EventType, 'agent_run.deleted'>,
   body: Record<string, unknown>,
 ): Promise<number> {
   const { rows } = await db.query<{ seq: number; reported: boolean }>({
@@ -35,7 +35,7 @@ export async function insertEvent(
   })
   const { seq, reported } = only(rows)
   const told_as = webhookEventOf(type, body)
-  if (reported && run_id !== null && told_as !== null)
+  if (reported && told_as !== null)
     await insertDeliveries(db, organization_id, run_id, { seq, type: told_as, change: JSON.stringify(body) })
   return seq
 }

@@ -1,4 +1,5 @@
 import { type Db, only } from './database.ts'
+import { tell_of_deletions, wake_deliverers } from './webhook-deliveries.ts'
 
 // Any number: what matters is that every process that removes old runs of this database asks for the same lock.
 const LOCK = 4_600_002
@@ -38,27 +39,32 @@ export async function lockExpiredRuns(tx: Db, organization_id: number, ids: numb
   return rows
 }
 
-/** Removes runs that have ended with all that belongs to them, and tells it as events. Their usage stays in the ledger. Answers how many there were. */
-export async function deleteEndedRuns(tx: Db, organization_id: number, ids: number[]): Promise<number> {
-  const { rowCount } = await tx.query({
+/**
+ * Removes runs that have ended with their traces, journals, messages, events, changes and artifacts, and tells it as events, to their webhooks too:
+ * of what was in them nothing but where they were reported. Their children and pull requests stay, and their usage; their folders are left to
+ * the sweep of the machine that has them. Answers how many there were. `user_id` null: they were kept long enough.
+ */
+export async function deleteEndedRuns(tx: Db, organization_id: number, ids: number[], user_id: number | null): Promise<number> {
+  const { rows } = await tx.query<{ gone: number }>({
     name: 'delete_ended_runs',
     text: `with gone as (
         delete from runs where organization_id = $1 and id = any($2::bigint[]) and status in ('completed', 'failed', 'cancelled')
-        returning id, workspace, workspace_host
+        returning id, workspace, workspace_host, repository_id, webhooks
       ), left_over as (
         insert into leftover_workspaces (organization_id, run_id, workspace, host)
         select $1, id, workspace, workspace_host from gone where workspace is not null and workspace_host is not null
       ), place as (
         update organizations set event_seq = event_seq + (select count(*) from gone) where id = $1 and exists (select from gone) returning event_seq
+      ), placed as (
+        select gone.*, place.event_seq + 1 - row_number() over (order by gone.id desc) as seq from gone, place
       ), told as (
         insert into events (organization_id, seq, run_id, type, body)
-        select $1, place.event_seq + 1 - row_number() over (order by gone.id desc), null, 'agent_run.deleted',
-          json_build_object('agent_run_id', gone.id, 'user_id', null)::text from gone, place
-      )
-      select id from gone`,
-    values: [organization_id, ids],
+        select $1, seq, null, 'agent_run.deleted', json_build_object('agent_run_id', id, 'user_id', $3::bigint)::text from placed
+      ), ${tell_of_deletions}
+      select (select count(*) from gone) as gone, (${wake_deliverers})`,
+    values: [organization_id, ids, user_id],
   })
-  return rowCount ?? 0
+  return only(rows).gone
 }
 
 /** Of how many entries a run is too long to be removed by one statement, which a million would make last for more than it may. */

@@ -28,6 +28,32 @@ const message = `json_build_object('agent_run_id', r.id, 'organization_id', r.or
     from (select * from pull_requests where organization_id = r.organization_id and run_id = r.id order by id limit ${message_limits.pull_requests}) p),
   'change', $5::json)`
 
+const full_up = `full_up as (select own, (select count(*) from (select from webhook_deliveries
+          where organization_id = $1 and state = 'pending' and (url is null) = own limit ${MOST_PENDING}) waiting) >= ${MOST_PENDING} as yes
+        from (values (true), (false)) as kind (own))`
+/** Of a delivery that is about to be queued: `first` says whether it is due, and not behind another one. */
+const as_queued = (
+  first: string,
+) => `case when full_up.yes then 'failed' else 'pending' end, case when full_up.yes then 'the queue is full' end,
+          case when full_up.yes then now() end, case when not full_up.yes and ${first} then now() end,
+          now() + make_interval(secs => ${GIVE_UP_SECONDS})`
+
+/** Of runs that are deleted in the same statement, `placed`, with the `seq` of the event: nothing of them waits that would come first. */
+export const tell_of_deletions = `${full_up}, told_to as (
+        select placed.id, null::text as url from placed, webhooks w where placed.webhooks is null and w.organization_id = $1 and w.enabled
+          and (w.events is null or 'agent_run.deleted' = any(w.events))
+        union
+        select placed.id, target ->> 'url' from placed, json_array_elements(placed.webhooks::json) target
+          where target -> 'events' is null or exists (select from json_array_elements_text(target -> 'events') e where e = 'agent_run.deleted')
+      ), queued as (
+        insert into webhook_deliveries (organization_id, deleted_run_id, deleted_run_repository_id, deleted_run_webhooks, url, event_seq, type, body,
+          state, error, finished_at, next_attempt_at, give_up_at)
+        select $1, placed.id, placed.repository_id, case when told_to.url is not null then placed.webhooks end, told_to.url, placed.seq, 'agent_run.deleted',
+          json_build_object('agent_run_id', placed.id, 'organization_id', $1::bigint, 'event_seq', placed.seq, 'repo_id', placed.repository_id,
+            'change', json_build_object('user_id', $3::bigint))::text, ${as_queued('true')}
+        from placed join told_to using (id) join full_up on full_up.own = (told_to.url is null) returning 1)`
+export const wake_deliverers = `select pg_notify('${channels.webhook}', '') from queued limit 1`
+
 /**
  * Puts an event into the queue of every webhook that is told of it, in the transaction of the event: those of the run, or else the
  * organization's. Behind an earlier one of the same run and place it waits for that one. To be called while the event's transaction holds the
@@ -49,18 +75,12 @@ export async function insertDeliveries(
         select target ->> 'url' from r, json_array_elements(r.webhooks::json) target
           where target -> 'events' is null or exists (select from json_array_elements_text(target -> 'events') e where e = $4)
       ),
-      full_up as (select own, (select count(*) from (select from webhook_deliveries
-          where organization_id = $1 and state = 'pending' and (url is null) = own limit ${MOST_PENDING}) waiting) >= ${MOST_PENDING} as yes
-        from (values (true), (false)) as kind (own)),
+      ${full_up},
       added as (
         insert into webhook_deliveries as d (organization_id, run_id, url, event_seq, type, body, state, error, finished_at, next_attempt_at, give_up_at)
         select $1, $2, told.url, $3, $4, ${message}::text,
-          case when full_up.yes then 'failed' else 'pending' end,
-          case when full_up.yes then 'the queue is full' end,
-          case when full_up.yes then now() end,
-          case when not full_up.yes and not exists (select from webhook_deliveries b where b.organization_id = $1 and b.run_id = $2
-            and b.url is not distinct from told.url and b.state = 'pending') then now() end,
-          now() + make_interval(secs => ${GIVE_UP_SECONDS})
+          ${as_queued(`not exists (select from webhook_deliveries b where b.organization_id = $1 and b.run_id = $2
+            and b.url is not distinct from told.url and b.state = 'pending')`)}
         from r, told join full_up on full_up.own = (told.url is null) returning d.id)
       select pg_notify('${channels.webhook}', '') from added limit 1`,
     values: [organization_id, run_id, event.seq, event.type, event.change],
@@ -125,12 +145,12 @@ export async function claimDeliveries(db: Db, most: number, failures_to_rest: nu
         update webhook_deliveries d set epoch = epoch + 1, attempts = attempts + 1, tries = tries + 1,
           lease_until = now() + make_interval(secs => ${ATTEMPT_LEASE_SECONDS})
         from taken where d.organization_id = taken.organization_id and d.id = taken.id
-        returning d.organization_id, d.id, d.run_id, d.url, d.message_id, d.type, d.body, d.created_at, d.epoch, d.attempts as n, d.tries
+        returning d.organization_id, d.id, coalesce(d.run_id, d.deleted_run_id) as run_id, d.deleted_run_repository_id, d.deleted_run_webhooks, d.url, d.message_id, d.type, d.body, d.created_at, d.epoch, d.attempts as n, d.tries
       ), begun as (
         insert into webhook_attempts (organization_id, delivery_id, n) select organization_id, id, n from claimed
       )
-      select c.*, r.repository_id, r.webhooks as run_targets from claimed c
-        join runs r on r.organization_id = c.organization_id and r.id = c.run_id order by c.created_at, c.id`,
+      select c.*, coalesce(r.repository_id, c.deleted_run_repository_id) as repository_id, coalesce(r.webhooks, c.deleted_run_webhooks) as run_targets
+      from claimed c left join runs r on r.organization_id = c.organization_id and r.id = c.run_id order by c.created_at, c.id`,
     values: [most, failures_to_rest],
   })
   return rows

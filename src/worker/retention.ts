@@ -61,7 +61,7 @@ async function removeBatch(deps: Pick<WorkerDeps, 'db' | 'log'>, { organization_
     const [first] = ids
     if (first === undefined) return []
     for (const run of locked) if (run.entries > LONG_TRACE) while ((await deleteFirstEntries(tx, organization_id, run.id, LONG_TRACE)) > 0);
-    await deleteEndedRuns(tx, organization_id, ids)
+    await deleteEndedRuns(tx, organization_id, ids, null)
     await insertAuditEntry(tx, {
       organization_id,
       user_id: null,

@@ -14,6 +14,7 @@ import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { observeTurn } from './observe-turn.ts'
 import type { WorkerDeps } from './settings.ts'
 import { Startup } from './startup.ts'
+import { tellClaim } from './tell-claim.ts'
 import type { Turn } from './turn.ts'
 
 /** Runs that do something else than what their prompt says. */
@@ -39,6 +40,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   const opened: Opened = { current: null, ended: false }
   let end: End
   try {
+    await tellClaim(deps, run)
     end = namedDiskFull(await work({ deps, claim, run, control, beat, opened, observed, startup }))
   } catch (error) {
     beat.expire()

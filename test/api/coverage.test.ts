@@ -101,6 +101,7 @@ const homes: Record<EndpointName, string[]> = {
   listWebhookDeliveries: ['webhook-deliveries'],
   getWebhookDelivery: ['webhook-deliveries'],
   redeliverWebhook: ['webhook-deliveries'],
+  redeliverFailedWebhooks: ['webhook-deliveries'],
   listIntegrations: ['integrations'],
   listMcpProviders: ['integrations'],
   getOAuthStatus: ['integrations'],

@@ -96,7 +96,7 @@ describe('200', () => {
     const id = await newRun('completed')
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 404)])
-    expect(await rows(app, `select 1 from events where body like '%"agent_run_id":${id},%'`)).toHaveLength(1)
+    expect(await rows(app, `select 1 from events where body::json ->> 'agent_run_id' = $1::text`, [id])).toHaveLength(1)
   })
 })
 

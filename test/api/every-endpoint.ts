@@ -54,6 +54,7 @@ export function tokenCalls(ids: Ids): Call[] {
     updateRepository: { name: 'changed' },
     setWebhook: { url: 'https://hooks.example.org/runs' },
     testWebhook: { url: 'https://hooks.invalid/runs' },
+    redeliverFailedWebhooks: { since: '2026-11-20T10:00:00.000Z', limit: 10 },
     createGitHubApp: { url: 'https://github.invalid' },
     connectGitHub: { url: 'https://github.invalid', token: 'x' },
     connectGitea: { url: 'https://gitea.invalid', token: 'x' },

@@ -22,13 +22,13 @@ import {
 import { type CheckReport, listCheckNames, listChecks, saveCheck } from '../../src/store/checks.ts'
 import { costOfChildRuns, generationOf, listChildRuns, lockLiveChildRuns, setRepositoryBounds } from '../../src/store/child-runs.ts'
 import type { Db } from '../../src/store/database.ts'
-import { deleteRun, forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
+import { forgetLeftoverWorkspace } from '../../src/store/deletions.ts'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../src/store/egress.ts'
 import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../src/store/environments.ts'
 import { insertEvent, listEventsAfter } from '../../src/store/events.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../src/store/forge-deliveries.ts'
 import { forgetTold, postponeTold, settleTold, tellAgain } from '../../src/store/forge-queues.ts'
-import { recordForgeIdentity, recordForgeProblem, saveForge } from '../../src/store/forges.ts'
+import { recordForgeIdentity, recordForgeProblem, recordForgeUse, saveForge } from '../../src/store/forges.ts'
 import { copyConversation, hasChangedFiles } from '../../src/store/forks.ts'
 import {
   lastJudged,
@@ -315,8 +315,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
   revokeTokensOf: (db, org) => revokeTokensOf(db, org, app.user_id),
   setRole: (db, org) => setRole(db, org, app.user_id, 'READER'),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
-  deleteRun: (db, org) => deleteRun(db, org, mine.ended),
-  deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired])) > 0,
+  deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired], null)) > 0,
   deleteFirstEntries: async (db, org) => (await deleteFirstEntries(db, org, mine.expired, 100)) > 0,
   lockExpiredRuns: (db, org) => lockExpiredRuns(db, org, [mine.expired], 0),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
@@ -369,6 +368,7 @@ const reaches: Record<string, (db: Db, org: number) => Promise<unknown>> = {
     return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
   },
   recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
+  recordForgeUse: (db, org) => recordForgeUse(db, org, mine.forge),
   recordForgeProblem: (db, org) => recordForgeProblem(db, org, mine.forge, 'away'),
   recordForgeIdentity: (db, org) => recordForgeIdentity(db, org, mine.forge, { login: 'agent', app: null }),
   insertForgeDelivery: (db, org) => insertForgeDelivery(db, { ...told, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
@@ -628,6 +628,7 @@ const whole_key: Record<string, string> = {
     holdEvents: 'by its id',
     wakeDeliveries: 'by its id',
     dropDeliveries: 'by its id',
+    requeueFailed: 'by its id',
     recordSuccess: 'by its id',
     recordFailure: 'by its id',
     restWebhook: 'by its id',
@@ -732,6 +733,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
       'insertForgeDelivery',
       'settleForgeTask',
       'recordForgeProblem',
+      'recordForgeUse',
       'recordForgeIdentity',
     ],
     ...['insertRunMark', 'tellAgain', 'settleTold', 'postponeTold', 'forgetTold'],
@@ -748,7 +750,6 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'recordStop',
     'setBanned',
     'forgetLeftoverWorkspace',
-    'deleteRun',
     'deleteFirstEntries',
     'deleteEndedRuns',
     'detachPullRequests',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryPage } from '../../src/contract/webhook-deliveries.ts'
+import { RedeliveredFailed, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryPage } from '../../src/contract/webhook-deliveries.ts'
+import { MOST_PENDING } from '../../src/store/webhook-deliveries.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
@@ -70,7 +71,87 @@ describe('200', () => {
   })
 })
 
+describe('200, what has failed', () => {
+  const again = async (body: Record<string, unknown> = {}) => {
+    const { status, body: counts } = await app.call('POST', path('/redeliver'), body)
+    return { status, ...RedeliveredFailed.strict().parse(counts) }
+  }
+  /** Runs of which everything failed, an hour after one another. */
+  async function failed(count: number): Promise<number[]> {
+    await setHook(app, receiver.url)
+    const ids: number[] = []
+    for (let i = 0; i < count; i++) {
+      const { id } = await createRun(app, { prompt: 'Look' })
+      await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+      ids.push(id)
+    }
+    await untilDeliveries(app, all => all.length === 3 * count && all.every(({ state }) => state === 'delivered'))
+    const [first = 0] = ids
+    await rows(
+      app,
+      `update webhook_deliveries set state = 'failed', error = 'x', created_at = '2026-11-20T10:00:00Z'::timestamptz + (run_id - $2) * interval '1 hour'
+        where organization_id = $1`,
+      [app.org_id, first],
+    )
+    receiver.received.splice(0)
+    return ids
+  }
+  const sent = () => receiver.received.map(({ message }) => `${message.data.agent_run_id} ${message.type}`)
+  const everything = (id: number) => ['created', 'status', 'finished'].map(type => `${id} agent_run.${type}`)
+
+  test('redeliver what failed: of a time, an event, a run; each run in its order, and the counts say what is left', async () => {
+    const [one = 0, two = 0, three = 0] = await failed(3)
+    const window = { since: '2026-11-20T12:00:00+01:00', until: '2026-11-20T12:00:00Z' }
+    expect(await again(window)).toEqual({ status: 200, queued: 3, remaining: 0, without_recipient: 0 })
+    await receiver.until(3)
+    expect(sent()).toEqual(everything(two))
+    expect(await again(window)).toMatchObject({ queued: 0 })
+    expect(await again({ since: '2026-11-20T12:00:00Z', type: 'agent_run.finished' })).toMatchObject({ queued: 1, remaining: 0 })
+    await receiver.until(4)
+    expect(sent()[3]).toBe(`${three} agent_run.finished`)
+    expect(await again({ limit: 2 })).toMatchObject({ queued: 2, remaining: 3 })
+    expect(await again({ limit: 2 })).toMatchObject({ queued: 2, remaining: 1 })
+    expect(await again()).toMatchObject({ queued: 1, remaining: 0 })
+    await receiver.until(9)
+    for (const id of [one, three]) expect(sent().filter(told => told.startsWith(`${id} `) && receiver.received.length === 9).length).toBe(3)
+    expect(sent().filter(told => told.startsWith(`${one} `))).toEqual(everything(one))
+    expect(await rows(app, `select detail from audit_entries where action = 'webhook.redelivered' order by id desc limit 1`)).toEqual([
+      { detail: expect.stringContaining('"count":1') },
+    ])
+  })
+
+  test('what has nobody to go to is counted and stays; a queue that is full takes no more', async () => {
+    const [one = 0] = await failed(1)
+    const target = { url: receiver.url, events: ['agent_run.created'] }
+    const named = await createRun(app, { prompt: 'Look', webhooks: [target] })
+    await untilDeliveries(app, ([newest]) => newest?.state === 'delivered')
+    await rows(app, `update webhook_deliveries set state = 'failed' where run_id = $1`, [named.id])
+    await rows(app, `update runs set webhooks = '[]' where id = $1`, [named.id])
+    await setHook(app, receiver.url, { enabled: false })
+    const before = await contents(app)
+    expect(await again()).toEqual({ status: 200, queued: 0, remaining: 0, without_recipient: 4 })
+    expect(await contents(app)).toEqual(before)
+    await setHook(app, receiver.url)
+    await rows(
+      app,
+      `insert into webhook_deliveries (organization_id, run_id, event_seq, type, body, state, give_up_at)
+        select $1, $2, 1, 'agent_run.created', '{}', 'pending', now() + interval '1 day' from generate_series(1, $3)`,
+      [app.org_id, named.id, MOST_PENDING - 1],
+    )
+    expect(await again()).toMatchObject({ queued: 1, remaining: 2, without_recipient: 1 })
+    await rows(app, `delete from webhook_deliveries where run_id = $1`, [named.id])
+    await receiver.until(1, ({ message }) => message.data.agent_run_id === one)
+  })
+})
+
 describe('400', () => {
+  test.each([{ since: '2026-11-20' }, { until: 7 }, { type: 'webhook.test' }, { limit: 0 }, { limit: 1_001 }])(
+    'redeliver %j',
+    async body => {
+      expectProblem(await app.call('POST', path('/redeliver'), body), 400)
+    },
+  )
+
   test.each(['?state=sent', '?type=webhook.test', '?agent_run_id=x', '?limit=0', '/x'])('%s', async rest => {
     expectProblem(await app.call('GET', path(rest)), 400)
   })
@@ -81,6 +162,7 @@ describe('403', () => {
     expectProblem(await app.call('GET', path('', other.org_id)), 403)
     expectProblem(await app.call('GET', path(`/${other.delivery_id}`, other.org_id)), 403)
     expectProblem(await app.call('POST', path(`/${other.delivery_id}/redeliver`, other.org_id)), 403)
+    expectProblem(await app.call('POST', path('/redeliver', other.org_id), {}), 403)
   })
 })
 

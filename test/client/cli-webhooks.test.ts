@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRun } from '../runs/await-run.ts'
-import type { App } from '../start-app.ts'
+import { type App, rows } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { startWebhookApp, untilDeliveries } from '../webhooks/webhook-app.ts'
@@ -46,6 +46,9 @@ test('a webhook is set, tried, switched off and on with what it has, and removed
   expect((await cli('delivery', String(one?.id))).out).toMatch(/: delivered\n1 {2}\S+ {2}204 {2}\d+ ms/)
   expect((await cli('redeliver', String(one?.id))).out).toBe(`queued: ${one?.id} agent_run.created of run ${id}\n`)
   await untilDeliveries(app, all => all[0]?.state === 'delivered' && all[0].attempts === 2)
+  await rows(app, `update webhook_deliveries set state = 'failed'`)
+  expect((await cli('redeliver', 'failed', '--since', '2026-01-01T00:00:00Z')).out).toBe('queued: 1; 0 are left, 0 have nobody to go to\n')
+  await untilDeliveries(app, all => all[0]?.state === 'delivered' && all[0].attempts === 3)
   expect((await cli('remove')).out).toBe('no webhook\n')
 })
 

@@ -13,8 +13,8 @@ export type TestServer = AsyncDisposable & { port: number }
 
 export const servePlain = (listener: RequestListener, address = '127.0.0.1', port = 0) => listen(createServer(listener), address, port)
 
-/** With a certificate that nobody trusts. */
-export function serveSecure(listener: RequestListener): Promise<TestServer> {
+/** With a certificate that nobody trusts, for a.example. */
+export async function serveSecure(listener: RequestListener): Promise<TestServer & { certificate: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-certificate-'))
   try {
     const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
@@ -37,7 +37,8 @@ export function serveSecure(listener: RequestListener): Promise<TestServer> {
       ],
       { stdio: 'ignore' },
     )
-    return listen(createSecureServer({ key: readFileSync(key), cert: readFileSync(cert) }, listener), '127.0.0.1', 0)
+    const certificate = readFileSync(cert, 'utf8')
+    return { ...(await listen(createSecureServer({ key: readFileSync(key), cert: certificate }, listener), '127.0.0.1', 0)), certificate }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -136,10 +136,12 @@ test('killed after the answer and before it is written down: it comes again with
 })
 
 test('killed between two of a run: the order holds', async () => {
-  const dying = Promise.withResolvers<void>()
-  receiver.answers = [() => void kill(cluster.api).then(dying.resolve), 204]
+  const [accepted, dying] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  // The first message may be on its way before the run is accepted in an answer.
+  receiver.answers = [() => void accepted.promise.then(() => kill(cluster.api)).then(dying.resolve), 204]
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })
+  accepted.resolve()
   await dying.promise
   cluster.api = await cluster.start('serve', cluster.api.data_dir)
   await cluster.until(id, run => run.terminal)

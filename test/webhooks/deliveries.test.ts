@@ -1,29 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { WebhookDeliveryDetail } from '../../src/contract/webhook-deliveries.ts'
-import { WebhookMessage } from '../../src/contract/webhook-messages.ts'
+import { WebhookDeletion, WebhookMessage } from '../../src/contract/webhook-messages.ts'
+import { signatureHeader } from '../../src/core/webhook-signature.ts'
+import { deleteEndedRuns } from '../../src/store/retention.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { deliveriesOf, hook, hurry, setHook, startWebhookApp, untilDeliveries } from './webhook-app.ts'
+import { deliveriesOf, hook, hurry, setHook, shareWebhookApp, startWebhookApp, untilDeliveries } from './webhook-app.ts'
 
 let app: App
 let receiver: Receiver
-beforeAll(async () => {
-  app = await startWebhookApp()
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await app[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
-afterEach(async () => {
-  await app.call('DELETE', hook(app))
-  await rows(app, 'delete from webhook_deliveries')
-  receiver.received.splice(0)
-  receiver.answers = [204]
+shareWebhookApp(shared => {
+  ;({ app, receiver } = shared)
 })
 
 const stop = (id: number) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+const deleted = ({ message }: { message: { type: string } }) => message.type === 'agent_run.deleted'
 const types = (received: { message: WebhookMessage }[]) => received.map(({ message }) => `${message.type} ${message.data.status}`)
 
 test('what a run does is sent as it happens, in its order, and the ledger says so', async () => {
@@ -147,6 +139,62 @@ test('only the events that were asked for are sent', async () => {
   expect(types(own.received)).toEqual(['agent_run.created queued'])
 })
 
+describe('a run that is deleted', () => {
+  const remove = async (id: number) => {
+    await stop(id)
+    return app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
+  }
+
+  test('is told to be, with nothing of what was in it, and that is what is left in the ledger', async () => {
+    await setHook(app, receiver.url)
+    const { id } = await createRun(app, { prompt: 'Look', title: 'Only here', metadata: { ticket: 'only-here' } })
+    await receiver.until(1)
+    expect((await remove(id)).status).toBe(200)
+    const [told] = await receiver.until(1, deleted)
+    const message = WebhookDeletion.strict().parse(told?.message)
+    expect(message.data).toMatchObject({
+      agent_run_id: id,
+      organization_id: app.org_id,
+      repo_id: app.repo_id,
+      change: { user_id: app.user_id },
+    })
+    expect(told?.body).not.toMatch(/only.here/i)
+    const [one, ...more] = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'), `?agent_run_id=${id}`)
+    expect([one?.type, more]).toEqual(['agent_run.deleted', []])
+    const path = `${hook(app)}/deliveries/${one?.id}`
+    expect(WebhookDeliveryDetail.strict().parse((await app.call('GET', path)).body).message).toEqual(message)
+    expect((await app.call('POST', `${path}/redeliver`)).status).toBe(200)
+    const again = await receiver.until(2, deleted)
+    expect(new Set(again.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
+  })
+
+  test('is told where it was reported, by its secret; one of events that were not asked for is not told, nor one that was reported nowhere', async () => {
+    await setHook(app, receiver.url, { events: ['agent_run.finished'] })
+    await using own = await startReceiver()
+    const asked = { url: own.url, secret: 'its own', events: ['agent_run.deleted'] }
+    const run = await createRun(app, { prompt: 'Look', webhooks: [asked, { url: `${own.url}/b`, events: ['agent_run.finished'] }] })
+    for (const { id } of [run, await createRun(app, { prompt: 'Look' }), await createRun(app, { prompt: 'Look', webhooks: [] })])
+      expect((await remove(id)).status).toBe(200)
+    const [told] = await own.until(1, deleted)
+    const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signature } = told?.headers ?? {}
+    expect(signature).toBe(signatureHeader(['its own'], id, Number(time), told?.body ?? ''))
+    const left = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))
+    expect(left.map(({ type, url }) => [type, url])).toEqual([['agent_run.deleted', own.url]])
+  })
+
+  test('because it was kept long enough is told too', async () => {
+    await setHook(app, receiver.url, { events: ['agent_run.deleted'] })
+    const ids: number[] = []
+    for (let i = 0; i < 3; i++) ids.push((await createRun(app, { prompt: 'Look' })).id)
+    for (const id of ids) await stop(id)
+    expect(await app.db.transaction(tx => deleteEndedRuns(tx, app.org_id, ids, null))).toBe(3)
+    const told = (await receiver.until(3)).map(({ message }) => message.data)
+    expect(told.map(({ agent_run_id, change }) => [agent_run_id, change.user_id]).toSorted()).toEqual(ids.map(id => [id, null]))
+    const events = await rows<{ seq: number }>(app, `select seq from events where type = 'agent_run.deleted' order by seq desc limit 3`)
+    expect(told.map(({ event_seq }) => event_seq).toSorted((a, b) => b - a)).toEqual(events.map(({ seq }) => seq))
+  })
+})
+
 test('a run of an agent is told from start to end, with its pull request', async () => {
   await using working = await startWebhookApp({ AGENTRUN_WORKER_CONCURRENCY: '1' })
   await setHook(working, receiver.url)
@@ -157,7 +205,7 @@ test('a run of an agent is told from start to end, with its pull request', async
   expect(received[0]?.message.data).toMatchObject({ status: 'completed', result: 'done', branch: expect.stringContaining(`run-${id}-`) })
   expect(received[0]?.message.data.github_pull_requests).toHaveLength(1)
   const told = types(receiver.received)
-  expect(told[0]).toBe('agent_run.created queued')
+  expect(told.slice(0, 3)).toEqual(['agent_run.created queued', 'agent_run.status starting', 'agent_run.status running'])
   expect(told).toContain('agent_run.pull_request running')
   const seqs = receiver.received.map(({ message }) => message.data.event_seq)
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))

@@ -1,28 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { FAILURES_TO_REST } from '../../src/core/webhook-retries.ts'
 import { claimDeliveries, MOST_PENDING } from '../../src/store/webhook-deliveries.ts'
 import { LEDGER_DAYS, tidyWebhooks } from '../../src/webhooks/tidy.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { metricsUrl, readMetrics, sampleOf } from '../telemetry/read-metrics.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
-import { deliveriesOf, hook, hurry, setHook, startWebhookApp, untilDeliveries } from './webhook-app.ts'
+import type { Receiver } from './receiver.ts'
+import { deliveriesOf, hook, hurry, setHook, shareWebhookApp, untilDeliveries } from './webhook-app.ts'
 
 let app: App
 let receiver: Receiver
-beforeAll(async () => {
-  app = await startWebhookApp()
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await app[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
-afterEach(async () => {
-  await app.call('DELETE', hook(app))
-  await rows(app, 'delete from webhook_deliveries')
-  receiver.received.splice(0)
-  receiver.answers = [204]
+shareWebhookApp(shared => {
+  ;({ app, receiver } = shared)
 })
 
 const only = { events: ['agent_run.created'] }
@@ -104,7 +93,8 @@ describe('the ledger', () => {
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
     await untilDeliveries(app, all => all.filter(({ last_status }) => last_status === 503).length === 2)
     expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status).toBe(200)
-    expect((await deliveriesOf(app)).map(one => one.agent_run_id)).toEqual([stays])
+    expect((await deliveriesOf(app, '?type=agent_run.created')).map(one => one.agent_run_id)).toEqual([stays])
+    expect((await deliveriesOf(app, `?agent_run_id=${id}`)).map(one => one.type)).toEqual(['agent_run.deleted'])
     receiver.answers = [204]
     await hurry(app)
     await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))

@@ -1,9 +1,14 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Outgoing } from '../../src/egress/connect-checked.ts'
 import { post } from '../../src/egress/post.ts'
 import { serveSecure } from '../egress/servers.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { type Answer, startReceiver } from './receiver.ts'
 
 const stack: AsyncDisposable[] = []
@@ -172,6 +177,31 @@ describe('F122 a receiver that', () => {
     const plain = await receiverOf()
     expect(await send(plain.url.replace('http:', 'https:'))).toMatchObject({ status: null, error: expect.stringMatching(/./) })
     expect([received, plain.received]).toEqual([[], []])
+  })
+
+  test('has a certificate that the operator trusts by NODE_EXTRA_CA_CERTS: it gets it by its own name, and by no other', async () => {
+    const received: string[] = []
+    const secure = await serveSecure((request, response) => {
+      received.push(`${request.method} ${request.headers.host} ${request.url}`)
+      response.writeHead(204).end()
+    })
+    stack.push(secure)
+    using folder = temporaryFolder()
+    const file = join(folder.path, 'ca.pem')
+    writeFileSync(file, secure.certificate)
+    // Node reads the variable once, when it starts.
+    const script = `import { post } from ${JSON.stringify(new URL('../../src/egress/post.ts', import.meta.url).href)}
+      const outgoing = { resolve: async () => ['127.0.0.1'], allow_private: true, upstream: null }
+      const send = host => post(outgoing, { url: \`https://\${host}:${secure.port}/hook\`, headers: {}, body: '{}', signal: new AbortController().signal })
+      console.log(JSON.stringify(await Promise.all(['a.example', 'b.example'].map(send))))`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      env: { NODE_EXTRA_CA_CERTS: file, NODE_NO_WARNINGS: '1' },
+    })
+    expect(JSON.parse(stdout)).toMatchObject([
+      { status: 204, error: null },
+      { status: null, error: expect.stringContaining('ALTNAME_INVALID') },
+    ])
+    expect(received).toEqual([`POST a.example:${secure.port} /hook`])
   })
 
   test('asks for patience: in seconds, as the header says', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { WebhookConfig } from '../../src/contract/webhooks.ts'
 import { FAILURES_TO_REST } from '../../src/core/webhook-retries.ts'
 import { signatureHeader } from '../../src/core/webhook-signature.ts'
@@ -7,23 +7,12 @@ import { addOrganization } from '../api/second-organization.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Received, type Receiver, startReceiver } from './receiver.ts'
-import { deliveriesOf, hook, hurry, setHook, startWebhookApp, untilDeliveries } from './webhook-app.ts'
+import { deliveriesOf, hook, hurry, setHook, shareWebhookApp, startWebhookApp, untilDeliveries } from './webhook-app.ts'
 
 let app: App
 let receiver: Receiver
-beforeAll(async () => {
-  app = await startWebhookApp()
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await app[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
-afterEach(async () => {
-  await app.call('DELETE', hook(app))
-  await rows(app, 'delete from webhook_deliveries')
-  receiver.received.splice(0)
-  receiver.answers = [204]
+shareWebhookApp(shared => {
+  ;({ app, receiver } = shared)
 })
 
 const config = async () => WebhookConfig.strict().parse((await app.call('GET', hook(app))).body)

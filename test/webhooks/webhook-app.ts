@@ -1,9 +1,30 @@
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { WebhookDelivery } from '../../src/contract/webhook-deliveries.ts'
 import { type App, rows, startApp } from '../start-app.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
 
 /** A service whose operator allows webhooks on loopback, where the receivers of tests are. */
 export const startWebhookApp = (env: Record<string, string> = {}): Promise<App> =>
   startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', ...env })
+
+/** Such a service and a receiver for all tests of a file; after each there is no webhook, no delivery, and the receiver takes what comes. */
+export function shareWebhookApp(use: (shared: { app: App; receiver: Receiver }) => void): void {
+  const stack = new AsyncDisposableStack()
+  let app: App
+  let receiver: Receiver
+  beforeAll(async () => {
+    app = stack.use(await startWebhookApp())
+    receiver = stack.use(await startReceiver())
+    use({ app, receiver })
+  })
+  afterAll(() => stack.disposeAsync())
+  afterEach(async () => {
+    await app.call('DELETE', hook(app))
+    await rows(app, 'delete from webhook_deliveries')
+    receiver.received.splice(0)
+    receiver.answers = [204]
+  })
+}
 
 export const hook = (app: App) => `/v1/organizations/${app.org_id}/webhooks/agent-run`
 

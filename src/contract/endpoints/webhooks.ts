@@ -1,6 +1,13 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { ListDeliveriesQuery, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryPage } from '../webhook-deliveries.ts'
+import {
+  ListDeliveriesQuery,
+  RedeliveredFailed,
+  RedeliverFailedInput,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookDeliveryPage,
+} from '../webhook-deliveries.ts'
 import { WebhookConfig, WebhookConfigInput, WebhookTest, WebhookTestInput } from '../webhooks.ts'
 
 const delivery = org.extend({ delivery_id: id().describe('The delivery') })
@@ -83,6 +90,20 @@ export const webhookEndpoints = {
     params: delivery,
     problems: ['not_found'],
     response: WebhookDeliveryDetail,
+  },
+  redeliverFailedWebhooks: {
+    ...v1,
+    tag: 'webhooks',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/webhooks/agent-run/deliveries/redeliver',
+    summary: 'Send again what has failed',
+    description:
+      'The earliest first, a thousand at most, each for a day with the `webhook-id` that it has, and those of a run in their order. The answer counts them; asked again it goes on with those that are left.',
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    body: RedeliverFailedInput,
+    response: RedeliveredFailed,
   },
   redeliverWebhook: {
     ...v1,

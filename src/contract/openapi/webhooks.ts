@@ -1,4 +1,4 @@
-import { exampleMessage, WebhookMessage } from '../webhook-messages.ts'
+import { exampleMessage, WebhookDeletion, WebhookMessage } from '../webhook-messages.ts'
 import { hoist, type Json, jsonSchema } from './schemas.ts'
 
 const header = (name: string, description: string, required: boolean): Json => ({
@@ -11,7 +11,7 @@ const header = (name: string, description: string, required: boolean): Json => (
 
 /** What the service sends, as the receiver's operation. */
 export function sentWebhooks(schemas: Json): Json {
-  const schema = hoist(jsonSchema(WebhookMessage, 'output'), schemas)
+  const schema = { anyOf: [WebhookMessage, WebhookDeletion].map(message => hoist(jsonSchema(message, 'output'), schemas)) }
   return {
     'agent-run-event': {
       post: {

@@ -19,14 +19,16 @@ const options = {
   event: { type: 'string', multiple: true, value: 'NAME', about: 'set: only this one; may be given several times; by default all' },
   state: { type: 'string', value: 'STATE', choices: ['pending', 'delivered', 'failed'], about: 'list: only these' },
   run: { type: 'string', value: 'ID', about: 'list: only of this run' },
-  limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most' },
+  since: { type: 'string', value: 'TIME', about: 'redeliver failed: only what was told then or later, as 2026-11-20T10:00:00Z' },
+  until: { type: 'string', value: 'TIME', about: 'redeliver failed: only what was told before' },
+  limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most; redeliver failed: 1,000' },
   skip: { type: 'string', value: 'N', about: 'list: leave out this many' },
 } as const satisfies Options
 
 export const webhooks = command({
   name: 'webhooks',
   summary: 'say where runs are reported, and what became of what was sent',
-  takes: '[show | set URL | on | off | remove | test [URL] | list | delivery ID | redeliver ID]',
+  takes: '[show | set URL | on | off | remove | test [URL] | list | delivery ID | redeliver ID | redeliver failed]',
   words: [0, 2],
   choices: acts,
   options,
@@ -36,7 +38,7 @@ export const webhooks = command({
     if (act === 'list') return list(given)
     if (act === 'test') return test(given, what)
     if (act === 'delivery') return delivery(given, idOf(act, what))
-    if (act === 'redeliver') return redeliver(given, idOf(act, what))
+    if (act === 'redeliver') return what === 'failed' ? redeliverFailed(given) : redeliver(given, idOf(act, what))
     if (act === 'set' && what === undefined) throw new UsageError('agentrun webhooks set takes an address')
     if (act !== 'set' && what !== undefined) throw new UsageError(`agentrun webhooks ${act} takes nothing else`)
     const webhook = await change(given, act, what ?? '')
@@ -129,5 +131,13 @@ async function redeliver({ client, json, print, signal }: Given<typeof options>,
   const queued = await client().call('redeliverWebhook', { params: { delivery_id }, repeatable: true, signal })
   if (json) print.json(queued)
   else print.line(`queued: ${queued.id} ${queued.type} of run ${queued.agent_run_id}`)
+  return 0
+}
+
+async function redeliverFailed({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
+  const filter = { since: values.since, until: values.until, limit: whole('--limit', values.limit) }
+  const done = await client().call('redeliverFailedWebhooks', { body: filter, repeatable: true, signal })
+  if (json) print.json(done)
+  else print.line(`queued: ${done.queued}; ${done.remaining} are left, ${done.without_recipient} have nobody to go to`)
   return 0
 }
