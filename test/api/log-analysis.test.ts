@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: answers are looked into freely
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../client/run-cli.ts'
 import { allLogs, awaitEnd } from '../runs/await-run.ts'
 import { type CheckedApp, startCheckedApp } from '../runs/checked-app.ts'
 import { calls, shell } from '../runs/coding-app.ts'
@@ -148,5 +149,31 @@ describe('analyzeLogs', () => {
     await app.call('PATCH', app.at(''), { runs_per_month: 1 })
     expectProblem(await analyzeRun(run.id), 402)
     await app.call('PATCH', app.at(''), { runs_per_month: null })
+  })
+})
+
+describe('the command line', () => {
+  const cli = (args: string[]) => runCli(args, { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
+
+  test('agentrun analyze says the cause and what to do, of a run and of all since then', async () => {
+    const of_run = await cli(['analyze', String(run.id)])
+    expect(of_run).toMatchObject({ code: 0, err: '' })
+    expect(of_run.out).toMatch(
+      /^A module is not found: left-pad-zz\.(?:.|\n)*\nerror {2}A module is not found: left-pad-zz\n {2}cause {2}(?:.|\n)*\n {2}mend {3}/,
+    )
+    expect(of_run.out).toContain(`${run.web_url}#e${seqOf(MISSING)}`)
+    const of_all = await cli(['analyze', '--since', '2h', '--repo', String(app.repo_id), '--json'])
+    expect(JSON.parse(of_all.out)).toMatchObject({ looked_at: { runs: 2 } })
+    expect(await cli(['analyze', '--since', 'soon'])).toMatchObject({ code: 2, err: expect.stringContaining('--since must be') })
+    expect(await cli(['analyze', '1', '--since', '1d'])).toMatchObject({ code: 2 })
+  })
+
+  test('agentrun sandboxes lists them with what they took', async () => {
+    const { code, out } = await cli(['sandboxes', '--run', String(run.id), '--kind', 'agent'])
+    expect({ code, lines: out.trimEnd().split('\n') }).toMatchObject({
+      code: 0,
+      lines: [expect.stringMatching(/^ID +RUN +KIND/), expect.stringMatching(/agent +ended .* MiB/)],
+    })
+    expect(await cli(['sandboxes', '--state', 'lost'])).toMatchObject({ code: 0, err: 'no sandboxes\n' })
   })
 })

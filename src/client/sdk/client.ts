@@ -44,6 +44,7 @@ export type Client = Core & {
     query?: Query<'listRepositories'>,
     options?: CallOptions,
   ): Paged<Answer<'listRepositories'>, Answer<'listRepositories'>['items'][number]>
+  sandboxes(query?: Query<'listSandboxes'>, options?: CallOptions): Paged<Answer<'listSandboxes'>, Answer<'listSandboxes'>['items'][number]>
   /** Status changes of all runs of the organization as they happen. */
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }
@@ -77,6 +78,7 @@ export function createClient(options: ClientOptions): Client {
     runs: createRuns(core),
     organizations: (query = {}, more) => listed(query, place => core.call('listOrganizations', { query: place, ...more })),
     repositories: (query = {}, more) => listed(query, place => core.call('listRepositories', { query: place, ...more })),
+    sandboxes: (query = {}, more) => listed(query, place => core.call('listSandboxes', { query: place, ...more })),
     events: more => followOrganization(core, more),
   }
 }

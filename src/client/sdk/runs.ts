@@ -41,6 +41,8 @@ export type Runs = {
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** What became of every step, and how often another worker went on. */
   recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
+  /** What its logs tell of why it failed, at once; `agent_run_id` of the answer is the run that has it explained. */
+  analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Answer<'analyzeAgentRunLogs'>>
   diff(agent_run_id: number, options?: DiffOptions): Promise<Answer<'getAgentRunDiff'>>
   /** The same as git writes it. */
   patch(agent_run_id: number, options?: DiffOptions): Promise<string>
@@ -93,6 +95,7 @@ export function createRuns(core: Core): Runs {
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
     recovery: (agent_run_id, query, options) =>
       core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
+    analyze: (agent_run_id, body, options) => core.call('analyzeAgentRunLogs', { params: { agent_run_id }, body, ...options }),
     diff: (agent_run_id, { from_seq, to_seq, ...options } = {}) =>
       core.call('getAgentRunDiff', { params: { agent_run_id }, query: { from_seq, to_seq }, ...options }),
     async patch(agent_run_id, { from_seq, to_seq, ...options } = {}) {

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { admin } from './admin.ts'
+import { analyze } from './analyze.ts'
 import { checks } from './checks.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
@@ -18,6 +19,7 @@ import { resume } from './resume.ts'
 import { roles } from './roles.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
+import { sandboxes } from './sandboxes.ts'
 import { setup } from './setup.ts'
 import { show } from './show.ts'
 import { stop } from './stop.ts'
@@ -41,6 +43,8 @@ export const commands: Command[] = [
   setup,
   environments,
   checks,
+  sandboxes,
+  analyze,
   webhooks,
   integrations,
   open,
