@@ -40,7 +40,8 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       return baseUrl()
     },
     models,
-    listManifests: (repository_id, sha) => listFilesAt(git, repository_id, sha, isManifest).catch(() => null),
+    listManifests: (repository_id, sha, commands) =>
+      listFilesAt(git, repository_id, sha, path => isManifest(path, commands)).catch(() => null),
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
     forges: parts.forges,

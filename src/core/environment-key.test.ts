@@ -39,7 +39,8 @@ test('a change of any of them has another key', () => {
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test('manifests are known by their names in every folder, and other files are none', () => {
+test('manifests are known by their names in every folder, scripts by the commands that name them, and other files are none', () => {
+  const commands = ['bash scripts/prepare.sh --all && ./other.sh']
   const manifests = [
     'package.json',
     'web/pnpm-lock.yaml',
@@ -48,7 +49,16 @@ test('manifests are known by their names in every folder, and other files are no
     'lib/x.gemspec',
     'a/b/Cargo.lock',
   ]
-  const others = ['README.md', 'src/package.json.ts', 'notes.txt', 'my-requirements/x.md', 'poetry.lock.bak', 'src/main.go']
-  expect(manifests.filter(path => !isManifest(path))).toEqual([])
-  expect(others.filter(isManifest)).toEqual([])
+  const others = [
+    'README.md',
+    'src/package.json.ts',
+    'notes.txt',
+    'my-requirements/x.md',
+    'poetry.lock.bak',
+    'src/main.go',
+    'lib/prepare.sh',
+    'scripts/more.sh',
+  ]
+  expect(manifests.filter(path => !isManifest(path, commands))).toEqual([])
+  expect(others.filter(path => isManifest(path, commands))).toEqual([])
 })

@@ -45,12 +45,16 @@ const NAMES = new Set([
   ...['libs.versions.toml', 'gradle-wrapper.properties', 'maven-wrapper.properties', 'Gemfile', 'Gemfile.lock', 'gems.rb', 'gems.locked'],
   ...['composer.json', 'composer.lock', 'mix.exs', 'mix.lock', 'conanfile.txt', 'conanfile.py', 'conan.lock', 'vcpkg.json'],
   ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.java-version', '.tool-versions', 'mise.toml', 'flake.lock'],
+  // What a command names by its program alone.
+  ...['Makefile', 'makefile', 'GNUmakefile', 'CMakeLists.txt', 'configure', 'configure.ac', 'meson.build', 'Rakefile', 'justfile'],
+  ...['Taskfile.yml', 'tox.ini', 'noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', '.gitmodules'],
 ])
 const LIKE = /^(?:requirements[^/]*|constraints[^/]*)\.(?:txt|in)$|\.(?:gemspec|csproj|sln)$/
 
-/** Whether a file of the repository says what its dependencies or tools are. */
-export function isManifest(path: string): boolean {
+/** Whether a file of the repository decides what these commands prepare: it says what its dependencies or tools are, or they name it. */
+export function isManifest(path: string, commands: readonly string[]): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const folder = path.slice(0, -name.length)
+  if (commands.some(command => command.includes(path))) return true
   return NAMES.has(name) || LIKE.test(name) || (/(?:^|\/)requirements\/$/.test(folder) && name.endsWith('.txt'))
 }

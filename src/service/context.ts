@@ -28,8 +28,12 @@ export type RepositoryReader = (
   url: string,
 ) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
 
-/** Path and object name of what says the dependencies of a commit; null: the mirror of this process cannot tell. */
-export type ManifestLister = (repository_id: number, sha: string) => Promise<[path: string, object: string][] | null>
+/** Path and object name of what decides what setup commands prepare at a commit; null: the mirror of this process cannot tell. */
+export type ManifestLister = (
+  repository_id: number,
+  sha: string,
+  commands: readonly string[],
+) => Promise<[path: string, object: string][] | null>
 
 /** What lies between two trees that were kept of a run, with its first `packs` packs. Null: they cannot be had any more. */
 export type TreeReader = (

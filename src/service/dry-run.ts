@@ -77,9 +77,10 @@ async function preparedness(ctx: Context, { repository, base }: Planned['found']
 
 /** The newest environment that was made by the same commands from the same manifests, for that ref or for all. */
 async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
-  const files = await ctx.listManifests(repository.id, at.sha)
+  const commands = JSON.parse(set_up.commands) as string[]
+  const files = await ctx.listManifests(repository.id, at.sha, commands)
   if (files === null) return undefined
-  const same = { setup: setupDigest(JSON.parse(set_up.commands) as string[], set_up.variables), manifests: manifestsDigest(files) }
+  const same = { setup: setupDigest(commands, set_up.variables), manifests: manifestsDigest(files) }
   const refs = [at.ref, repository.base_branch, repository.default_branch]
   const rows = await listEnvironments(ctx.db, ctx.organization_id, repository.id)
   return rows.find(row => row.setup_digest === same.setup && row.manifests_digest === same.manifests && refs.includes(row.base_ref))

@@ -54,8 +54,11 @@ export async function switchBranch(
   return (await claim.append({ entries: [entry] })).total_logs
 }
 
-/** What the files of a workspace are a copy of already: the template of the commit, or an environment that was made at `made_at_sha`. */
-export type CopyOf = { template: string; made_at_sha: string | null }
+/**
+ * What the files of a workspace are a copy of already: the template of the commit, or an environment that was made at `made_at_sha`; `told`: the
+ * trace has that clone.
+ */
+export type CopyOf = { template: string; made_at_sha: string | null; told: boolean }
 
 type Cloning = { deps: WorkerDeps; claim: Claim; sandbox: Sandbox; copy_of: CopyOf | null; signal: AbortSignal }
 
@@ -72,7 +75,8 @@ export async function clone({ deps, claim, sandbox, copy_of, signal }: Cloning, 
   const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
   const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction('git_clone', input, { status, exit_code, output }, duration_ms)
-  const { total_logs } = await claim.append({ entries: [entry] })
+  const known = copy_of?.told === true && made_at_sha === sha && status === 'ok'
+  const { total_logs } = await claim.append({ entries: known ? [] : [entry] })
   if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
   if (status === 'ok' || signal.aborted) return total_logs
   // It may be the mirror that is broken: the next refresh looks into it.

@@ -106,12 +106,12 @@ export class Environments implements AsyncDisposable {
     return making
   }
 
-  #manifestsOf({ base }: Preparing): Promise<[string, string][]> {
-    const at = `${base.repository.id} ${base.sha}`
+  #manifestsOf({ base, setup }: Preparing): Promise<[string, string][]> {
+    const at = `${base.repository.id} ${base.sha} ${setup.digest}`
     if (this.#manifests.size > KEYS_KEPT) this.#manifests.clear()
     let manifests = this.#manifests.get(at)
     if (manifests === undefined) {
-      manifests = listFilesAt(this.#deps.git, base.repository.id, base.sha, isManifest)
+      manifests = listFilesAt(this.#deps.git, base.repository.id, base.sha, path => isManifest(path, setup.commands))
       manifests.catch(() => this.#manifests.delete(at))
       this.#manifests.set(at, manifests)
     }

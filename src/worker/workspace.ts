@@ -157,7 +157,7 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   const to_set_up = setup !== null && home !== null && !home.ready
   const filling: Filling = {
     ...{ deps, claim, run, base, kept, sandbox, snapshots, last, signal },
-    copy_of: template === null ? null : { template, made_at_sha: environment?.made_at_sha ?? null },
+    copy_of: template === null ? null : { template, made_at_sha: environment?.made_at_sha ?? null, told: environment?.made ?? false },
     setUp: to_set_up ? (files_of, state) => runSetUp(setup, files_of, state) : null,
     left_out: home?.ready ? left_before : [],
   }

@@ -53,6 +53,7 @@ test('the second run stands on what the first was set up with, sees nothing of w
   const [made] = await list()
   expect([one.set_up.length, two.set_up, two.output.replace(/\S*\n/, '')]).toEqual([1, [], one.output.replace(/\S*\n/, '')])
   expect(two.output).toBe(one.output)
+  for (const { logs } of [one, two]) expect(logs.filter(entry => entry.tool_name === 'git_clone')).toHaveLength(1)
   expect(one.output).toMatch(/^(\d+)\n\1\n M tracked.txt\n/)
   expect(one.environments).toMatchObject([{ id: made.id, made: true, kept: true, age_seconds: 0 }])
   expect(two.environments).toMatchObject([
@@ -77,12 +78,12 @@ test('the second run stands on what the first was set up with, sees nothing of w
 })
 
 test('another commit with the same manifests gets the same, its own files, and what is to be done anew; other manifests get their own', async () => {
-  await setUpBy(['mkdir -p lib; cp count.js lib/built; echo first >lib/kept'], { maintenance_commands: ['cp count.js lib/built'] })
+  await setUpBy(['mkdir -p lib; cp *.js lib/built; echo first >lib/kept'], { maintenance_commands: ['cp *.js lib/built'] })
   const one = await work('cat lib/built')
   appendFileSync(join(app.repository, 'count.js'), 'export const two = 2\n')
   app.git('commit', '--quiet', '-am', 'two')
   const two = await work('cat lib/built lib/kept; git status --porcelain; git log -1 --format=%s; git diff HEAD~1 --stat | tail -1')
-  expect(two.set_up).toEqual(['maintenance: cp count.js lib/built'])
+  expect(two.set_up).toEqual(['maintenance: cp *.js lib/built'])
   expect(two.output).toBe('export const one = 1\nexport const two = 2\nfirst\ntwo\n 1 file changed, 1 insertion(+)\n')
   expect(two.environments).toMatchObject([{ id: one.environments[0].id, made: false, maintained: true }])
   const stateOf = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup
@@ -96,13 +97,25 @@ test('another commit with the same manifests gets the same, its own files, and w
 })
 
 test('a branch gets what the default branch was set up with, and never the other way round', async () => {
-  await setUpBy(['echo "$(cat count.js | wc -l)" >made'])
+  await setUpBy(['echo "$(cat *.js | wc -l)" >made'])
   app.git('branch', 'feature')
   const feature = await work('cat made', { base_ref: 'feature' })
   const main = await work('cat made')
   expect([feature.environments[0].made, main.environments[0].made]).toEqual([true, true])
   app.git('branch', 'later')
   expect((await work('cat made', { base_ref: 'later' })).environments).toMatchObject([{ id: main.environments[0].id, made: false }])
+  // Unless it prepares in another way.
+  await setUpBy(['sh prepare.sh'])
+  const commit = (text: string, branch: string) => {
+    app.git('checkout', '--quiet', branch)
+    writeFileSync(join(app.repository, 'prepare.sh'), text)
+    app.git('add', '.')
+    app.git('commit', '--quiet', '-m', branch)
+    app.git('checkout', '--quiet', 'main')
+  }
+  commit('echo main >made', 'main')
+  commit('echo later >made', 'later')
+  expect([(await work('cat made')).output, (await work('cat made', { base_ref: 'later' })).output]).toEqual(['main\n', 'later\n'])
 })
 
 test('files that were changed behind its back are never shown: it is made anew, and the trace says so', async () => {
@@ -161,12 +174,14 @@ test('files go when nobody stands on them any more, the longest unused first, an
   expect(last.bytes).toBeGreaterThan(2_000_000)
   const place = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureServiceUsers().sandbox }
   const sweep = () => sweepEnvironments({ db: app.db, place, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
-  const all = folders()
+  const stood_on = async ({ id }: { id: number }) =>
+    (await rows<{ template: string }>(app, 'select template from environments where id = $1', [id]))[0]?.template
+  const [newest, older] = [await stood_on(last), await stood_on(before)]
   await sweep()
-  expect(folders()).toEqual(all)
+  expect(folders()).toEqual(expect.arrayContaining([newest, older]))
   for (const name of readdirSync(place.workspaces)) rmSync(join(place.workspaces, name), { recursive: true })
   await sweep()
-  expect(folders()).toHaveLength(1)
+  expect(folders()).toEqual([newest])
   expect((await list()).map(({ id }) => id)).toEqual([last.id])
   expect(before.id).not.toBe(last.id)
 })
