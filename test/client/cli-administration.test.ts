@@ -99,7 +99,13 @@ test('run --dry-run starts nothing, says what would be started, and fails where 
   expect(rehearsed.out).toMatch(/^repository +1 sample\/invoice$/m)
   expect(rehearsed.out).toMatch(/^base +main at [0-9a-f]{12}$/m)
   expect(rehearsed.out).toMatch(/^model +scripted\/playbook, agent built_in$/m)
+  expect(rehearsed.out).toMatch(/^setup +none$/m)
+  expect(rehearsed.out).toMatch(/^usual start +not known yet$/m)
   expect(rehearsed.code).toBe(0)
+  const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`
+  await app.call('PUT', path, { commands: ['npm ci', 'npm test'] })
+  expect((await cli(['run', 'Look around', '--dry-run'])).out).toMatch(/^setup +2 commands to run first$/m)
+  await app.call('PUT', path, { commands: [] })
   const blocked = await cli(['run', 'x', '--dry-run', '--json', '--model', 'nobody/nothing'])
   expect(blocked.code).toBe(1)
   expect(JSON.parse(blocked.out).blocking_problems[0]).toMatchObject({ detail: expect.stringContaining('nobody/nothing') })

@@ -6,6 +6,7 @@ import { firstLine } from '../plain-text.ts'
 import { columns } from '../printer.ts'
 import { promptText } from '../prompt-text.ts'
 import { repositoryId } from '../repository.ts'
+import { duration } from '../run-lines.ts'
 import { watching, watchRun } from '../watch-run.ts'
 
 export const run = command({
@@ -53,6 +54,19 @@ export const run = command({
   },
 })
 
+function setupText({ setup }: DryRun['environment']): string {
+  if (setup === null || setup.state === 'none') return 'none'
+  const commands = `${setup.commands} ${setup.commands === 1 ? 'command' : 'commands'}`
+  if (setup.state === 'to_be_prepared') return `${commands} to run first`
+  return `prepared by an earlier run at ${setup.made_at}${setup.at_base_sha ? '' : ', for another commit'}`
+}
+
+function startText(startups: DryRun['environment']['startups']): string {
+  const [median, most] = [startups?.p50.first_action_ms ?? null, startups?.p95.first_action_ms ?? null]
+  if (median === null || most === null) return 'not known yet'
+  return `first action after ${duration(median)}, ${duration(most)} in 95 of 100 runs`
+}
+
 /** What a create would do, problems first. */
 function rehearsal(answer: DryRun): string[] {
   const { repository, base_ref, base_sha, model, agent_type, environment, limits_left } = answer
@@ -64,6 +78,9 @@ function rehearsal(answer: DryRun): string[] {
     ['base', [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' at ') || 'not known yet'],
     ['model', `${model ?? 'none'}, agent ${agent_type ?? 'none'}`],
     ['sandbox', environment.sandbox ?? environment.blocked ?? 'none'],
+    ['setup', setupText(environment)],
+    ['checks', `${environment.checks}`],
+    ['usual start', startText(environment.startups)],
     ['limits left', limits.length === 0 ? 'no limits' : limits.join(', ')],
   ]
   return columns(facts.map(([name = '', value = '']) => [name, firstLine(value, 2_000)]))
