@@ -69,3 +69,49 @@ export const usual_setup: Pick<
   on_failure: 'fail',
   timeout_seconds: 600,
 }
+
+/** How a model answers that is asked how a repository is set up. */
+export const SetupSuggestion = z.object({
+  commands: z
+    .array(text(1, 2_000, { trim: true }))
+    .max(20)
+    .describe('Command lines of bash, run one after the other in the folder of the repository; empty: it needs nothing'),
+  proof: text(1, 2_000, { trim: true }).describe("The repository's own command of its tests, or of its build where its tests cannot run"),
+  reason: text(1, 2_000, { trim: true }).describe('In one or two sentences: what was wrong, and why this is right'),
+})
+
+/** Why nothing was proved. */
+export const unproved_reasons = [
+  'toolchain_missing',
+  'registry_unreachable',
+  'command_failed',
+  'proof_failed',
+  'nothing_found',
+  'time_over',
+] as const
+
+/** What a run of `/setup-commands/generate` answers, as JSON text in its `result`. */
+export const FoundSetupCommands = z.object({
+  commands: shape.commands,
+  verified: z.boolean().describe('They ran in a clean sandbox, and a command of the repository passed on what they made'),
+  saved: z.boolean().describe('The repository had none, and has these now'),
+  reason: z.enum(unproved_reasons).nullable().describe('Why they are not verified'),
+  detail: z.string().describe('By what they are proved, or what stood in the way'),
+  evidence: z.array(
+    z.object({
+      seq: z.int().describe('The entry of the trace that shows it'),
+      what: z.enum(['proposal', 'command', 'repair', 'proof']),
+      ok: z.boolean(),
+      command: z.string(),
+      from: z.string().describe('The file of the repository that says so'),
+      text: z.string(),
+    }),
+  ),
+  timings: z.object({
+    commands: z.array(z.object({ command: z.string(), ms: z.int() })),
+    proofs: z.array(z.object({ command: z.string(), ms: z.int() })),
+    total_ms: z.int(),
+  }),
+  environment_digest: z.string().describe('SHA-256 of commands, variables, lockfiles and versions of the toolchain'),
+})
+export type FoundSetupCommands = z.output<typeof FoundSetupCommands>

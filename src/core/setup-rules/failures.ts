@@ -1,15 +1,7 @@
+import type { unproved_reasons } from '../../contract/setup-commands.ts'
 import { plainOutput } from '../failing-excerpt.ts'
 
-/** Why nothing was proved (a closed set). */
-export const REASONS = [
-  'toolchain_missing',
-  'registry_unreachable',
-  'command_failed',
-  'proof_failed',
-  'nothing_found',
-  'time_over',
-] as const
-export type Reason = (typeof REASONS)[number]
+export type Reason = (typeof unproved_reasons)[number]
 
 export type Failed = { output: string; exit_code: number | null; timed_out: boolean }
 export type Explained = { reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>; detail: string }
@@ -26,7 +18,7 @@ export const readable = (output: string): string =>
     .join('\n')
 
 const REGISTRY =
-  /(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|UnknownHostException|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|ERR_PNPM_META_FETCH_FAIL|Failed to connect to|There appears to be trouble with your network|from versions: none)/i
+  /(?:E403|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|x509: certificate|SSL certificate problem|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|UnknownHostException|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|ERR_PNPM_META_FETCH_FAIL|Failed to connect to|There appears to be trouble with your network|from versions: none)/i
 
 /** What is not there, by what is said where it is missed. The first group names it. */
 const MISSING: [RegExp, (name: string) => string][] = [

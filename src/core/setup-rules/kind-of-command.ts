@@ -75,7 +75,7 @@ const RULES: Rule[] = [
     'python',
   ],
   [
-    /^(?:\w+=\S+\s+)*(?:(?:uv|poetry|pipenv|pdm|hatch) run\s+)?(?:\S*python3?\s+-m\s+)?(?:pytest|unittest|nose2?|tests?)(?:\s|$)/,
+    /^(?:\w+=\S+\s+)*(?:(?:uv|poetry|pipenv|pdm|hatch) run\s+)?(?:\S*python3?\s+-m\s+)?(?:pytest|unittest|nose2?)(?:\s|$)/,
     'test',
     'python',
   ],

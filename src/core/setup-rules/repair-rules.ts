@@ -1,5 +1,12 @@
-/** A change of a command that its output asks for. The first that matches and was not made yet is tried. */
-export type CommandRule = { id: string; why: string; command: RegExp; output: RegExp; to(command: string): string[] }
+/** A change of a command that its output asks for. The first that matches and was not made yet is tried. `whole`: of all of it, not of the line that fails. */
+export type CommandRule = {
+  id: string
+  why: string
+  command: RegExp
+  output: RegExp
+  to(command: string, output: string): string[]
+  whole?: true
+}
 
 const flag = (text: string) => (command: string) => [command.includes(text) ? command : `${command} ${text}`]
 const swap = (from: RegExp, to: string) => (command: string) => [command.replace(from, to)]
@@ -10,6 +17,20 @@ const YARN1 = /\byarn@1\S* install\b/
 const YARN = /(?:\byarn|yarn-[\w.]+\.cjs) install\b/
 const SCRIPT_FAILED =
   /npm error (?:command failed|path [^\n]*\n(?:npm error )?command failed)|npm error code (?:ELIFECYCLE|\d+)\b|gyp ERR!|husky|ELIFECYCLE|\berror Command failed|Command failed with exit code|node-pre-gyp|prebuild-install/
+
+const ABSENT =
+  /No matching version found for (@?[\w./-]{1,120}?)@|'(@?[\w./-]{1,120}?)@[^'\n]{0,100}' (?:is not in this registry|could not be found)/
+
+/** One that is not in the list of what development needs stays where it is: then nothing has changed, and nothing is tried. */
+function withoutAbsent(command: string, output: string): string[] {
+  const [, one, other] = ABSENT.exec(output) ?? []
+  const name = one ?? other ?? ''
+  const install = command.split(' && ').find(part => part.startsWith('npm install')) ?? command
+  const known = [...command.matchAll(/'devDependencies\[([^\]]+)\]'/g)].map(([, known]) => known ?? '')
+  if (name === '' || known.includes(name)) return [command]
+  const keys = [...known, name].map(key => `'devDependencies[${key}]'`).join(' ')
+  return [`npm pkg delete ${keys} && ${install} && git checkout -- package.json`]
+}
 
 export const COMMAND_RULES: readonly CommandRule[] = [
   {
@@ -90,6 +111,16 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   {
     ...{ id: 'workspace_protocol', why: 'npm does not know the workspace protocol', command: NPM },
     ...{ output: /EUNSUPPORTEDPROTOCOL/, to: swap(/\bnpm (?:ci|install).*$/, 'npx --yes --package @yarnpkg/cli-dist@4 yarn install') },
+  },
+  {
+    ...{
+      id: 'npm_absent',
+      why: 'a package that only development asks for is not in the registry',
+      command: /^npm install\b|^npm pkg delete/,
+    },
+    output: ABSENT,
+    to: withoutAbsent,
+    whole: true,
   },
   { id: 'npm_scripts', why: 'a script of a package failed', command: NPM, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },
   { id: 'pnpm_scripts', why: 'a script of a package failed', command: PNPM, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },

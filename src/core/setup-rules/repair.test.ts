@@ -40,6 +40,11 @@ test('what package managers say of a failure leads to the command that goes roun
     'cmake -S . -B build -DCMAKE_POLICY_VERSION_MINIMUM=3.5',
   ])
   expect(repaired('make -j2', "WARNING: 'aclocal-1.15' is missing on your system.")).toHaveLength(3)
+  const absent = (name: string) => `npm error notarget No matching version found for ${name}@^1.0.0.`
+  const without = "npm pkg delete 'devDependencies[@a/b]' && npm install --no-audit && git checkout -- package.json"
+  expect(repaired('npm install --no-audit', absent('@a/b'))).toEqual([without])
+  expect(repaired(without, absent('c'), 'npm install --no-audit')).toEqual([without.replace("]'", "]' 'devDependencies[c]'")])
+  expect(repaired(without, absent('@a/b'), 'npm install --no-audit')).toBeNull()
   expect(repaired('npm ci', 'npm error code E404')).toBeNull()
 })
 

@@ -46,12 +46,13 @@ export function repairCommand(commands: Step[], n: number, line: string, failed:
   const step = commands[n]
   if (step === undefined) return null
   const text = readable(failed.output)
-  for (const { id, why, command, output, to } of COMMAND_RULES) {
-    if (made.has(`${id} ${step.command}`) || !command.test(line) || !output.test(text)) continue
-    const changed = to(line)
-    if (changed.length === 1 && changed[0] === line) continue
+  for (const { id, why, command, output, to, whole: of_whole } of COMMAND_RULES) {
+    const subject = of_whole && !step.command.startsWith('(') ? step.command : line
+    if (made.has(`${id} ${step.command}`) || !command.test(subject) || !output.test(text)) continue
+    const changed = to(subject, text)
+    if (changed.length === 1 && changed[0] === subject) continue
     // Within a folder each part goes there by itself.
-    const whole = changed.map(one => (line === step.command ? one : step.command.replace(line, () => one)))
+    const whole = changed.map(one => (subject === step.command ? one : step.command.replace(subject, () => one)))
     const steps = whole.map(one => ({ ...step, command: one, why: `${step.why}; ${why}` }))
     return { id, why, commands: replaced(commands, n, steps) }
   }

@@ -1,0 +1,186 @@
+import { failingExcerpt } from '../failing-excerpt.ts'
+import { explain, type Failed, lacksSomething, type Reason } from './failures.ts'
+import type { Proof, Proposal, Step, Tool, ToProve } from './proposal.ts'
+import { type Repair, repairCommand, repairForProof } from './repair.ts'
+import { partsOf } from './shell-lines.ts'
+import { missingText } from './toolchain.ts'
+
+/** A command that has run. `seq`: where the trace shows it. */
+export type Ran = Failed & { ok: boolean; seq: number; ms: number }
+export type Plan = { commands: Step[]; to_prove: ToProve[]; by_model: boolean }
+/** What stands in the way, for whoever thinks about it. */
+export type Problem = { kind: 'nothing' } | { kind: 'command' | 'proof'; command: string; line: string; ran: Ran }
+
+/** Where plans are tried. */
+export type Lab = {
+  /** Runs the commands in a clean sandbox up to the first that fails. `prepared` is there when none did, and is disposed of by the caller. */
+  prepare(plan: Plan, attempt: number, locating: boolean): Promise<{ ran: Ran[]; prepared: Prepared | null }>
+  /** Says in the trace what is changed and why, and answers where. */
+  repaired(repair: Repair | Suggested, problem: Problem, attempt: number): Promise<number>
+  /** Whether the time for all of it is over. */
+  over(): boolean
+  /** Asks a model; null: there is none, or it knows nothing. */
+  ask(plan: Plan, problem: Problem, question: number): Promise<Suggested | null>
+}
+/** Each proof runs on a copy of what was prepared, as a check of the repository would. */
+export type Prepared = AsyncDisposable & { prove(proof: Proof, attempt: number, n: number): Promise<Ran> }
+export type Suggested = { id: 'model'; why: string; plan: Plan }
+
+export type Evidence = { seq: number; what: 'command' | 'repair' | 'proof'; ok: boolean; command: string; from: string; text: string }
+export type Timing = { command: string; ms: number }
+export type Found = {
+  plan: Plan
+  verified: boolean
+  reason: Reason | null
+  detail: string
+  evidence: Evidence[]
+  timings: { commands: Timing[]; proofs: Timing[] }
+}
+
+const MOST_ATTEMPTS = 6
+const MOST_QUESTIONS = 2
+const EXCERPT = 600
+
+/**
+ * Tries a proposal until it is proved or nothing is left to try: what fails is found to the line, changed by rules, tried again from a clean
+ * sandbox; when the rules are at their end, the model is asked.
+ */
+export async function findSetup(proposal: Proposal, missing: readonly Tool[], lab: Lab): Promise<Found> {
+  let plan: Plan = { commands: proposal.commands, to_prove: proposal.to_prove, by_model: false }
+  const made = new Set<string>()
+  const evidence: Evidence[] = []
+  const timings: Found['timings'] = { commands: [], proofs: [] }
+  let questions = 0
+  const ended = (verified: boolean, reason: Reason | null, detail: string): Found => ({ plan, verified, reason, detail, evidence, timings })
+  const asked = async (problem: Problem, attempt: number): Promise<boolean> => {
+    if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || lab.over()) return false
+    const suggested = await lab.ask(plan, problem, ++questions)
+    if (suggested === null) return false
+    const seq = await lab.repaired(suggested, problem, attempt)
+    evidence.push({ seq, what: 'repair', ok: true, command: '', from: 'model', text: suggested.why })
+    plan = suggested.plan
+    return true
+  }
+
+  if (missing.length > 0) return ended(false, 'toolchain_missing', missingText(missing))
+  if (plan.to_prove.every(({ proofs }) => proofs.length === 0) && !(await asked({ kind: 'nothing' }, 0)))
+    return ended(false, 'nothing_found', 'Nothing in the repository says how it is set up or tested.')
+  for (let attempt = 1; ; attempt++) {
+    if (lab.over()) return ended(false, 'time_over', 'The time for finding them out was over.')
+    const { ran, prepared } = await lab.prepare(plan, attempt, false)
+    timings.commands = ran.map(({ ms }, i) => ({ command: plan.commands[i]?.command ?? '', ms }))
+    timings.proofs = []
+    evidence.push(...ran.map((one, i) => evidenceOf('command', plan.commands[i], one)))
+    let outcome: Outcome
+    if (prepared === null) outcome = await afterFailure(plan, ran, lab, attempt, made)
+    else {
+      await using of_this = prepared
+      outcome = await proveAll(plan, of_this, lab, attempt, made, evidence, timings)
+    }
+    if ('detail' in outcome) return ended(true, null, outcome.detail)
+
+    const { problem, repair } = outcome
+    const explained = explain(problem.ran)
+    const offline = explained?.reason === 'registry_unreachable' && !made.has('offline') ? proposal.offline : null
+    const next: Repair | Suggested | null =
+      repair ??
+      (offline === null
+        ? null
+        : { id: 'offline', why: 'no registry can be reached: it is tried with what the machine has', commands: offline.commands })
+    const give_up = () => {
+      const fallback = { reason: problem.kind === 'command' ? ('command_failed' as const) : ('proof_failed' as const), detail: '' }
+      const { reason, detail } = explained ?? fallback
+      return ended(false, lab.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
+    }
+    if (next !== null && attempt < MOST_ATTEMPTS) {
+      made.add(next.id === 'offline' ? 'offline' : `${next.id} ${problem.command}`).add(next.id)
+      const seq = await lab.repaired(next, problem, attempt)
+      evidence.push({ seq, what: 'repair', ok: true, command: problem.line, from: 'rules', text: next.why })
+      plan = next.id === 'offline' && offline !== null ? { ...offline, by_model: false } : changed(plan, next, problem)
+    } else if (!(await asked(problem, attempt))) return give_up()
+  }
+}
+
+type Failure = Extract<Problem, { ran: Ran }>
+type Outcome = { detail: string } | { problem: Failure; repair: Repair | null }
+
+/** Looks for the line of a command that fails, by running its parts one by one. */
+async function afterFailure(plan: Plan, ran: Ran[], lab: Lab, attempt: number, made: ReadonlySet<string>): Promise<Outcome> {
+  const n = ran.length - 1
+  const [step, last] = [plan.commands[n], ran[n]]
+  if (step === undefined || last === undefined) throw new Error('nothing has failed')
+  let [line, failed] = [/^\(cd [\w./-]+ && ([^&;|()]+)\)$/.exec(step.command)?.[1] ?? step.command, last]
+  const parts = partsOf(line)
+  if (parts.length > 1 && !last.timed_out && !lab.over()) {
+    const split = [...plan.commands.slice(0, n), ...parts.map(command => ({ ...step, command }))]
+    const located = await lab.prepare({ ...plan, commands: split }, attempt, true)
+    await located.prepared?.[Symbol.asyncDispose]()
+    const at = located.ran.length - 1
+    const found = located.ran[at]
+    if (found !== undefined && !found.ok && at >= n) [line, failed] = [split[at]?.command ?? line, found]
+  }
+  const problem: Failure = { kind: 'command', command: step.command, line, ran: failed }
+  return { problem, repair: repairCommand(plan.commands, n, line, failed, made) }
+}
+
+/** Of each part one proof is enough, the best that passes; a failing test that lacks nothing is the repository's own. */
+async function proveAll(
+  plan: Plan,
+  prepared: Prepared,
+  lab: Lab,
+  attempt: number,
+  made: ReadonlySet<string>,
+  evidence: Evidence[],
+  timings: Found['timings'],
+): Promise<Outcome> {
+  const said: string[] = []
+  let n = 0
+  for (const part of plan.to_prove) {
+    const failures: { proof: Proof; ran: Ran }[] = []
+    let proved: Proof | null = null
+    for (const proof of part.proofs) {
+      // That it can be loaded says nothing where its tests could not even begin for what the setup should have brought.
+      if (proof.kind === 'smoke' && failures.some(({ ran }) => lacksSomething(ran)) && !isComplete(part, plan)) break
+      if (failures.length > 0 && lab.over()) break
+      const ran = await prepared.prove(proof, attempt, ++n)
+      timings.proofs.push({ command: proof.command, ms: ran.ms })
+      evidence.push(evidenceOf('proof', proof, ran))
+      if (ran.ok) {
+        proved = proof
+        break
+      }
+      failures.push({ proof, ran })
+      const repair = repairForProof(plan.commands, part, proof.command, ran, made)
+      if (repair !== null) return { problem: { kind: 'proof', command: proof.command, line: proof.command, ran }, repair }
+    }
+    const [first] = failures
+    if (proved === null) {
+      if (first === undefined) continue
+      return { problem: { kind: 'proof', command: first.proof.command, line: first.proof.command, ran: first.ran }, repair: null }
+    }
+    const red = failures.filter(({ proof }) => proof.kind === 'test').map(({ proof }) => `\`${proof.command}\``)
+    said.push(
+      `Proved by \`${proved.command}\`${red.length === 0 ? '' : `; ${red.join(' and ')} ran and failed, which the setup is not the reason of`}.`,
+    )
+  }
+  return { detail: said.join(' ') }
+}
+
+/** A manager of packages for Node that has succeeded has brought all that is asked for: what is missing then, the repository does not ask for. */
+const isComplete = ({ ecosystem }: ToProve, { commands }: Plan) =>
+  ecosystem === 'node' && !commands.some(({ command }) => /--ignore-scripts|skip-build|npm pkg delete/.test(command))
+
+function changed(plan: Plan, next: Repair | Suggested, problem: Failure): Plan {
+  if ('plan' in next) return next.plan
+  const proofOf = (proof: Proof): Proof =>
+    next.proof !== undefined && proof.command === problem.command ? { ...proof, command: next.proof } : proof
+  return { ...plan, commands: next.commands, to_prove: plan.to_prove.map(part => ({ ...part, proofs: part.proofs.map(proofOf) })) }
+}
+
+function evidenceOf(what: 'command' | 'proof', said: Step | Proof | undefined, ran: Ran): Evidence {
+  const text = ran.ok ? (said?.why ?? '') : excerptOf(ran)
+  return { seq: ran.seq, what, ok: ran.ok, command: said?.command ?? '', from: said?.from ?? '', text }
+}
+
+const excerptOf = (ran: Ran) =>
+  ran.timed_out ? 'it was not done in its time' : failingExcerpt(ran.output, EXCERPT) || `exit code ${ran.exit_code}`
