@@ -5,10 +5,13 @@ import { text } from './text.ts'
 export const GenerateSetupCommandsInput = z
   .object({
     repo_id: z.int().min(0).describe('The repository to set up'),
-    prompt: text(1, 20_000, { trim: true }).nullish().describe('What to mind'),
+    prompt: text(1, 20_000, { trim: true })
+      .nullish()
+      .describe('What to mind, for the model where there is one; by rules nothing is read from it'),
     trigger_source: text(1, 100).optional().describe('What asked for it, default `setup-commands`'),
   })
   .meta({ id: 'GenerateSetupCommandsInput', examples: [{ repo_id: 7 }] })
+export type GenerateSetupCommandsInput = z.output<typeof GenerateSetupCommandsInput>
 
 export const SetupCommands = z
   .object({

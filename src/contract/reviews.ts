@@ -23,7 +23,7 @@ export const PullRequestWords = z.object({
 })
 
 /** As a tool of a model takes it. */
-export function schemaOf(answer: typeof Review | typeof PullRequestWords): Record<string, unknown> {
+export function schemaOf(answer: z.ZodType): Record<string, unknown> {
   const { $schema: _of_no_use_there, ...schema } = z.toJSONSchema(answer, { io: 'input' })
   return schema
 }

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
 import { statusFor } from '../core/wire-profile.ts'
-import { generateSetupCommands } from '../service/analysis.ts'
 import { startAppManifest } from '../service/app-manifest.ts'
 import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
@@ -18,6 +17,7 @@ import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
 import { dropEnvironments, listEnvironments } from '../service/environments.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges.ts'
 import { forkRun } from '../service/fork-run.ts'
+import { generateSetupCommands } from '../service/generate-setup.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
 import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/log-analysis.ts'
@@ -218,7 +218,7 @@ export const handlers: Handlers = {
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
-  generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body.repo_id),
+  generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
   getSandboxLogs: async (ctx, { params, query }) =>

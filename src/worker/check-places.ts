@@ -13,7 +13,7 @@ import type { Environment } from './environments.ts'
 import { startRecorded } from './recorded-sandbox.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
-import { type FilesOf, runSetup, type Setup } from './setup.ts'
+import { type FilesOf, runSetup, type SettingUp, type Setup } from './setup.ts'
 
 /** What the checks of one commit are run with. */
 export type CheckPlacesInput = {
@@ -23,6 +23,9 @@ export type CheckPlacesInput = {
   base: Base
   head_sha: string
   setup: Setup | null
+  /** What the trace says that they are prepared for; absent: checks. */
+  purpose?: SettingUp['purpose']
+  setupEnded?: SettingUp['ended']
   secrets: RunSecrets
   /** Told of the sandbox that is there besides the run's own, so that whoever comes after us can end it. */
   started(identity: string | null): Promise<void>
@@ -44,7 +47,7 @@ const PREPARED_HOME_INSIDE = '/prepared-home'
  * of the commit take their place, and each sandbox gets a copy of that. Without them each is a fresh clone.
  */
 export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPlaces> {
-  const { deps, claim, run, base, head_sha, setup, secrets, started, signal } = input
+  const { deps, claim, run, base, head_sha, setup, secrets, started, signal, purpose = 'checks', setupEnded: ended } = input
   await using stack = new AsyncDisposableStack()
   const folder = async (name: string, of: AsyncDisposableStack, template: string | null = null) => {
     const path = await createCheckFolder(deps.folders.workspaces, run.id, claim.epoch, name, deps.users.sandbox, template)
@@ -66,7 +69,8 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
 
   const by_agents = setup !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
   const files_of: FilesOf = by_agents ? 'agent' : 'repository'
-  const standing_on = setup === null ? null : await environmentFor(input, setup, files_of)
+  // What is to be proved is proved anew.
+  const standing_on = setup === null || purpose !== 'checks' ? null : await environmentFor(input, setup, files_of)
   let read_only = [mirror]
   let command = cloned(head_sha)
   if (standing_on !== null) {
@@ -82,7 +86,7 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       await sandbox.stop()
     }
     await layOut(cloned(base.sha))
-    await runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose: 'checks' })
+    await runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose, ...(ended && { ended }) })
     await layOut(takeFilesAwayCommand(), cloned(head_sha))
     read_only = [mirror, { host: workspace, inside: PREPARED_INSIDE }, { host: home, inside: PREPARED_HOME_INSIDE }]
     command = copyPreparedCommand(PREPARED_INSIDE, PREPARED_HOME_INSIDE)

@@ -13,12 +13,13 @@ import { type End, endTurn } from './end-turn.ts'
 import { LEASE_SECONDS, startHeartbeat } from './heartbeat.ts'
 import { observeTurn } from './observe-turn.ts'
 import type { WorkerDeps } from './settings.ts'
+import { setupTurn } from './setup-turn.ts'
 import { Startup } from './startup.ts'
 import { tellClaim } from './tell-claim.ts'
 import type { Turn } from './turn.ts'
 
 /** Runs that do something else than what their prompt says. */
-const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn }
+const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn, SETUP_COMMANDS: setupTurn }
 
 /** `asked_at`: when the claim began, by `performance.now()`. Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control, asked_at: number): Promise<void> {

@@ -58,7 +58,7 @@ export async function setupOf(deps: WorkerDeps, run: RunRow): Promise<Setup | nu
 export type FilesOf = 'repository' | 'agent'
 
 /** What the commands are run for, besides preparing the workspace of the agent. */
-type Purpose = 'checks' | 'maintenance'
+export type Purpose = 'checks' | 'maintenance' | `attempt ${number}` | `the line that fails in attempt ${number}`
 
 export type SettingUp = {
   deps: WorkerDeps
@@ -78,7 +78,11 @@ export type SettingUp = {
   signal: AbortSignal
   /** Said in the trace; absent: for the agent. */
   purpose?: Purpose
+  /** Told of each command that has ended. */
+  ended?(command: EndedCommand): void
 }
+/** `seq`: where its ACTION stands. */
+export type EndedCommand = { n: number; why: string | null; output: string; result: ExecResult; seq: number }
 
 /** What was done. `left_out`: paths in the workspace that are the environment, and no part of what the run changes or of what is kept of it. */
 export type SetUp = { failures: SetupFailure[]; left_out: string[] }
@@ -121,7 +125,7 @@ export async function leftOutBySetup({ db }: Pick<WorkerDeps, 'db'>, run: RunRow
  * Runs the commands one after the other in a sandbox of their own, which is gone afterwards with all that they started. Each is an entry of the trace.
  */
 export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promise<SetupFailure[]> {
-  const { deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose } = to
+  const { deps, claim, run, setup, files_of, secrets, shown, started, purpose } = to
   await claim.move({ from: ['starting'], to: 'starting', phase: 'setup' })
   const trusted = files_of === 'repository'
   const given = trusted ? setupVariables(secrets.secrets) : secrets.environment
@@ -136,7 +140,7 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
   const sandbox = stack.use(await startRecorded(deps, claim, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started(sandbox.identity)
   try {
-    return await runAll(claim, setup, files_of, sandbox, signal, purpose)
+    return await runAll(to, sandbox)
   } finally {
     await sandbox.stop()
     await egress.tellBlocked()
@@ -144,12 +148,8 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
 }
 
 async function runAll(
-  claim: Claim,
-  setup: Setup,
-  files_of: FilesOf,
+  { claim, setup, files_of, signal, purpose, ended }: Omit<SettingUp, 'known' | 'sandbox'>,
   sandbox: Sandbox,
-  signal: AbortSignal,
-  purpose: SettingUp['purpose'],
 ): Promise<SetupFailure[]> {
   const failures: SetupFailure[] = []
   const trusted = files_of === 'repository'
@@ -170,9 +170,10 @@ async function runAll(
     const why = failureOf(result, setup)
     const said = { status: why === null ? 'ok' : 'error', exit_code: result.exit_code, output, truncated: result.truncated }
     const input = { command, n: i + 1, of: setup.commands.length, ...(!trusted && { as: 'agent' }), ...(purpose && { for: purpose }) }
-    await claim.append({
+    const { total_logs } = await claim.append({
       entries: [serviceAction('setup_command', input, { ...said, ...(why !== null && { error: why }) }, result.duration_ms)],
     })
+    ended?.({ n: i + 1, why, output, result, seq: total_logs })
     signal.throwIfAborted()
     if (why === null) continue
     failures.push({ command: short(command), why: trusted ? why : `${why}; it had neither the secrets nor the network of a setup` })

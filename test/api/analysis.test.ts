@@ -35,10 +35,30 @@ describe('generateSetupCommands', () => {
       await app.call('POST', `/v1/organizations/${app.org_id}/setup-commands/generate`, {}, { authorization: `Bearer ${other.token}` })
     const answers = []
     for (let n = 0; n < 6; n++) answers.push((await generate({ repo_id: app.repo_id })).status)
-    expect(answers).toEqual([501, 501, 501, 501, 501, 429])
+    expect(answers).toEqual([200, 200, 200, 200, 200, 429])
   })
-  test('501: a good request', async () => {
+  test('409: a repository that takes no runs', async () => {
     await forget()
-    expect(expectProblem(await generate({ repo_id: app.repo_id, prompt: null, trigger_source: 'cli' }), 501).code).toBe('not_available')
+    const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
+    expect((await app.call('PATCH', path, { archived: true })).status).toBe(200)
+    expectProblem(await generate({ repo_id: app.repo_id }), 409)
+    await app.call('PATCH', path, { archived: false })
+  })
+  test('200: a run of its own kind, on the repository and without a pull request to come', async () => {
+    await forget()
+    const { status, body } = await generate({ repo_id: app.repo_id, prompt: null, trigger_source: 'cli' })
+    expect([status, Object.keys(body)]).toEqual([200, ['agent_run_id', 'status', 'url']])
+    expect(body).toMatchObject({ status: 'queued', url: `${app.base_url}/agent/trace/${body.agent_run_id}` })
+    const run = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${body.agent_run_id}`)).body
+    expect(run).toMatchObject({ source_type: 'SETUP_COMMANDS', repo_id: app.repo_id, metadata: { trigger_source: 'cli' }, result: '' })
+    expect(await rows(app, 'select auto_create_pr from runs where id = $1', [run.id])).toEqual([{ auto_create_pr: false }])
+    const asked = (await generate({ repo_id: app.repo_id, prompt: 'Mind the tests.' })).body.agent_run_id
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${asked}`)).body).toMatchObject({ prompt: 'Mind the tests.' })
+  })
+  test('200: also where the default model of the organization is gone, because rules need none', async () => {
+    await forget()
+    await rows(app, "update organizations set default_model = 'gone/model'")
+    expect((await generate({ repo_id: app.repo_id })).status).toBe(200)
+    await rows(app, 'update organizations set default_model = null')
   })
 })

@@ -87,7 +87,7 @@ const homes: Record<EndpointName, string[]> = {
   getOrganizationSettings: ['organizations'],
   listModels: ['models'],
   getUsage: ['usage'],
-  generateSetupCommands: ['analysis'],
+  generateSetupCommands: ['analysis', 'quota'],
   listSandboxes: ['sandboxes'],
   getSandbox: ['sandboxes'],
   getSandboxLogs: ['sandboxes'],

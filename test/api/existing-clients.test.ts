@@ -262,7 +262,8 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectError(await bare(`/v1/oauth/tokens/revoke?provider=linear&org_id=${app.org_id}`), 404, /./)
       expectError(await bare(`${org}/sandbox/424242/analyze-logs`), 404, /Sandbox not found/)
       expectError(await post('/v1/slack-connect/generate-token', { org_id: app.org_id }), 501, /./)
-      expectError(await post(`${org}/setup-commands/generate`, { repo_id: app.repo_id, trigger_source: 'setup-commands' }), 501, /./)
+      const asked = { repo_id: app.repo_id, trigger_source: 'setup-commands' }
+      expectModel('SetupCommandsResponse', await post(`${org}/setup-commands/generate`, asked))
       expectError(await post(`${org}/setup-commands/generate`, { repo_id: 424242 }), 404, /^Repository not found/)
     })
 

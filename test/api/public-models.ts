@@ -130,6 +130,7 @@ export const models = {
   }),
   CLIRulesResponse: z.looseObject({ organization_rules: text.nullable(), user_custom_prompt: text.nullable() }),
   WebhookConfigResponse: z.looseObject({ url: text.nullable(), enabled: z.boolean(), has_secret: z.boolean() }),
+  SetupCommandsResponse: z.looseObject({ agent_run_id: whole, status: text, url: text }),
   /** What ban, unban and remove-from-pr are read as. */
   BanActionResponse: z.looseObject({ message: maybe(text), status_code: maybe(whole) }),
   /** 402, 403, 404 and 429. */

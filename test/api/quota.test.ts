@@ -53,6 +53,8 @@ describe('402', () => {
   test('a bound of none takes none', async () => {
     await set({ runs_per_month: 0 })
     expectProblem(await create(), 402)
+    const generate = `/v1/organizations/${app.org_id}/setup-commands/generate`
+    expectProblem(await app.call('POST', generate, { repo_id: app.repo_id }), 402)
     await set({ runs_per_month: null, budget_usd_per_month: 0 })
     expectProblem(await create(), 402)
   })
