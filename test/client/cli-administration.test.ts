@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { putRun } from '../api/put-run.ts'
 import { addEnvironment } from '../api/second-organization.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -203,6 +204,20 @@ describe('setup', () => {
     expect(out).toBe('command    npm ci\ncommand    npm run build\nvariable   A=b=c\nfailure    continue\ntime-out   60 s\n')
     expect((await app.call('GET', path())).body).toMatchObject({ commands: ['npm ci', 'npm run build'], variables: { A: 'b=c' } })
     expect(JSON.parse((await cli(['setup', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ commands: [], variables: {} })
+  })
+
+  test('has it found out, and accepts what was found', async () => {
+    const started = JSON.parse((await cli(['setup', 'generate', 'sample/invoice', '--json'])).out)
+    expect(started).toMatchObject({ source_type: 'SETUP_COMMANDS', repo_id: app.repo_id, metadata: { trigger_source: 'cli' } })
+    const accept = (id: number) => cli(['setup', 'accept', String(id)])
+    expect(await accept(started.id)).toMatchObject({ code: 2, err: expect.stringContaining('has found nothing yet: it is') })
+    const found = { commands: ['npm ci'], verified: false, saved: false, reason: 'proof_failed', detail: 'x', evidence: [] }
+    const result = JSON.stringify({ ...found, timings: { commands: [], proofs: [], total_ms: 1 }, environment_digest: 'a' })
+    await putRun(app, started.id, 'completed')
+    await rows(app, 'update runs set result = $2 where id = $1', [started.id, result])
+    expect((await accept(started.id)).out).toContain('command    npm ci\n')
+    expect((await app.call('GET', path())).body).toMatchObject({ commands: ['npm ci'], timeout_seconds: 600 })
+    await cli(['setup', 'clear', String(app.repo_id)])
   })
 
   test('says what is missing or wrong', async () => {

@@ -40,6 +40,7 @@ export const routes = {
   createGitHubApp: { method: 'POST', path: '/v1/organizations/{org_id}/integrations/github/app' },
   connectGitea: { method: 'PUT', path: '/v1/organizations/{org_id}/integrations/gitea' },
   disconnectGitea: { method: 'DELETE', path: '/v1/organizations/{org_id}/integrations/gitea' },
+  setSetupCommands: { method: 'PUT', path: '/v1/organizations/{org_id}/repos/{repo_id}/setup-commands' },
   listModels: { method: 'GET', path: '/v1/organizations/{org_id}/models' },
   createSession: { method: 'POST', path: '/session' },
   createSessionToken: { method: 'POST', path: '/session/token' },

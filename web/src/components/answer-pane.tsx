@@ -6,6 +6,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Blank, Notice } from '../ui/notice.tsx'
 import { PlanList } from './entries/plan.tsx'
 import { PullRequestCard } from './entries/pull-request.tsx'
+import { FoundSetup, foundSetupOf } from './found-setup.tsx'
 import { Markdown } from './markdown.tsx'
 import { PullRequestActions } from './pull-request-actions.tsx'
 import { PullRequestChecks } from './pull-request-checks.tsx'
@@ -15,6 +16,7 @@ import { useLatestEntry } from './use-latest-entry.ts'
 /** What came of the run: pull request and answer, or the plan while it is at work. */
 export function AnswerPane({ run }: { run: AgentRun }) {
   const working = run.result === '' && !run.terminal
+  const setup = foundSetupOf(run)
   const plan = useLatestEntry(run, { message_type: 'PLAN_EVALUATION' }, working)
   return (
     <div className="space-y-4 p-4">
@@ -53,7 +55,7 @@ export function AnswerPane({ run }: { run: AgentRun }) {
             </h2>
             <CopyButton label="Copy answer" text={() => run.result} />
           </div>
-          <Markdown text={run.result} />
+          {setup === null ? <Markdown text={run.result} /> : <FoundSetup run={run} found={setup} />}
         </section>
       )}
       {plan && (

@@ -18,6 +18,9 @@ const agent_tools: Record<ToolName, ToolKind> = {
 /** What the service itself does for a run. */
 const service_tools: Record<string, ToolKind> = {
   setup_command: 'shell',
+  setup_proof: 'shell',
+  setup_proposal: 'instructions',
+  setup_repair: 'instructions',
   check: 'shell',
   setup_changes: 'git',
   environment: 'git',

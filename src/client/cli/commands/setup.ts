@@ -1,10 +1,12 @@
+import { FoundSetupCommands } from '../../../contract/setup-commands.ts'
 import type { Answer } from '../../sdk/operations.ts'
 import { command, type Options, whole } from '../command.ts'
 import { UsageError } from '../exit.ts'
 import { plainText } from '../plain-text.ts'
 import { repositoryId } from '../repository.ts'
+import { watching, watchRun } from '../watch-run.ts'
 
-const acts = ['show', 'set', 'clear'] as const
+const acts = ['show', 'set', 'clear', 'generate', 'accept'] as const
 const options = {
   maintenance: {
     type: 'string',
@@ -15,24 +17,34 @@ const options = {
   variable: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set: a variable of these commands; may be given several times' },
   timeout: { type: 'string', value: 'SECONDS', about: 'set: what all of them may take together' },
   'on-failure': { type: 'string', value: 'WHAT', choices: ['fail', 'continue'], about: 'set: what becomes of a run when one fails' },
+  ...watching,
 } as const satisfies Options
 
 export const setup = command({
   name: 'setup',
-  summary: 'say how the sandbox of a repository is set up, or change it',
-  takes: '[show | set | clear] REPO [COMMAND…]',
+  summary: 'say how the sandbox of a repository is set up, change it, or have it found out',
+  takes: '[show | set | clear | generate] REPO [COMMAND…] | accept RUN',
   words: [2, 52],
   choices: acts,
   options,
   notes: [
     'Each COMMAND is one word, so it stands in quotes: agentrun setup set web "npm ci" "npm run build". What is set replaces what was.',
+    'generate starts a run that finds the commands out and proves them; accept sets what such a run has found. --follow and --wait are for generate.',
   ],
-  async run({ words: [act = 'show', repo = '', ...commands], values, client, json, print, signal }) {
+  async run(given) {
+    const { words, values, client, json, print, signal } = given
+    const [act = 'show', subject = '', ...commands] = words
     if (act === 'set' ? commands.length === 0 : commands.length > 0)
       throw new UsageError(act === 'set' ? 'agentrun setup set takes one command at least' : `agentrun setup ${act} takes no command`)
-    const params = { repo_id: await repositoryId(client(), repo, signal) }
+    if (act === 'generate') {
+      const repo_id = await repositoryId(client(), subject, signal)
+      const { agent_run_id } = await client().call('generateSetupCommands', { body: { repo_id, trigger_source: 'cli' }, signal })
+      return watchRun(given, client().runs.get(agent_run_id, { signal }), () => 0)
+    }
+    const found = act === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
+    const params = { repo_id: found?.repo_id ?? (await repositoryId(client(), subject, signal)) }
     const body = {
-      commands,
+      commands: found?.commands ?? commands,
       ...(values.maintenance && { maintenance_commands: values.maintenance }),
       ...(values.variable && { variables: Object.fromEntries(values.variable.map(nameAndValue)) }),
       ...(values.timeout !== undefined && { timeout_seconds: whole('--timeout', values.timeout) }),
@@ -47,6 +59,16 @@ export const setup = command({
     return 0
   },
 })
+
+type Client = Parameters<typeof repositoryId>[0]
+
+/** What a run has found out, and for which repository. */
+async function foundBy(client: Client, id: number, signal: AbortSignal): Promise<{ repo_id: number; commands: string[] }> {
+  const { source_type, repo_id, result, status } = await client.runs.get(id, { signal })
+  if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} finds out no setup commands`)
+  if (result === '') throw new UsageError(`run ${id} has found nothing yet: it is ${status}`)
+  return { repo_id, commands: FoundSetupCommands.parse(JSON.parse(result)).commands }
+}
 
 function nameAndValue(text: string): [string, string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []

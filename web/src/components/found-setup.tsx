@@ -1,0 +1,54 @@
+import { useMutation } from '@tanstack/react-query'
+import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { FoundSetupCommands } from '../../../src/contract/setup-commands.ts'
+import { call } from '../api/call.ts'
+import { visible } from '../text/visible.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { useRepositoryReason } from './permission.ts'
+
+/** What a run found out that looks for setup commands; null: it is another run, or has found nothing yet. */
+export function foundSetupOf({ source_type, result }: AgentRun): FoundSetupCommands | null {
+  if (source_type !== 'SETUP_COMMANDS' || result === '') return null
+  try {
+    const found = JSON.parse(result) as FoundSetupCommands
+    return Array.isArray(found.commands) && typeof found.detail === 'string' ? found : null
+  } catch {
+    return null
+  }
+}
+
+/** The commands, by what they are proved, and a way to have them where they are not the repository's already. */
+export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {
+  const { commands, verified, saved, reason, detail } = found
+  const forbidden = useRepositoryReason()
+  const use = useMutation({
+    mutationFn: () => call('setSetupCommands', { params: { repo_id: run.repo_id ?? 0 }, body: { commands } }),
+  })
+  return (
+    <div className="space-y-3">
+      <Notice tone={verified ? 'info' : 'warn'}>
+        <strong>{verified ? 'Proved in a clean sandbox' : `Not proved: ${visible(reason ?? '')}`}</strong>
+        <p className="whitespace-pre-wrap break-words">{visible(detail)}</p>
+      </Notice>
+      {commands.length === 0 ? (
+        <p className="text-faint">{verified ? 'The repository needs no setup.' : 'There are no commands.'}</p>
+      ) : (
+        <ol aria-label="Setup commands" className="space-y-1 font-mono text-xs">
+          {commands.map(command => (
+            <li key={command} className="whitespace-pre-wrap break-all">
+              {visible(command)}
+            </li>
+          ))}
+        </ol>
+      )}
+      {saved && <p className="text-faint text-xs">The repository had none, and has these now.</p>}
+      {!saved && commands.length > 0 && run.repo_id !== null && (
+        <Button variant="primary" reason={forbidden} busy={use.isPending} onClick={() => use.mutate()}>
+          {use.isSuccess ? 'The repository has these now' : 'Use these'}
+        </Button>
+      )}
+      {use.isError && <Notice tone="bad">{use.error.message}</Notice>}
+    </div>
+  )
+}
