@@ -61,8 +61,20 @@ test.each([
   'Jenkinsfile',
   '.forgejo/workflows/x.yaml',
   'azure-pipelines.yml',
+  '".github/workflows/\\377.yml"',
 ])('a change of what CI does is told: %s', path => {
   expect(codes({ files: [{ path, status: 'modified' }] })).toEqual(['pass', `warning ci_workflow_changed ${path}`])
+})
+
+test('what was renamed is gone from where it was', () => {
+  const renamed = (old_path: string, path: string, status = 'renamed') => codes({ files: [{ path, old_path, status }] })
+  expect(renamed('.github/workflows/audit.yml', 'docs/audit.yml')).toEqual([
+    'pass',
+    'warning ci_workflow_changed .github/workflows/audit.yml',
+  ])
+  expect(renamed('.github/workflows/audit.yml', 'docs/audit.yml', 'copied')).toEqual(['pass'])
+  expect(renamed('test/a.test.js', 'docs/a.txt')).toEqual(['pass', 'warning test_removed test/a.test.js'])
+  expect(renamed('test/a.test.js', 'test/b.test.js')).toEqual(['pass'])
 })
 
 test('tests that go or stay untouched are told, and so are words that say nothing', () => {

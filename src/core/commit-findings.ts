@@ -22,8 +22,8 @@ export type Verdict = 'pass' | 'fail' | 'inconclusive'
 export type Brought = {
   /** Oldest first. */
   commits: { sha: string; message: string; files: string[] }[]
-  /** What they change together. */
-  files: { path: string; status: string }[]
+  /** What they change together. `old_path`: where one that was renamed was before. */
+  files: { path: string; old_path?: string | null; status: string }[]
   /** Every version of a file that any of them adds: bytes. */
   blobs: { path: string; bytes: number }[]
   /** Where what they change together leaves a conflict of a merge. */
@@ -39,8 +39,9 @@ const MADE =
   /(?:^|\/)(?:node_modules|bower_components|__pycache__|\.venv|\.tox|\.nox|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.gradle|\.terraform|\.parcel-cache|\.turbo|\.next|\.nuxt)\/|\.py[co]$|(?:^|\/)(?:\.DS_Store|Thumbs\.db|npm-debug\.log|core\.\d+)$/
 /** What builds make; some repositories keep it. */
 const BUILT = /(?:^|\/)(?:dist|build|out|target|coverage|htmlcov)\/|\.(?:class|o|obj|exe|dll|so|dylib|log|tmp|swp)$/
+/** A path that is no UTF-8 stands in quotes. */
 const WORKFLOW =
-  /^(?:\.github\/(?:workflows|actions)\/|\.gitlab-ci\.yml$|\.gitlab\/ci\/|\.circleci\/|\.buildkite\/|\.forgejo\/workflows\/|\.gitea\/workflows\/|\.woodpecker(?:\/|\.ya?ml$)|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines\.ya?ml$|bitbucket-pipelines\.ya?ml$|appveyor\.ya?ml$|Jenkinsfile)/
+  /^"?(?:\.github\/(?:workflows|actions)\/|\.gitlab-ci\.yml$|\.gitlab\/ci\/|\.circleci\/|\.buildkite\/|\.forgejo\/workflows\/|\.gitea\/workflows\/|\.woodpecker(?:\/|\.ya?ml$)|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines\.ya?ml$|bitbucket-pipelines\.ya?ml$|appveyor\.ya?ml$|Jenkinsfile)/
 const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\/|(?:^|\/)(?:test_[^/]*|[^/]*[._-](?:test|spec))\.[a-z]+$|_test\.go$|Tests?\.(?:java|kt|cs|php)$/
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|rb|php|c|cc|cpp|h|hpp|swift|scala|ex|exs|vue|svelte)$/
@@ -80,21 +81,30 @@ function sizes({ blobs }: Brought): Finding[] {
 }
 
 function paths({ files }: Brought): Finding[] {
-  return files.flatMap(({ path, status }) => {
-    if (WORKFLOW.test(path))
-      return [of('warning', 'ci_workflow_changed', path, 'Changes what the repository’s CI does: a person should look at it.')]
+  return files.flatMap(file => {
+    const { path, status } = file
+    const workflow = [path, goneFrom(file)].find(place => place !== null && WORKFLOW.test(place))
+    if (workflow != null)
+      return [of('warning', 'ci_workflow_changed', workflow, 'Changes what the repository’s CI does: a person should look at it.')]
     if (status !== 'added') return []
     if (MADE.test(path)) return [of('error', 'generated_file', path, 'Is made by an install or a tool and belongs into .gitignore.')]
     return BUILT.test(path) ? [of('warning', 'generated_file', path, 'Looks as if a build had made it.')] : []
   })
 }
 
+/** Where there is no file any more. */
+const goneFrom = ({ path, old_path = null, status }: Brought['files'][number]): string | null =>
+  status === 'deleted' ? path : status === 'renamed' ? old_path : null
+
 function tests({ files }: Brought): Finding[] {
-  const removed = files.filter(({ path, status }) => status === 'deleted' && TEST.test(path))
+  const removed = files.flatMap(file => {
+    const gone = goneFrom(file)
+    return gone !== null && TEST.test(gone) && (file.status === 'deleted' || !TEST.test(file.path)) ? [gone] : []
+  })
   const touched = files.some(({ path, status }) => status !== 'deleted' && TEST.test(path))
   const source = files.some(({ path, status }) => status !== 'deleted' && SOURCE.test(path) && !TEST.test(path))
   return [
-    ...removed.map(({ path }) => of('warning', 'test_removed', path, 'A test was removed.')),
+    ...removed.map(path => of('warning', 'test_removed', path, 'A test was removed.')),
     ...(source && !touched ? [of('info', 'tests_untouched', null, 'Source files were changed, and no test.')] : []),
   ]
 }
