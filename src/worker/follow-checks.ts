@@ -91,7 +91,8 @@ async function followChecks(to: Following): Promise<Followed> {
   const pr = proposed.findLast(one => one.head_branch === now.branch) ?? null
   const head: Head = { sha, checks: await look(), commands, settings, pr }
   const verdict = checksVerdict(head.checks, settings.high_priority_apps)
-  const age_seconds = (age_ms ?? 0) / 1000
+  // What this turn has not pushed is waited for from its beginning on: a check that never ends would be waited for again and again.
+  const age_seconds = (age_ms ?? Date.now() - run.turn_started_at.getTime()) / 1000
   const seen = head.checks.some(check => check.source !== 'local')
   if (on_forge && !seen && age_seconds < deps.ci_first_seconds) return { kind: 'waiting', seconds: deps.ci_first_seconds - age_seconds }
   if (verdict.state === 'none') return nothing

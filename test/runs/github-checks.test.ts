@@ -13,11 +13,18 @@ const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
 let app: CodingApp
 let github: FakeGitHub
 let repo_id: number
+let mend = async () => {}
 beforeAll(async () => {
   app = await startCodingApp(
-    // Every round writes a file that nobody has written before.
-    ({ body }) =>
-      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
+    // Every round writes a file that nobody has written before, but for a run that is not to mend anything.
+    async ({ body }) => {
+      const said = body.messages as { role: string }[]
+      if (said.at(-1)?.role === 'tool') return { text: 'Written.' }
+      const told = JSON.stringify(said)
+      if (!told.includes('do not mend') || !told.includes('Mend it: attempt')) return calls(shell('date +%s%N > made.txt'))
+      await mend()
+      return { text: 'Not mine.' }
+    },
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_POLL_SECONDS: '1' },
   )
 })
@@ -88,6 +95,29 @@ test('without a check the answer is given when the first was waited for long eno
   await rows(app, `update journal set created_at = created_at - interval '1 hour' where run_id = $1 and kind = 'push_started'`, [id])
   await rows(app, 'update runs set deadline_at = now() where id = $1', [id])
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
+}, 60_000)
+
+test('a turn that pushes nothing waits no longer for checks than one that does, however often it is woken', async () => {
+  const { id } = await createRun(app, { prompt: 'write, and do not mend', repo_id })
+  const head = await waitsFor(id)
+  say(head, 'success')
+  await awaitEnd(app, id)
+  const late = { sha: head, name: 'late', app: 'slow-app', conclusion: null, summary: '' }
+  github.state.checks.push({ ...late, status: 'completed', conclusion: 'failure' })
+  const asked = Promise.withResolvers<void>()
+  const again = Promise.withResolvers<void>()
+  mend = async () => {
+    asked.resolve()
+    await again.promise
+  }
+  await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
+  await asked.promise
+  github.state.checks = [{ ...late, status: 'in_progress' }]
+  again.resolve()
+  await awaitRun(app, id, ({ turn, status, waiting_on }) => turn === 2 && status === 'waiting' && waiting_on === 'ci')
+  await rows(app, `update runs set deadline_at = now(), turn_started_at = turn_started_at - interval '1 hour' where id = $1`, [id])
+  const run = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
+  expect(run.result).toMatch(/^Not mine\.\n\n.*\(time_over\)\.$/)
 }, 60_000)
 
 test('a check that fails after the run has ended begins a turn, once: it is mended there, and what was given up stays so', async () => {
