@@ -16,14 +16,17 @@ export async function listWaitingHeads(
 
 /**
  * Runs that wait for checks of what they pushed and need not any more go on: all that a forge has told of have ended, or one has failed of an app that does
- * not let others be waited for, or the time is over. They have `deadline_seconds` to find a worker.
+ * not let others be waited for, or the pull request was closed or merged, or the time is over. They have `deadline_seconds` to find a worker.
  */
 export async function wakeChecked(db: Db, deadline_seconds: number, limit: number): Promise<{ organization_id: number; id: number }[]> {
   const { rows } = await db.query<{ organization_id: number; id: number }>({
     name: 'wake_checked',
     text: `update runs set runnable_at = now(), deadline_at = now() + make_interval(secs => $1), updated_at = now()
       where id in (select r.id from runs r where r.status = 'waiting' and r.waiting_on = 'ci' and r.runnable_at is null
-        and (r.deadline_at < now() or (select bool_and(c.status = 'completed')
+        and (r.deadline_at < now()
+          or exists (select from pull_requests p where p.organization_id = r.organization_id and p.repository_id = r.repository_id
+            and p.run_id = r.id and p.head_branch = r.branch and p.state in ('closed', 'merged'))
+          or (select bool_and(c.status = 'completed')
               or bool_or(c.conclusion not in ('success', 'neutral', 'skipped') and s.high_priority_apps::jsonb ? c.app)
             from checks c left join check_suite_settings s using (organization_id, repository_id)
             where c.organization_id = r.organization_id and c.repository_id = r.repository_id and c.head_sha = r.pushed_sha

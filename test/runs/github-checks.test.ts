@@ -97,6 +97,18 @@ test('without a check the answer is given when the first was waited for long eno
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
 }, 60_000)
 
+test('a run does not wait for checks of a pull request that somebody has closed', async () => {
+  const id = await start()
+  const head = await waitsFor(id)
+  say(head, null)
+  await expect.poll(async () => (await rows(app, 'select 1 from checks where head_sha = $1', [head])).length, { timeout: 30_000 }).toBe(1)
+  const [{ id: pr_id }] = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.github_pull_requests
+  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}/prs/${pr_id}`, { state: 'closed' })).body).toMatchObject({
+    success: true,
+  })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
+}, 60_000)
+
 test('a turn that pushes nothing waits no longer for checks than one that does, however often it is woken', async () => {
   const { id } = await createRun(app, { prompt: 'write, and do not mend', repo_id })
   const head = await waitsFor(id)
