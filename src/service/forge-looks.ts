@@ -32,12 +32,13 @@ export async function takeChecks(
   sha: string,
 ): Promise<string> {
   if (!(await isHead(ctx.db, ctx.organization_id, repository.id, sha))) return 'no pull request of ours is at that commit'
-  const checks = await on.forge.listChecks(on.repository, sha)
   const { organization_id } = ctx
   const source = on.forge.kind
   const known = (await listChecks(ctx.db, organization_id, [{ repository_id: repository.id, head_sha: sha }])).filter(
     check => check.source === source,
   )
+  // After what is known was read, as the worker does it.
+  const checks = await on.forge.listChecks(on.repository, sha)
   // What they wrote is left to the worker that goes on with the run: it knows which values must not be kept.
   for (const report of reportsOf(checks, known, { head_sha: sha, source, excerptOf: () => '' }))
     await saveCheck(ctx.db, organization_id, repository.id, report)

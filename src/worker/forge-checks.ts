@@ -32,9 +32,10 @@ export async function lookAtForge(
     const on = await forges.of(repository)
     if (on === null) return false
     const { organization_id, id: repository_id } = repository
-    const said = await on.forge.listChecks(on.repository, head_sha)
     const source = on.forge.kind
+    // Known before it is asked: an answer that is late is then of an earlier attempt than what others have written down meanwhile.
     const known = (await listChecks(db, organization_id, [{ repository_id, head_sha }])).filter(check => check.source === source)
+    const said = await on.forge.listChecks(on.repository, head_sha)
     for (const report of reportsOf(said, known, { head_sha, source, excerptOf }))
       await saveCheck(db, organization_id, repository_id, report)
     return true
