@@ -6,10 +6,11 @@ import { traceUrl } from '../core/trace-url.ts'
 import { importBundle } from '../git/bundles.ts'
 import { readChanges } from '../git/changes.ts'
 import { GitError } from '../git/git-error.ts'
+import { isAncestor } from '../git/merge.ts'
 import { bundleCommand, putTogetherCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { getChange, saveChange } from '../store/changes.ts'
-import { listPullRequests } from '../store/pull-requests.ts'
+import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
 import type { AskingDeps } from './aside-journal.ts'
@@ -110,9 +111,8 @@ async function offer(
 ): Promise<Published | Elsewhere | null> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
-  // What was closed, merged or let go as it is, nobody wants proposed again.
-  const settled = proposed.some(pr => pr.head_sha === head && isEnded(pr)) || (pushed_sha === null && head === run.let_go_sha)
-  if (head === base.sha || settled) return { kind: 'nothing' }
+  const let_go = pushed_sha === null && head === run.let_go_sha
+  if (head === base.sha || let_go || (await isSettled(deps, base, proposed, head))) return { kind: 'nothing' }
   // Another worker may have taken it out, into the mirror of another machine.
   if (head !== run.head_sha || base.renewed || !(await hasCommit(deps, base.repository, head))) {
     const failed = await takeOut(deps, claim, run, base, sandbox, head, control.signal)
@@ -135,6 +135,13 @@ async function offer(
   if (run.auto_create_pr) await evaluateProposed(deps, claim, base, head, words)
   if (run.auto_create_pr) await syncWithForge(deps, run, base.repository)
   return { kind: 'pushed' }
+}
+
+/** What was closed or merged as it is, or with what somebody has pushed on top of it, nobody wants proposed again. */
+async function isSettled({ git }: WorkerDeps, { repository }: Base, proposed: readonly PullRequestRow[], head: string): Promise<boolean> {
+  for (const pr of proposed.filter(isEnded))
+    if (pr.head_sha === head || (await isAncestor(git, repository.id, head, pr.head_sha).catch(() => false))) return true
+  return false
 }
 
 /** The commit and what it changes, brought to the host and written down. */

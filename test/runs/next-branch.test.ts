@@ -132,6 +132,21 @@ test('closed or merged and resumed by a turn that changes nothing: no branch, no
   expect(app.git('for-each-ref')).toBe(merged)
 }, 60_000)
 
+test('closed with what somebody has pushed on top, and resumed by a turn that changes nothing: nothing is proposed again', async () => {
+  await using app = await start(turns(['echo 1 > one.txt', 'cat one.txt']))
+  const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
+  const [old] = first.github_pull_requests
+  await close(app, old.id)
+  const theirs = app.git('commit-tree', `${old.head_sha}^{tree}`, '-p', old.head_sha, '-m', 'Theirs').trim()
+  app.git('update-ref', `refs/heads/${first.branch}`, theirs)
+  await pr(app, 'PATCH', old.id, '', { state: 'open' })
+  await close(app, old.id)
+  expect(await resume(app, first.id, 2)).toMatchObject({
+    branch: first.branch,
+    github_pull_requests: [{ id: old.id, state: 'closed', head_sha: theirs }],
+  })
+}, 60_000)
+
 test('merged and resumed when the files of the run are gone: it begins with what the base is now', async () => {
   await using app = await start(turns(['echo 1 > one.txt', 'cat theirs.txt one.txt && echo 2 > two.txt']))
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
