@@ -68,6 +68,12 @@ const forges = createRoute({
   component: lazyRouteComponent(() => import('./pages/forges.tsx'), 'ForgesPage'),
 })
 
+const sandboxes = createRoute({
+  getParentRoute: () => app,
+  path: '/sandboxes',
+  component: lazyRouteComponent(() => import('./pages/sandboxes.tsx'), 'SandboxesPage'),
+})
+
 const trace = createRoute({
   getParentRoute: () => app,
   path: '/agent/trace/$id',
@@ -77,7 +83,7 @@ const trace = createRoute({
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, reference, app.addChildren([list, create, forges, trace])]),
+    routeTree: root.addChildren([signIn, reference, app.addChildren([list, create, sandboxes, forges, trace])]),
     context: { queries },
     // Addresses are made to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

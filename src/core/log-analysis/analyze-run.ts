@@ -29,7 +29,7 @@ export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], br
   const errors = entries.map(runError).filter(one => one !== null)
   const patterns = [...repeatedFailures(commands), ...flaky(ran), ...slowestSteps(commands)]
   const findings = grouped(ranked([...said, ...refusals, ...errors.map(error => consequence(error, said)), ...patterns]))
-  return { run, findings, ran, commands: commands.length }
+  return { run, findings, ran, commands: commands.filter(({ kind }) => kind !== 'service').length }
 }
 
 /** A failure that did not come again when the same was done later is over; one whose program did well later may be. */

@@ -31,10 +31,9 @@ test('entries that there are become links, and those that a model has made up ar
 })
 
 test('what a log says is shown as it stands there, and makes no Markdown of its own', () => {
-  const text = resultText('In short.', [shown('[click](http://evil) <b> `x`\nnext', { excerpt: '```\nevil\n```' })], 'Explained.')
-  expect(text).toMatch(
-    /^Explained\.\n\nIn short\.\n\n\*\*error: \\\[click\\\]\(http:\/\/evil\) \\<b\\> `x` next\*\* \(\[run 12, \\?#9\]\(http:\/\/x\/agent\/trace\/12#e9\)\)/,
-  )
+  const text = resultText('In [short](x).', [shown('[click](http://evil) <b> `x[y]` `\nnext', { excerpt: '```\nevil\n```' })], 'Explained.')
+  const said = '**error: \\[click\\](http://evil) \\<b\\> `x[y]` \\` next** ([run 12, #9](http://x/agent/trace/12#e9))'
+  expect(text.split('\n\n').slice(0, 3)).toEqual(['Explained.', 'In \\[short\\](x).', said])
   expect(text).toContain('````text\n```\nevil\n```\n````')
 })
 

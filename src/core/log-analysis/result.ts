@@ -19,7 +19,7 @@ export function resultText(message: string, findings: readonly LogFinding[], exp
   const shown = findings.slice(0, MOST_SHOWN)
   const parts = [
     explanation,
-    message,
+    plain(message),
     ...shown.map(asText),
     findings.length > shown.length ? `…and ${findings.length - shown.length} more: see the entry of the analysis.` : null,
   ]
@@ -43,8 +43,13 @@ function asText(one: LogFinding): string {
   return lines.filter(line => line !== null).join('\n\n')
 }
 
-/** Text that somebody else has written, on one line and without what Markdown would make of it. */
-const plain = (text: string) => text.replace(/\s+/g, ' ').replace(/[\\*_[\]<>#|!]/g, '\\$&')
+/** Text that somebody else has written, on one line and without what Markdown would make of it, but for `code`. */
+const plain = (text: string) =>
+  text
+    .replace(/\s+/g, ' ')
+    .split(/(`[^`]*`)/)
+    .map((part, i) => (i % 2 === 1 ? part : part.replace(/[\\`*_[\]<>|!]/g, '\\$&')))
+    .join('')
 
 /** In a fence that is longer than any in it. */
 function fenced(excerpt: string): string {

@@ -53,6 +53,18 @@ export const runsQuery = (filter: RunFilter) =>
     },
   })
 
+export const sandboxesQuery = infiniteQueryOptions({
+  queryKey: ['sandboxes'],
+  queryFn: ({ pageParam, signal }) => call('listSandboxes', { query: { skip: String(pageParam), limit: String(runs_page_size) }, signal }),
+  initialPageParam: 0,
+  getNextPageParam: (_last, pages) => {
+    const here = pages.reduce((sum, page) => sum + page.items.length, 0)
+    return here < (pages.at(-1)?.total ?? 0) ? here : undefined
+  },
+  // No stream tells of them.
+  refetchInterval: 5_000,
+})
+
 /** `state` is whatever makes another answer likely: the pushed commit, the turn, the status. */
 export const diffQuery = (agent_run_id: number, state: string) =>
   queryOptions({

@@ -41,6 +41,8 @@ export const routes = {
   connectGitea: { method: 'PUT', path: '/v1/organizations/{org_id}/integrations/gitea' },
   disconnectGitea: { method: 'DELETE', path: '/v1/organizations/{org_id}/integrations/gitea' },
   setSetupCommands: { method: 'PUT', path: '/v1/organizations/{org_id}/repos/{repo_id}/setup-commands' },
+  listSandboxes: { method: 'GET', path: '/v1/organizations/{org_id}/sandboxes' },
+  analyzeAgentRunLogs: { method: 'POST', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/analyze-logs' },
   listModels: { method: 'GET', path: '/v1/organizations/{org_id}/models' },
   createSession: { method: 'POST', path: '/session' },
   createSessionToken: { method: 'POST', path: '/session/token' },

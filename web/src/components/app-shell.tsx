@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouter } from '@tanstack/react-router'
-import { BookOpen, LogOut, Plug, Plus } from 'lucide-react'
+import { BookOpen, Box, LogOut, Plug, Plus } from 'lucide-react'
 import { meQuery, organizationsQuery, readinessQuery } from '../api/queries.ts'
 import { session } from '../api/session.ts'
 import { visible } from '../text/visible.ts'
@@ -35,6 +35,9 @@ export function AppShell() {
         </Link>
         <Link to="/forges" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="Forges" data-hint="Forges: GitHub, Gitea">
           <Plug aria-hidden className="size-4" />
+        </Link>
+        <Link to="/sandboxes" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="Sandboxes" data-hint="Sandboxes">
+          <Box aria-hidden className="size-4" />
         </Link>
         <Link to="/docs" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="API reference" data-hint="API reference">
           <BookOpen aria-hidden className="size-4" />

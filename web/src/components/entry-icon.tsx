@@ -13,6 +13,7 @@ import {
   Scale,
   Search,
   SquareTerminal,
+  Stethoscope,
   User,
   Wrench,
 } from 'lucide-react'
@@ -28,6 +29,7 @@ const icons: Record<EntryKind, typeof Wrench> = {
   instructions: BookText,
   question: CircleHelp,
   egress: Ban,
+  analysis: Stethoscope,
   tool: Wrench,
   plan: ListChecks,
   error: CircleAlert,

@@ -12,6 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { saveBlob } from '../ui/save-blob.ts'
+import { AnalyzeRun } from './analyze-run.tsx'
 import { ConnectionNote } from './connection-note.tsx'
 import { useReadOnlyReason } from './permission.ts'
 import { useRunActions } from './run-actions.ts'
@@ -60,6 +61,7 @@ export function RunHeader({ run, stream, link }: Props) {
         >
           <Square aria-hidden className="size-3 fill-current" /> Stop
         </Button>
+        <AnalyzeRun run={run} />
         <IconButton
           label={run.archived ? 'Put back into the list' : 'Archive'}
           reason={forbidden}

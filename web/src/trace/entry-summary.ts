@@ -51,6 +51,7 @@ export function toolLine(tool_name: string | null, input: unknown): string {
       if (tool_name === 'environment') return ''
       return textAt(input, tool_name === 'git_clone' ? 'repository' : 'branch') ?? ''
     case 'instructions':
+    case 'analysis':
       return ''
     case 'question':
       return textAt(input, 'question') ?? ''

@@ -1,7 +1,7 @@
 import type { ToolName } from '../../../src/contract/tools.ts'
 
 /** What a tool does, as far as the page draws it differently. Unknown tools are drawn as `tool`. */
-export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'tool'
+export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'analysis' | 'tool'
 
 const agent_tools: Record<ToolName, ToolKind> = {
   shell: 'shell',
@@ -30,6 +30,7 @@ const service_tools: Record<string, ToolKind> = {
   git_commit: 'git',
   git_push: 'git',
   workspace_restored: 'git',
+  log_analysis: 'analysis',
   egress_blocked: 'egress',
   sandbox_secrets: 'instructions',
   repository_instructions: 'instructions',

@@ -10,6 +10,7 @@ import { Clamped } from './clamped.tsx'
 import { FailedChecks } from './failed-checks.tsx'
 import { Findings } from './findings.tsx'
 import { JsonView } from './json-view.tsx'
+import { LogFindings } from './log-findings.tsx'
 import { PlanList } from './plan.tsx'
 import { PullRequestCard } from './pull-request.tsx'
 import { WholeOutput } from './whole-output.tsx'
@@ -30,6 +31,13 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   switch (message_type) {
     case 'ACTION':
       if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
+      if (tool_name === 'log_analysis')
+        return (
+          <>
+            {prose(textAt(tool_output, 'message') ?? '')}
+            <LogFindings analysis={tool_output} open={open} />
+          </>
+        )
       return (
         <>
           <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />

@@ -1,0 +1,56 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { type App, startApp } from '../start-app.ts'
+import { playbook, startChromium, visit } from './visit.ts'
+
+let app: App
+let browser: Browser
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startApp(), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+})
+
+test('a run tells at a click why it failed, and leads to the entry that shows it; the sandboxes are listed with what they took', async () => {
+  const fails = `{run: "node -e 'require(\\"<b>left-pad</b>\\")'", expect_exit: 1}`
+  const { id } = await createRun(app, { prompt: playbook('Break', `run: ${fails}`, 'answer: Broken.') })
+  expect((await awaitEnd(app, id)).status).toBe('completed')
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open(`/agent/trace/${id}`)
+  await page.getByRole('button', { name: 'Analyze the logs' }).click()
+  const dialog = page.getByRole('dialog', { name: `Analysis of run ${id}` })
+  const findings = dialog.getByRole('list', { name: 'Findings' })
+  // What a log says is text.
+  await findings.getByText('A module is not found: <b>left-pad</b>').waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}/analysis.png` })
+  await findings
+    .getByRole('link', { name: `run ${id} #` })
+    .first()
+    .click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(new URL(page.url()).hash).toMatch(/^#e\d+$/)
+
+  await page.getByRole('link', { name: 'Sandboxes' }).click()
+  const row = page
+    .getByRole('list', { name: 'Sandboxes, newest first' })
+    .getByRole('listitem')
+    .filter({ hasText: `Run ${id}` })
+  await row.getByText('ended', { exact: true }).waitFor()
+  await row
+    .getByText(/\d MiB/)
+    .first()
+    .waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}/sandboxes.png` })
+  await row.getByRole('link').click()
+  await page.getByRole('button', { name: 'Analyze the logs' }).waitFor()
+
+  // The analysis is a run like others, with its findings as an entry.
+  await someone.open(`/agent/trace/${id + 1}`)
+  const entry = page.locator('[data-type=ACTION]').filter({ hasText: 'log_analysis' })
+  await entry.getByRole('list', { name: 'Findings' }).getByText('A module is not found').waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}/entry.png` })
+})
