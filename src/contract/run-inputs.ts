@@ -94,6 +94,11 @@ export const ResumeRunInput = z
       .describe(
         'Of a run that waits for `tool_approval`: true lets it push what it shows, and the agent is not asked again; otherwise the prompt goes to the agent',
       ),
+    expected_head_sha: z
+      .string()
+      .regex(/^[0-9a-f]{40}$/, 'must be a whole commit SHA')
+      .nullish()
+      .describe('With `approve`: only while this is the commit that waits, as `head_sha` of the newest `COMMIT_EVALUATION` says'),
     webhooks,
   })
   .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })

@@ -10,10 +10,12 @@ import { userMessage } from '../trace/entry.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 
-/** Lets a run that waits for it push the commit that it shows; what it was told by the way stands in the trace and does not go to the agent. 409 when it waits for no approval. */
-export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: string): Promise<void> {
+/** Lets a run that waits for it push the commit that it shows; what it was told by the way stands in the trace and does not go to the agent. 409 when it waits for no approval, or for that of another commit than was seen. */
+export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
   const head_sha = await giveApproval(tx, ctx.organization_id, run.id)
   if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run waits for no approval.')
+  if (expected_head_sha !== null && expected_head_sha !== head_sha)
+    throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: look at the newer change first.`)
   const message = { text, user_id: ctx.actor.user_id, source_type: 'API', mode: 'approve', images: 0 }
   const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
   if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')

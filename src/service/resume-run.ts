@@ -38,7 +38,8 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
     if (run.status === 'cancelling')
       throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
     if (input.approve) {
-      await approvePush(tx, ctx, run, await withoutSecrets(tx, ctx, run.repository_id, input.prompt))
+      const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
+      await approvePush(tx, ctx, run, text, input.expected_head_sha ?? null)
       return getRun(ctx, run.id, tx)
     }
     if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)

@@ -5,9 +5,10 @@ import { Button } from '../ui/button.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
 /** What a person is to approve before it is pushed: the files by which CI would do something else. */
-export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; busy: boolean; approve: () => void }) {
+export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; busy: boolean; approve: (head_sha: string) => void }) {
   const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
   const files = objectsAt(evaluation?.observation, 'findings').filter(finding => textAt(finding, 'code') === 'ci_workflow_changed')
+  const head_sha = textAt(evaluation?.observation, 'head_sha')
   return (
     <div className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="approval">
       <div className="min-w-0 flex-1">
@@ -19,7 +20,13 @@ export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; 
           ))}
         </ul>
       </div>
-      <Button type="button" variant="primary" reason={props.reason} busy={props.busy} onClick={props.approve}>
+      <Button
+        type="button"
+        variant="primary"
+        reason={props.reason ?? (head_sha === null ? 'What is to be approved is still loading' : null)}
+        busy={props.busy}
+        onClick={() => head_sha !== null && props.approve(head_sha)}
+      >
         Approve and push
       </Button>
     </div>

@@ -63,7 +63,7 @@ export function FollowUp({ run }: { run: AgentRun }) {
           run={run}
           reason={forbidden}
           busy={resume.isPending}
-          approve={() => resume.mutate({ prompt: 'Approved.', approve: true })}
+          approve={expected_head_sha => resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })}
         />
       )}
       <TextArea

@@ -18,7 +18,7 @@ export function useRunActions({ id }: AgentRun) {
       onSuccess,
     }),
     resume: useMutation({
-      mutationFn: (message: { prompt: string; mode?: 'steer' | 'enqueue' | 'interrupt'; approve?: true }) =>
+      mutationFn: (message: { prompt: string; mode?: 'steer' | 'enqueue' | 'interrupt'; approve?: true; expected_head_sha?: string }) =>
         call('resumeAgentRun', { body: { ...body, ...message } }),
       onSuccess,
     }),
