@@ -15,11 +15,15 @@ export async function listChildRuns(db: Db, organization_id: number, parent_run_
   return rows
 }
 
-/** Those of them that have not ended, and nobody else moves them until the transaction ends. */
+/** Those of them that have not ended, and of those below one that has, and nobody else moves them until the transaction ends. */
 export async function lockLiveChildRuns(db: Db, organization_id: number, parent_run_ids: readonly number[]): Promise<ShownRun[]> {
   const { rows } = await db.query<ShownRun>({
     name: 'lock_live_child_runs',
-    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.parent_run_id = any($2) and r.${started}
+    text: `with recursive above as (
+        select unnest($2::bigint[]) as id
+        union
+        select r.id from above a join runs r on r.organization_id = $1 and r.parent_run_id = a.id and r.${started} and r.status in ${ended}
+      ) select ${shown_columns} from runs r where r.organization_id = $1 and r.parent_run_id in (select id from above) and r.${started}
       and r.status not in ${ended} order by r.id for update of r`,
     values: [organization_id, parent_run_ids],
   })

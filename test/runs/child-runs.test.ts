@@ -197,6 +197,30 @@ test('a stop ends a run that waits for its children at once, and these and their
   expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({ status: 'cancelled', parent_run_id: null })
 })
 
+test('a stop ends what the agent of a child has started that ended before', async () => {
+  const grandchild = Promise.withResolvers<void>()
+  await using app = await start({
+    '@parent': step => (step === 0 ? calls(startRun('@child')) : { stall: 'before_headers' as const }),
+    '@child': async step => {
+      if (step === 0) return calls(startRun('@grandchild'))
+      await grandchild.promise
+      return { text: 'Left it to another.' }
+    },
+    '@grandchild': () => {
+      grandchild.resolve()
+      return { stall: 'before_headers' }
+    },
+  })
+  const { id } = await createRun(app, { prompt: '@parent' })
+  await grandchild.promise
+  const [child] = await childrenOf(app, id)
+  expect(await awaitEnd(app, child?.id ?? 0)).toMatchObject({ status: 'completed' })
+  const [grand] = await childrenOf(app, child?.id ?? 0)
+  expect((await app.call('POST', `${runs(app)}/stop`, { agent_run_id: id })).status).toBe(200)
+  expect(await awaitEnd(app, grand?.id ?? 0)).toMatchObject({ status: 'cancelled', stop_requested_by: app.user_id })
+  expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({ status: 'completed' })
+}, 60_000)
+
 test('what a bound token starts or talks to starts nothing elsewhere, and a user who may start no runs any more has no agent that does', async () => {
   let elsewhere = ''
   let before: () => Promise<unknown> = async () => {}
