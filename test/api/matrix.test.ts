@@ -4,6 +4,8 @@ import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
 import { type ProblemCode, problems } from '../../src/contract/problem.ts'
 import type { Role } from '../../src/core/permissions.ts'
 import { digest, newToken } from '../../src/core/token.ts'
+import { append } from '../../src/store/append.ts'
+import { serviceAction } from '../../src/trace/agent-entries.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { addCaller } from './add-caller.ts'
 import { contents } from './contents.ts'
@@ -28,7 +30,13 @@ const rowOf = ({ name }: Call): Endpoint => endpoints[name]
 const ofOrganization = ({ params, query, body }: Endpoint) =>
   [params, query, body].some(part => part !== null && 'shape' in part && 'org_id' in (part.shape as object))
 let tenants = 0
-const newTenant = () => addTenant(app, `tenant-${++tenants}`)
+/** Its run has done something that can be analyzed. */
+async function newTenant(): Promise<Tenant> {
+  const tenant = await addTenant(app, `tenant-${++tenants}`)
+  const failed = serviceAction('shell', { command: 'make' }, { status: 'error', exit_code: 2, output: 'no' }, 1)
+  await append(app.db, tenant.org_id, tenant.run_id, null, { entries: [failed] })
+  return tenant
+}
 
 /** What a role may do (decisions §9), written out once more. */
 const reading: Scope[] = ['runs:read', 'logs:read', 'repos:read', 'org:read']
