@@ -1,4 +1,4 @@
-import { type Command, commandOf, onlyLooks, programOf, subjectOf } from './commands.ts'
+import { type Command, commandOf, onlyLooks, subjectOf, workOf } from './commands.ts'
 import { findingsOf } from './failure.ts'
 import type { Entry, Finding } from './finding.ts'
 import { flaky, type RanOn, repeatedFailures, slowestSteps } from './patterns.ts'
@@ -11,6 +11,8 @@ export type AnalyzedRun = { id: number; repository_id: number | null; base_sha: 
 export type RunAnalysis = { run: AnalyzedRun; findings: Finding[]; ran: RanOn[]; commands: number }
 
 const SEVERITIES = ['error', 'warning', 'info'] as const
+/** What a run says when a command has failed. */
+const FOLLOWS = ['run_setup_command_failed', 'run_setup_timeout', 'run_script_failed']
 const CHANGES_FILES = ['write', 'edit']
 
 /** All that the entries of one run tell, the root of what went wrong first. `breathe`: waited for between commands, whose outputs may be long. */
@@ -40,8 +42,8 @@ function mended(command: Command, found: Finding[], commands: readonly Command[]
   const again = later.find(one => one.kind === command.kind && one.name === command.name && subjectOf(one.command) === subject)
   if (again) return found.map(one => ({ ...one, severity: 'info', message: `${one.message} (later it passed: #${again.seq})` }))
   if (command.kind !== 'agent') return found
-  const program = programOf(command.command)
-  if (!later.some(one => one.kind === 'agent' && !onlyLooks(one.command) && programOf(one.command) === program)) return found
+  const work = workOf(command.command)
+  if (!later.some(one => one.kind === 'agent' && !onlyLooks(one.command) && workOf(one.command) === work)) return found
   return found.map(one => ({ ...one, severity: one.severity === 'error' ? 'warning' : one.severity }))
 }
 
@@ -59,8 +61,7 @@ function refused(entry: Entry, commands: readonly Command[]): Finding[] {
 
 /** A run that ends because a command failed is no second failure. */
 function consequence(error: Finding, said: readonly Finding[]): Finding {
-  const follows = error.code === 'run_setup_command_failed' || error.code === 'run_setup_timeout'
-  return follows && said.some(one => one.severity === 'error') ? { ...error, severity: 'warning' } : error
+  return FOLLOWS.includes(error.code) && said.some(one => one.severity === 'error') ? { ...error, severity: 'warning' } : error
 }
 
 /**

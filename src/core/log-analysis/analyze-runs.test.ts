@@ -70,6 +70,14 @@ test('what passed later is over, and a refusal that harmed nothing is only to be
   expect(findings[2]?.message).toContain('#5')
 })
 
+test('who does other work with the same program has mended nothing', async () => {
+  const failed = shell('( npm test ) || false', 1, "Error: Cannot find module 'x'")
+  const codes = async (later: string) => (await run(1, failed, shell(later, 0))).findings[0]?.severity
+  expect(await codes('npm --version')).toBe('error')
+  expect(await codes('npm test -- one')).toBe('warning')
+  expect(await codes('CI=1 npm test')).toBe('info')
+})
+
 test('the same failure again and again, the slowest steps, and tools that said the rest', async () => {
   const { findings } = await run(
     1,

@@ -78,7 +78,7 @@ export function parts(command: string): string[] {
     .split(/\n|&&|\|\||;/)
     .map(part =>
       part
-        .trim()
+        .replace(/^[\s({!]+|[\s)}]+$/g, '')
         .replace(/^(?:[A-Za-z_]\w*=\S*\s+)+/, '')
         .replace(/^(?:time|sudo|env|exec|command)\s+(?!-)/, '')
         .split(/\s(?:\||\d?>)/, 1)
@@ -103,8 +103,20 @@ export function onlyLooks(command: string): boolean {
   return (at_work.length > 0 ? at_work : all).every(part => LOOKING.test(part) || /^(?:echo|printf|true|:)\b/.test(part))
 }
 
-/** The name of the program that does the work. */
-export const programOf = (command: string): string => subjectOf(command).split(' ', 1)[0]?.split('/').at(-1) ?? ''
+/** Programs that are told by their second word what to do, and those that do whatever they are given. */
+const OF_TWO_WORDS =
+  /^(?:npm|pnpm|yarn|npx|bun|deno|go|cargo|git|docker|mvn|gradle|gradlew|pip|pip3|uv|poetry|bundle|composer|dotnet|make)$/
+const OF_ALL_WORDS = /^(?:node|python[\d.]*|bash|sh|ruby|php|java|perl|env|timeout|xargs)$/
+
+/** What kind of work it is: `npm test`, `pytest`; of a program that runs others, the command itself. */
+export function workOf(command: string): string {
+  const subject = subjectOf(command)
+  const [first = '', second = '', third = ''] = subject.split(' ')
+  const program = first.split('/').at(-1) ?? ''
+  if (/^python/.test(program) && second === '-m') return third
+  if (OF_ALL_WORDS.test(program)) return subject
+  return OF_TWO_WORDS.test(program) ? `${program} ${second}` : program
+}
 
 /** Whether the exit code of a line is that of its work: `npm test | tail` ends well whatever the tests say. */
 export const hidesFailure = (command: string): boolean => /\|(?!\|)|\|\||;\s*(?:echo|true|exit 0)|&\s*$/.test(command)

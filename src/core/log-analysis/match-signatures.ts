@@ -55,13 +55,19 @@ const isCaught = ({ caught }: Match) => caught.some(part => part !== '')
 const NAMED = ['node_module_not_found', 'python_module_not_found', 'command_not_found', 'shared_library_missing', 'missing_header', 'dns']
 const isNamed = ({ signature, caught }: Match) => NAMED.includes(signature.code) && caught.some(part => part !== '')
 
+const isRefusal = ({ signature }: Match) => signature.code === 'egress_denied'
+
 /** A chain of exceptions of Java ends with its root. */
 const isCause = ({ text }: Match) => /^\s*Caused by: /.test(text)
 
 function rooted(matches: Match[]): Match[] {
-  const exact = matches.filter(({ signature }) => !signature.general)
+  const refused = matches.some(isRefusal)
+  // npm takes the refusal of the proxy for one of the registry.
+  const exact = matches.filter(({ signature }) => !signature.general && !(refused && signature.code === 'npm_auth'))
   const general = matches.filter(({ signature }) => signature.general)
   const order = (a: Match, b: Match) => {
+    // Whatever a program makes of a refusal, that is why.
+    if (isRefusal(a) !== isRefusal(b)) return isRefusal(a) ? -1 : 1
     if (isCause(a) !== isCause(b)) return isCause(a) ? -1 : 1
     return isCause(a) ? b.line - a.line : a.line - b.line
   }

@@ -8,6 +8,7 @@ type Said = { title: string; mend: string }
 /** What the service itself says of a run by the code of an ERROR entry. */
 const KNOWN: Record<string, Said> = {
   setup_command_failed: { title: 'The setup failed', mend: 'Mend the setup commands of the repository: the failing one stands above.' },
+  script_failed: { title: 'A step of the script went otherwise than it says', mend: 'Mend what the step does, or what it expects.' },
   setup_timeout: { title: 'The setup took too long', mend: 'Have it do less, or raise its time-out.' },
   clone_failed: { title: 'The files could not be laid out', mend: 'Look at the clone in the entries before.' },
   repository_removed: { title: 'The repository is gone', mend: 'Register it again, or make a run in another one.' },

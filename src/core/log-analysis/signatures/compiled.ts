@@ -48,6 +48,13 @@ export const compiledSignatures: readonly Signature[] = [
     mend: 'Go to the first place of the goroutine below it that is a file of the repository.',
   },
   {
+    code: 'rust_no_project',
+    pattern: /error: could not find `Cargo\.toml` in `([^`]{1,300})`/,
+    title: 'There is no crate to build here',
+    cause: 'Neither this folder nor one above it has a Cargo.toml: $1',
+    mend: 'Change to the folder of the crate first.',
+  },
+  {
     code: 'rust_dependency',
     pattern:
       /^error: no matching package (?:named|found)[: ] ?`?([^`]{0,100})|^error: failed to select a version for (.{1,200})|^error: failed to (?:get|download|load source for dependency) `?([^`]{1,100})/,

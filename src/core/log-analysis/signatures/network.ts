@@ -5,9 +5,9 @@ export const networkSignatures: readonly Signature[] = [
   {
     code: 'egress_denied',
     pattern:
-      /(?:CONNECT tunnel failed, response|Received HTTP code|Tunnel connection failed:|tunneling socket could not be established, statusCode=|Proxy CONNECT aborted|response from proxy after CONNECT:?) ?(403|407|502)?|HTTP\/1\.[01] 403 .{0,40}(?:egress|proxy)/i,
+      /no rule allows ([\w.:[\]-]{1,200}?)\.?(?:[)\s]|$)|Proxy response \((?:403|407|502)\)|(?:CONNECT tunnel failed, response|Received HTTP code|Tunnel connection failed:|tunneling socket could not be established, statusCode=|Proxy CONNECT aborted|response from proxy after CONNECT:?) ?(?:403|407|502)?|HTTP\/1\.[01] 403 .{0,40}(?:egress|proxy)/i,
     title: 'The way out of the sandbox is closed to it',
-    cause: 'The proxy of the sandbox refused the connection: the host is not allowed.',
+    cause: 'The proxy of the sandbox refused the connection, because the host is not allowed: $1',
     mend: 'Allow the host for the repository, or do without it. Setup commands have rules of their own.',
   },
   {
@@ -22,7 +22,7 @@ export const networkSignatures: readonly Signature[] = [
   {
     code: 'dns',
     pattern:
-      /\bENOTFOUND\b(?: ([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}))?|\bEAI_AGAIN\b(?: ([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}))?|Could not resolve host(?:name)?:? ?(\S{0,200})|Temporary failure in name resolution|Name or service not known|getaddrinfo failed|Temporary failure resolving '([^']{1,200})'|nodename nor servname provided|UnknownHostException:? ?(\S{0,200})|no such host|dns error|failed to lookup address information|Failed to resolve '([^']{1,200})'/,
+      /\bENOTFOUND\b(?: ([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}))?|\bEAI_AGAIN\b(?: ([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}))?|[Cc]ould not resolve host(?:name)?:? ?([\w.-]{0,253})|Temporary failure in name resolution|Name or service not known|getaddrinfo failed|Temporary failure resolving '([^']{1,200})'|nodename nor servname provided|UnknownHostException:? ?(\S{0,200})|no such host|dns error|failed to lookup address information|Failed to resolve '([^']{1,200})'/,
     title: 'A host name is not resolved',
     cause: 'A sandbox resolves no names but through its proxy, or the name is wrong: $1$2$3$4$5$6',
     mend: 'Allow the host for the repository and have the program use HTTPS_PROXY; otherwise check the name.',

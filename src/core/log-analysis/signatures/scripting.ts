@@ -11,6 +11,13 @@ export const scriptingSignatures: readonly Signature[] = [
     mend: '`bundle install`, then run it by `bundle exec`. A file of its own: check the load path.',
   },
   {
+    code: 'ruby_no_gemfile',
+    pattern: /Could not locate Gemfile/,
+    title: 'There is no Gemfile',
+    cause: 'The command ran in a folder without one.',
+    mend: 'Change to the folder of the project first.',
+  },
+  {
     code: 'ruby_version',
     pattern:
       /Your Ruby version is ([\d.]{1,20}), but your Gemfile specified (\S{1,20})|requires (?:r|R)uby version (.{1,60})|You must use Bundler (\S{1,20}) or greater/,
@@ -36,7 +43,7 @@ export const scriptingSignatures: readonly Signature[] = [
   {
     code: 'php_requirements',
     pattern:
-      /Your requirements could not be resolved to an installable set|requires (ext-\w{1,40}) \* (?:but|->)|Root composer\.json requires (\S{1,100}) .{0,60}(?:could not be found|but)|Your lock file does not contain a compatible set/,
+      /Your requirements could not be resolved to an installable set|requires (ext-\w{1,40}) \* (?:but|->)|The (\w{1,40}) (?:OR \w{1,40} )?extension is required|Root composer\.json requires (\S{1,100}) .{0,60}(?:could not be found|but)|Your lock file does not contain a compatible set/,
     title: 'Composer cannot resolve the dependencies',
     cause: 'Packages, PHP or its extensions do not go together: $1$2',
     mend: 'The problems below name them. An extension has to be in the sandbox.',
