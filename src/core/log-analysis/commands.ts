@@ -66,7 +66,7 @@ export function linesOf(output: string): string[] {
     .map(line => line.slice(0, LINE_CHARACTERS).trimEnd())
 }
 
-const ASIDE = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|:)\b/
+const ASIDE = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|false|exit|:)\b/
 /** Output that goes into a file. */
 const WRITES = /(?:^|[^\d&>-])>{1,2}(?!\s?(?:\/dev\/null|&))/
 const LOOKING =
