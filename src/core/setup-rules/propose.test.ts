@@ -185,6 +185,14 @@ test('what it says itself adds steps and tests, by the names that things have he
   })
 })
 
+test('a build of C that the rules know is tested by the rules, and a folder that is not there is not gone into', () => {
+  const ci = 'jobs:\n  t:\n    steps:\n      - run: cmake -B x\n      - run: ctest\n        working-directory: x\n      - run: ctest -V\n'
+  const found = proposed({ 'CMakeLists.txt': 'enable_testing()', 'a.c': '', '.github/workflows/ci.yml': ci })
+  expect(found.proofs).toEqual([['test: ctest --test-dir build --output-on-failure --no-tests=error', 'build: cmake --build build']])
+  const node = { 'package.json': manifest(tested), 'AGENTS.md': 'Run `cd gone && npm test` or `cd web && npm test`.', 'web/a.js': '' }
+  expect(proposed(node).proofs[0]?.slice(0, 2)).toEqual(['test: (cd web && npm test)', 'test: npm test'])
+})
+
 test('of a repository that says nothing, nothing is proposed', () => {
   expect(proposed({ 'notes.txt': 'hello' })).toMatchObject({ shown: [], to_prove: [], ecosystems: [] })
 })

@@ -121,7 +121,9 @@ function toProve(part: Part, heard: readonly HeardOf[]): ToProve {
   const said = (kind: HeardOf['kind']) =>
     heard.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
   const of = (kind: ProofKind, own: Said[], said: Said[], most: number) => {
-    const all = [...said, ...own.map(one => inFolder(part, one))]
+    const by_rules = own.map(one => inFolder(part, one))
+    // In CI a build of C goes from folder to folder: what the rules have built is tested by the rules.
+    const all = part.ecosystem === 'c' && by_rules.length > 0 ? by_rules : [...said, ...by_rules]
     return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, most)
   }
   const builds = of('build', part.builds, said('build'), MOST_TESTS)

@@ -122,6 +122,17 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     to: withoutAbsent,
     whole: true,
   },
+  {
+    ...{
+      id: 'yarn1_mirror',
+      why: 'its lockfile names a registry that cannot be reached, and there is a copy of that',
+      command: /^npx --yes yarn@1\S* install\b/,
+    },
+    output: /self-signed certificate|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ESOCKETTIMEDOUT|EAI_AGAIN|tunneling socket|network connection/,
+    to: command => [
+      `test -n "$npm_config_registry" && sed -i -E "s#https://registry[.](yarnpkg[.]com|npmjs[.]org)#\${npm_config_registry%/}#" yarn.lock && ${command} && git checkout -- yarn.lock`,
+    ],
+  },
   { id: 'npm_scripts', why: 'a script of a package failed', command: NPM, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },
   { id: 'pnpm_scripts', why: 'a script of a package failed', command: PNPM, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },
   { id: 'yarn1_scripts', why: 'a script of a package failed', command: YARN1, output: SCRIPT_FAILED, to: flag('--ignore-scripts') },

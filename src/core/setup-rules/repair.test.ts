@@ -27,6 +27,9 @@ test('what package managers say of a failure leads to the command that goes roun
   expect(repaired('npx --yes pnpm@10 install --frozen-lockfile', 'ERR_PNPM_OUTDATED_LOCKFILE  Cannot install')).toEqual([
     'npx --yes pnpm@10 install --no-frozen-lockfile',
   ])
+  expect(repaired('npx --yes yarn@1.22.22 install', 'error Error: self-signed certificate in certificate chain')?.[0]).toMatch(
+    /^test -n .* yarn\.lock && npx --yes yarn@1\.22\.22 install && git checkout -- yarn\.lock$/,
+  )
   expect(repaired('(cd web && npm ci)', 'ERESOLVE', 'npm ci')).toEqual(['(cd web && npm ci --legacy-peer-deps)'])
   expect(repaired('pip install -r requirements.txt', 'error: externally-managed-environment')).toEqual([
     'python3 -m venv .venv',
@@ -86,6 +89,10 @@ test('what lies outside of the repository is named', () => {
   expect(of('npm error network request to https://r/ failed, reason: connect ECONNREFUSED 127.0.0.1:3128')).toMatchObject({
     reason: 'registry_unreachable',
     detail: expect.stringContaining('ECONNREFUSED'),
+  })
+  expect(of('npm error notarget No matching version found for cbor2@^2.4.0.')).toEqual({
+    reason: 'registry_unreachable',
+    detail: 'The registry does not have cbor2@^2.4.0.',
   })
   expect(of('bash: line 1: cargo: command not found', 127)).toEqual({
     reason: 'toolchain_missing',

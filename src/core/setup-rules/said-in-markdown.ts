@@ -43,4 +43,5 @@ function commandsIn(lines: string[]): string[] {
 
 /** In running text a name in code is no command, unless it is known for one. */
 const isCommand = (code: string) =>
-  ['install', 'build', 'test'].includes(kindOf(code.trim()).kind) && /\s|^(?:pytest|rspec|make|rake|mvn)$/.test(code.trim())
+  ['install', 'build', 'test'].includes(kindOf(code.trim().replace(/^cd \S+ && /, '')).kind) &&
+  /\s|^(?:pytest|rspec|make|rake|mvn)$/.test(code.trim())

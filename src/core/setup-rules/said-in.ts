@@ -38,10 +38,15 @@ export function heardIn(tree: Tree): { heard: HeardOf[]; left_out: { command: st
       if (!pattern.test(path) || done.has(path)) continue
       done.add(path)
       for (const said of read(text).slice(0, MOST_OF_A_FILE)) {
-        const command = said.command.trim()
+        const plain = said.command.trim()
+        // Who comes after it is in the folder of the repository.
+        const command = /^cd \S+ && /.test(plain) ? `(${plain})` : plain
         if (command === '' || command.length > MOST_CHARS || seen.has(command)) continue
         seen.add(command)
         const { kind, ecosystem, why_not } = kindOf(command)
+        // What another step of a machine elsewhere has made is not here.
+        const into = /^\(?cd ([\w.-]+)[\w./-]* &&/.exec(command)?.[1]
+        if (into !== undefined && !into.startsWith('.') && !tree.paths.some(path => path.startsWith(`${into}/`))) continue
         if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })
         else if (said.setup && why_not !== undefined && why_not !== 'prepares nothing') left_out.push({ command, from: path, why: why_not })
       }

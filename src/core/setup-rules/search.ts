@@ -51,6 +51,8 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
   const evidence: Evidence[] = []
   const timings: Found['timings'] = { commands: [], proofs: [] }
   let questions = 0
+  /** What was tried last, and what failed of it. */
+  let before: { plan: Plan; line: string } | null = null
   const ended = (verified: boolean, reason: Reason | null, detail: string): Found => ({ plan, verified, reason, detail, evidence, timings })
   const asked = async (problem: Problem, attempt: number): Promise<boolean> => {
     if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || lab.over()) return false
@@ -88,6 +90,8 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
         ? null
         : { id: 'offline', why: 'no registry can be reached: it is tried with what the machine has', commands: offline.commands })
     const give_up = () => {
+      // What was changed for nothing is not what anybody should start from.
+      if (before?.line === problem.line) plan = before.plan
       const fallback = { reason: problem.kind === 'command' ? ('command_failed' as const) : ('proof_failed' as const), detail: '' }
       const { reason, detail } = explained ?? fallback
       return ended(false, lab.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
@@ -96,6 +100,7 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       made.add(next.id === 'offline' ? 'offline' : `${next.id} ${problem.command}`).add(next.id)
       const seq = await lab.repaired(next, problem, attempt)
       evidence.push({ seq, what: 'repair', ok: true, command: problem.line, from: 'rules', text: next.why })
+      before = { plan, line: problem.line }
       plan = next.id === 'offline' && offline !== null ? { ...offline, by_model: false } : changed(plan, next, problem)
     } else if (!(await asked(problem, attempt))) return give_up()
   }

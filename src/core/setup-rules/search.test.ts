@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { Proof, Proposal, Step } from './proposal.ts'
+import { findSetup, type Lab, type Plan, type Ran } from './search.ts'
+
+const step = (command: string, optional = false): Step => ({ command, from: 'package.json', why: 'because', optional })
+const proof = (kind: Proof['kind'], command: string): Proof => ({ command, from: 'package.json', why: 'because', kind })
+const node = (commands: Step[], ...proofs: Proof[]): Proposal => ({
+  ...{
+    ecosystems: ['node'],
+    commands,
+    to_prove: [{ ecosystem: 'node', folder: '', proofs }],
+    tools: [],
+    lockfiles: [],
+    notes: [],
+    offline: null,
+  },
+})
+
+/** A lab where commands fail with what is said of them, and others pass. */
+function lab(failing: Record<string, string>, suggested: Plan | null = null): Lab & { tried: string[] } {
+  const tried: string[] = []
+  const run = (command: string): Ran => {
+    tried.push(command)
+    const output = failing[command]
+    return {
+      ok: output === undefined,
+      output: output ?? '',
+      exit_code: output === undefined ? 0 : 1,
+      timed_out: false,
+      seq: tried.length,
+      ms: 1,
+    }
+  }
+  return {
+    tried,
+    async prepare({ commands }) {
+      const ran: Ran[] = []
+      for (const { command } of commands) {
+        ran.push(run(command))
+        if (ran.at(-1)?.ok === false) return { ran, prepared: null }
+      }
+      return { ran, prepared: { prove: async ({ command }) => run(command), async [Symbol.asyncDispose]() {} } }
+    },
+    repaired: async () => tried.length,
+    over: () => false,
+    ask: async () => (suggested === null ? null : { id: 'model', why: 'it knows', plan: suggested }),
+  }
+}
+
+test('the best proof that passes is enough, and a test that fails by itself is told', async () => {
+  const { verified, detail, evidence } = await findSetup(
+    node([step('npm ci')], proof('test', 'npm test'), proof('build', 'npm run build')),
+    [],
+    lab({ 'npm test': '1 failed' }),
+  )
+  expect([verified, detail]).toEqual([true, 'Proved by `npm run build`; `npm test` ran and failed, which the setup is not the reason of.'])
+  expect(evidence.map(({ what, ok }) => [what, ok])).toEqual([
+    ['command', true],
+    ['proof', false],
+    ['proof', true],
+  ])
+})
+
+test('that it can be loaded is no proof where the tests lack what the setup left out', async () => {
+  const wanted = node([step('npm ci --ignore-scripts')], proof('test', 'npm test'), proof('smoke', 'node -e 1'))
+  const { verified, reason } = await findSetup(wanted, [], lab({ 'npm test': "Cannot find module 'mocha'" }))
+  expect([verified, reason]).toEqual([false, 'proof_failed'])
+  expect(
+    (await findSetup(node([step('npm ci')], ...(wanted.to_prove[0]?.proofs ?? [])), [], lab({ 'npm test': "Cannot find module 'mocha'" })))
+      .verified,
+  ).toBe(true)
+})
+
+test('what fails is changed by one rule after the other; a change that did not help is taken back', async () => {
+  const peers = lab({ 'npm ci': 'ERESOLVE', 'npm ci --legacy-peer-deps': 'npm error command failed' })
+  const { verified, plan } = await findSetup(node([step('npm ci')], proof('test', 'npm test')), [], peers)
+  expect([verified, plan.commands.map(({ command }) => command)]).toEqual([true, ['npm ci --legacy-peer-deps --ignore-scripts']])
+  const absent = 'No matching version found for deep@^9.0.0.'
+  const install = 'npm install'
+  const without = "npm pkg delete 'devDependencies[deep]' && npm install && git checkout -- package.json"
+  const given_up = await findSetup(node([step(install)], proof('test', 'npm test')), [], lab({ [install]: absent, [without]: absent }))
+  expect(given_up).toMatchObject({ verified: false, reason: 'registry_unreachable', plan: { commands: [{ command: install }] } })
+})
+
+test('the part of a command that fails is found, and a step that is only said somewhere goes', async () => {
+  const whole = 'true && ./missing.sh'
+  const { verified, plan, evidence } = await findSetup(
+    node([step(whole, true)], proof('test', 'npm test')),
+    [],
+    lab({ [whole]: 'no', './missing.sh': 'no' }),
+  )
+  expect([verified, plan.commands]).toEqual([true, []])
+  expect(evidence.find(({ what }) => what === 'repair')?.command).toBe('./missing.sh')
+})
+
+test('attempts end, a program that is missing is told before any, and a model is asked when the rules are at their end', async () => {
+  const hopeless = Object.fromEntries(['npm ci', 'npm test'].map(command => [command, 'no idea']))
+  const proposal = node([step('npm ci')], proof('test', 'npm test'))
+  expect(await findSetup(proposal, [], lab(hopeless))).toMatchObject({ verified: false, reason: 'command_failed' })
+  const tool = { binary: 'go', wanted: null, from: 'go.mod', package: 'golang-go' }
+  const nowhere = lab({})
+  expect(await findSetup(proposal, [tool], nowhere)).toMatchObject({
+    reason: 'toolchain_missing',
+    detail: expect.stringContaining('golang-go'),
+  })
+  expect(nowhere.tried).toEqual([])
+  const plan: Plan = { commands: [step('make deps')], to_prove: proposal.to_prove, by_model: true }
+  const answered = await findSetup(proposal, [], lab({ 'npm ci': 'no idea' }, plan))
+  expect(answered).toMatchObject({ verified: true, plan: { by_model: true, commands: [{ command: 'make deps' }] } })
+  expect(await findSetup(node([]), [], lab({}))).toMatchObject({ verified: false, reason: 'nothing_found' })
+})
