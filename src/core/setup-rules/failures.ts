@@ -44,6 +44,7 @@ const MISSING: [RegExp, (name: string) => string][] = [
   [/(?:No CMAKE_(C|CXX)_COMPILER could be found)/, name => `There is no compiler for ${name}.`],
   [/cannot find -l([\w.+-]{1,60})/, name => `The library ${name} is not there.`],
   [/linker `([\w-]{1,30})` not found/, name => `The linker ${name} is not there.`],
+  [/NoSuchFileException: (\/(?:etc|usr)\/[\w./-]{1,100})/, path => `The program reads ${path}, which sandboxes do not show.`],
   [/(ensurepip) is not\s+available/, () => 'Python cannot make virtual environments: Debian has that in python3-venv.'],
 ]
 

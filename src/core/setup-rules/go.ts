@@ -4,7 +4,7 @@ import type { Project } from './tree.ts'
 /** Null: it is no project of Go. */
 export function goPart(project: Project): Part | null {
   const manifest = project.first('go.work', 'go.mod')
-  if (manifest === null) return null
+  if (manifest === null) return withoutModule(project)
   const from = project.at(manifest)
   const text = project.text('go.mod') ?? project.text('go.work') ?? ''
   const vendored = project.has('vendor/modules.txt')
@@ -28,6 +28,19 @@ export function goPart(project: Project): Part | null {
     tools: [{ binary: 'go', wanted, from, package: 'golang-go' }],
     lockfiles: ['go.mod', 'go.sum', 'go.work', 'go.work.sum', 'vendor/modules.txt'].filter(project.has).map(project.at),
     notes: vendored ? ['Its dependencies are in vendor/.'] : [],
+  }
+}
+
+/** From before there were modules: it is built as it stands, if it needs nothing but what Go brings. */
+function withoutModule(project: Project): Part | null {
+  const from = project.matching(/^(?:[^/]+\/)?[^/]+\.go$/)[0]
+  if (from === undefined || project.folder !== '') return null
+  const said = (command: string, why: string) => ({ command: `GO111MODULE=off ${command}`, from, why })
+  return {
+    ...{ ecosystem: 'go', folder: '', install: [], smokes: [], lockfiles: [], notes: ['There is no go.mod.'] },
+    tests: project.some(/_test\.go$/) ? [said('go test ./...', 'the tests of all its packages')] : [],
+    builds: [said('go build ./...', 'all its packages')],
+    tools: [{ binary: 'go', wanted: null, from, package: 'golang-go' }],
   }
 }
 

@@ -96,6 +96,9 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; what is in vendor is n
     tools: [{ binary: 'go', wanted: '1.22', package: 'golang-go' }],
   })
   expect(proposed({ 'go.mod': 'module a\nrequire b v1.0.0\n', 'vendor/modules.txt': '' }).shown).toEqual([])
+  expect(proposed({ 'errors.go': '', 'errors_test.go': '', Makefile: 'check: lint\n' }).proofs[0]?.[0]).toBe(
+    'test: GO111MODULE=off go test ./...',
+  )
   expect(proposed({ 'Cargo.toml': '[package]\nname="a"\n[dependencies]\nb="1"\n', 'Cargo.lock': '' })).toMatchObject({
     shown: ['cargo fetch --locked'],
     proofs: [['test: cargo test --locked', expect.anything(), expect.anything()]],

@@ -88,7 +88,7 @@ function combine(parts: Part[], heard: readonly HeardOf[]): Pick<Proposal, 'comm
   const before: Step[] = []
   const extra: Step[] = []
   for (const { command, from, kind, ecosystem, setup } of called) {
-    if (kind === 'test' || (kind === 'other' && !setup) || (kind === 'install' && ecosystem !== null && known.has(ecosystem))) continue
+    if (kind === 'test' || (kind !== 'build' && !setup) || (kind === 'install' && ecosystem !== null && known.has(ecosystem))) continue
     // A build that the setup makes already, or that is not of what stands at the root.
     if (kind === 'build' && (ecosystem === 'c' || !setup) && !(ecosystem === 'node' && from.startsWith('.github/'))) continue
     const step = { command, from, why: setup ? 'the repository says so of its setup' : 'its CI does so before the tests', optional: true }

@@ -107,6 +107,9 @@ test('what lies outside of the repository is named', () => {
     detail: 'The header zlib.h of a library is not there.',
   })
   expect(explain({ output: '', exit_code: null, timed_out: true })).toMatchObject({ reason: 'time_over' })
+  expect(of('Exception in thread "main" java.nio.file.NoSuchFileException: /usr/share/maven/bin/m2.conf')).toMatchObject({
+    reason: 'toolchain_missing',
+  })
   expect(of('1 test failed')).toBeNull()
 })
 

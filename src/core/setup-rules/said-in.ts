@@ -45,7 +45,7 @@ export function heardIn(tree: Tree): { heard: HeardOf[]; left_out: { command: st
         seen.add(command)
         const { kind, ecosystem, why_not } = kindOf(command)
         // What another step of a machine elsewhere has made is not here.
-        const into = /^\(?cd ([\w.-]+)[\w./-]* &&/.exec(command)?.[1]
+        const into = /^\(?cd (\/|[\w.-]+)[\w./-]* &&/.exec(command)?.[1]
         if (into !== undefined && !into.startsWith('.') && !tree.paths.some(path => path.startsWith(`${into}/`))) continue
         if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })
         else if (said.setup && why_not !== undefined && why_not !== 'prepares nothing') left_out.push({ command, from: path, why: why_not })
