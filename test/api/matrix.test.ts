@@ -35,6 +35,7 @@ async function newTenant(): Promise<Tenant> {
   const tenant = await addTenant(app, `tenant-${++tenants}`)
   const failed = serviceAction('shell', { command: 'make' }, { status: 'error', exit_code: 2, output: 'no' }, 1)
   await append(app.db, tenant.org_id, tenant.run_id, null, { entries: [failed] })
+  await rows(app, 'update sandboxes set last_seq = 2 where id = $1', [tenant.sandbox_id])
   return tenant
 }
 

@@ -152,7 +152,7 @@ export async function addSandbox(db: Database, place: { organization_id: number;
   const limits = { max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 }
   const { rows } = await db.query<{ id: number }>({
     text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, end_reason, limits, first_seq, last_seq, ended_at)
-      values ($1, $2, 'agent', 'd', 'h', 0, 'ended', 'stopped', $3, 1, 2, now()) returning id`,
+      values ($1, $2, 'agent', 'd', 'h', 0, 'ended', 'stopped', $3, 1, 1, now()) returning id`,
     values: [place.organization_id, place.run_id, JSON.stringify(limits)],
   })
   return rows[0]?.id ?? 0
