@@ -107,6 +107,7 @@ describe('analyzeSandboxLogs', () => {
 
   test('400: nothing went on in it', async () => {
     const id = await addSandbox(app.db, { organization_id: app.org_id, run_id: run.id })
+    await rows(app, 'update sandboxes set last_seq = 1 where id = $1', [id])
     expectProblem(await post(`/sandbox/${id}/analyze-logs`), 400, 'path.sandbox_id')
     await rows(app, 'delete from sandboxes where id = $1', [id])
   })

@@ -6,7 +6,7 @@ export type LookedAt = { runs: number; entries: number; commands: number; left_o
 /** The answer in a sentence or two. */
 export function summarize(findings: readonly Finding[], looked: LookedAt): string {
   const [root] = findings.filter(({ severity }) => severity === 'error')
-  const at = `${looked.commands} command${looked.commands === 1 ? '' : 's'} in ${looked.entries} entries${looked.runs === 1 ? '' : ` of ${looked.runs} runs`}`
+  const at = `${looked.commands} command${looked.commands === 1 ? '' : 's'} in ${looked.entries} ${looked.entries === 1 ? 'entry' : 'entries'}${looked.runs === 1 ? '' : ` of ${looked.runs} runs`}`
   const left = looked.left_out.length > 0 ? ` Left out: ${looked.left_out.join('; ')}.` : ''
   if (root) {
     const errors = findings.filter(({ severity }) => severity === 'error').length - 1
