@@ -38,10 +38,11 @@ function resultOf(run: RunRow): string {
   return run.status === 'cancelled' ? 'The run was stopped.' : `The run failed (${run.status_reason}).`
 }
 
-/** A comment of ours, once: whoever asks again after an answer was lost finds it by its mark. */
+/** A comment of ours, once: whoever asks again after an answer was lost finds it by its mark and its author, because anybody can write the mark. */
 async function say(on: OnForge, { number }: AnswerTask, mark: string, words: string): Promise<void> {
   const sign = `${OUR_MARK}${mark} -->`
   const said = await on.forge.listComments(on.repository, number)
-  if (said.some(({ body }) => body.includes(sign))) return
+  const login = on.login ?? (await on.forge.identity()).login
+  if (said.some(({ author, body }) => author === login && body.includes(sign))) return
   await on.forge.createComment(on.repository, number, `${words}\n\n${sign}`)
 }
