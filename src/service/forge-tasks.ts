@@ -54,6 +54,7 @@ async function doTask(services: Services, claimed: ClaimedTask): Promise<void> {
       seconds: Math.max(asked, usual),
       outcome: error.message,
       run_id: null,
+      failed: true,
     })
   }
 }

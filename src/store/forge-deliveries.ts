@@ -57,18 +57,18 @@ export async function claimForgeTasks(db: Db, limit: number, lease_seconds: numb
   return rows
 }
 
-/** What came of it. `task` null: it is over; otherwise that is done next, in `seconds`. */
+/** What came of it. `task` null: it is over; otherwise that is done next, in `seconds`. `failed`: in vain; what gets on is counted from its beginning again. */
 export async function settleForgeTask(
   db: Db,
   { organization_id, forge_id, delivery }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery'>,
-  to: { task: string | null; seconds: number; outcome: string | null; run_id: number | null },
+  to: { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true },
 ): Promise<void> {
   await db.query({
     name: 'settle_forge_task',
-    text: `update forge_deliveries set task = $4, outcome = coalesce($6, outcome), run_id = coalesce($7, run_id),
+    text: `update forge_deliveries set task = $4, outcome = coalesce($6, outcome), run_id = coalesce($7, run_id), tries = case when $8 then tries else 0 end,
         next_attempt_at = case when $4::text is not null then now() + make_interval(secs => $5) end
       where organization_id = $1 and forge_id = $2 and delivery = $3`,
-    values: [organization_id, forge_id, delivery, to.task, to.seconds, to.outcome, to.run_id],
+    values: [organization_id, forge_id, delivery, to.task, to.seconds, to.outcome, to.run_id, to.failed ?? false],
   })
 }
 

@@ -212,6 +212,8 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
   await awaitEnd(app, id)
   await expect.poll(async () => (await outcomeOf('busy'))?.open, { timeout: 50_000 }).toBe(false)
   expect(saidOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+  // What was done in between, and each look at the run, does not put off the next try.
+  expect(await rows(app, `select tries from forge_deliveries where delivery = 'busy'`)).toEqual([{ tries: 0 }])
 }, 90_000)
 
 test('who writes the marks of an answer does not keep it from being given', async () => {
