@@ -4,6 +4,9 @@ import type { Project } from './tree.ts'
 const SOURCES = /\.(?:c|cc|cpp|cxx|h|hpp|m|f90|asm|S)$/
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'] as const
 
+/** In the order in which one is made of the other. */
+const TOUCH = `touch aclocal.m4 && find . \\( -name configure -o -name '*.in' \\) -exec touch {} + && find . \\( -name '*.[1-8]' -o -name '*.info' \\) -exec touch {} +`
+
 /** Null: it is nothing that is built with CMake, Meson, Autotools or make. */
 export function cPart(project: Project): Part | null {
   const manifest = project.first('CMakeLists.txt', 'meson.build', 'configure', 'configure.ac', 'configure.in', ...MAKEFILES)
@@ -41,6 +44,9 @@ export function cPart(project: Project): Part | null {
       manifest === 'configure' ? null : (project.first('autogen.sh', 'bootstrap', 'bootstrap.sh', 'buildconf') ?? 'autoreconf -fi')
     const generated =
       prepare === null ? [] : [said(prepare === 'autoreconf -fi' ? prepare : `NOCONFIGURE=1 sh ./${prepare}`, 'makes configure')]
+    // A clone makes generated files look as old as what they are made of, and make would make them anew with programs that nobody asked for.
+    const age =
+      manifest === 'configure' && project.has('aclocal.m4') ? [said(TOUCH, 'generated files are newer than what they are made of')] : []
     const makefile = `${project.text('Makefile.am') ?? ''}\n${project.text('Makefile.in') ?? ''}`
     const target = /^check(?:-am)?\s*:|^TESTS\s*[+=]|^SUBDIRS\s*=/m.test(makefile)
       ? 'check'
@@ -49,7 +55,7 @@ export function cPart(project: Project): Part | null {
         : 'check'
     return {
       ...named,
-      install: [...generated, said('sh ./configure', 'configures'), said('make -j2', 'builds')],
+      install: [...generated, ...age, said('sh ./configure', 'configures'), said('make -j2', 'builds')],
       tests: [said(`make ${target}`, 'its tests')],
       builds: [said('make', 'builds')],
       tools: [

@@ -44,6 +44,9 @@ const MISSING: [RegExp, (name: string) => string][] = [
   [/(?:No CMAKE_(C|CXX)_COMPILER could be found)/, name => `There is no compiler for ${name}.`],
   [/cannot find -l([\w.+-]{1,60})/, name => `The library ${name} is not there.`],
   [/linker `([\w-]{1,30})` not found/, name => `The linker ${name} is not there.`],
+  [/: (?:line )?\d{1,5}: ([\w.+-]{1,60}): (?:command )?not found/, name => `The program ${name} is not there.`],
+  [/The ([\w-]{1,40})(?: OR [\w-]{1,40})? extension is required/, name => `PHP has no extension ${name} here.`],
+  [/requires? (?:PHP extension )?ext-([\w-]{1,40})/, name => `PHP has no extension ${name} here.`],
   [/NoSuchFileException: (\/(?:etc|usr)\/[\w./-]{1,100})/, path => `The program reads ${path}, which sandboxes do not show.`],
   [/(ensurepip) is not\s+available/, () => 'Python cannot make virtual environments: Debian has that in python3-venv.'],
 ]

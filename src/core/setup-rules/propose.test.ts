@@ -131,6 +131,8 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; what is in vendor is n
     'sh ./configure',
     'make -j2',
   ])
+  const released = { configure: '', 'aclocal.m4': '', 'Makefile.am': '', 'Makefile.in': 'check:', 'a.c': '' }
+  expect(proposed(released).shown).toEqual([expect.stringMatching(/^touch aclocal\.m4 && find /), 'sh ./configure', 'make -j2'])
   expect(proposed({ 'meson.build': '', 'a.c': '' }).shown).toEqual(['meson setup build', 'meson compile -C build'])
 })
 

@@ -168,16 +168,6 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     ...{ output: /Compatibility with CMake < [\d.]+ has been removed/, to: flag('-DCMAKE_POLICY_VERSION_MINIMUM=3.5') },
   },
   {
-    ...{ id: 'generated_files', why: 'a clone makes generated files look older than what they are made of', command: /^make\b/ },
-    output:
-      /(?:aclocal|automake|autoconf|autoheader|makeinfo)(?:-[\d.]+)?['"]?:? (?:is missing|command not found|not found)|missing (?:aclocal|automake|autoconf)/,
-    to: command => [
-      `touch aclocal.m4 && find . \\( -name configure -o -name '*.in' -o -name '*.h.in' \\) -exec touch {} +`,
-      'sh ./configure',
-      command,
-    ],
-  },
-  {
     ...{ id: 'not_executable', why: 'the file is not executable', command: /^\.\/[\w./-]+/ },
     ...{ output: /Permission denied/, to: command => [`sh ${command}`] },
   },

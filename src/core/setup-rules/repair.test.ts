@@ -42,7 +42,6 @@ test('what package managers say of a failure leads to the command that goes roun
   expect(repaired('cmake -S . -B build', 'Compatibility with CMake < 3.5 has been removed from CMake.')).toEqual([
     'cmake -S . -B build -DCMAKE_POLICY_VERSION_MINIMUM=3.5',
   ])
-  expect(repaired('make -j2', "WARNING: 'aclocal-1.15' is missing on your system.")).toHaveLength(3)
   const absent = (name: string) => `npm error notarget No matching version found for ${name}@^1.0.0.`
   const without = "npm pkg delete 'devDependencies[@a/b]' && npm install --no-audit && git checkout -- package.json"
   expect(repaired('npm install --no-audit', absent('@a/b'))).toEqual([without])
@@ -109,6 +108,12 @@ test('what lies outside of the repository is named', () => {
   expect(explain({ output: '', exit_code: null, timed_out: true })).toMatchObject({ reason: 'time_over' })
   expect(of('Exception in thread "main" java.nio.file.NoSuchFileException: /usr/share/maven/bin/m2.conf')).toMatchObject({
     reason: 'toolchain_missing',
+  })
+  expect(of('/workspace/build-aux/missing: line 81: help2man: command not found')).toMatchObject({
+    detail: 'The program help2man is not there.',
+  })
+  expect(of('The iconv OR mbstring extension is required and both are missing.')).toMatchObject({
+    detail: 'PHP has no extension iconv here.',
   })
   expect(of('1 test failed')).toBeNull()
 })
