@@ -17,8 +17,11 @@ export const readable = (output: string): string =>
     .map(line => line.slice(0, OF_A_LINE))
     .join('\n')
 
+/** By their names, which are parts of other words in small letters. */
+const REGISTRY_CODES =
+  /\b(?:E403|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ERR_PNPM_META_FETCH_FAIL)|UnknownHostException/
 const REGISTRY =
-  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|E403|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|x509: certificate|SSL certificate problem|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|UnknownHostException|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|ERR_PNPM_META_FETCH_FAIL|Failed to connect to|There appears to be trouble with your network|from versions: none)/i
+  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none)/i
 
 /** What is not there, by what is said where it is missed. The first group names it. */
 const MISSING: [RegExp, (name: string) => string][] = [
@@ -58,7 +61,7 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   const absent = /No matching version found for (\S{1,200})|'(\S{1,200})' (?:is not in this registry|could not be found)/.exec(text)
   if (absent !== null)
     return { reason: 'registry_unreachable', detail: `The registry does not have ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.` }
-  const registry = text.split('\n').find(line => REGISTRY.test(line))
+  const registry = text.split('\n').find(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, say] of MISSING) {
     const name = pattern.exec(text)?.[1]

@@ -115,6 +115,7 @@ test('what lies outside of the repository is named', () => {
   expect(of('The iconv OR mbstring extension is required and both are missing.')).toMatchObject({
     detail: 'PHP has no extension iconv here.',
   })
+  expect(of("E   ModuleNotFoundError: No module named 'a'")).toBeNull()
   expect(of('1 test failed')).toBeNull()
 })
 

@@ -93,6 +93,16 @@ test('the part of a command that fails is found, and a step that is only said so
   expect(evidence.find(({ what }) => what === 'repair')?.command).toBe('./missing.sh')
 })
 
+test('where no registry can be reached it is tried with what the machine has, and where that is no way round it the reason stays', async () => {
+  const pip = 'pip install .'
+  const offline = { commands: [], to_prove: [{ ecosystem: 'python', folder: '', proofs: [proof('test', 'python3 -m pytest')] }] }
+  const proposal = { ...node([step(pip)], proof('test', 'pytest')), offline }
+  const away = { [pip]: 'Failed to establish a new connection' }
+  expect(await findSetup(proposal, [], lab(away))).toMatchObject({ verified: true, plan: { commands: [] } })
+  const lost = await findSetup(proposal, [], lab({ ...away, 'python3 -m pytest': "ModuleNotFoundError: No module named 'a'" }))
+  expect(lost).toMatchObject({ verified: false, reason: 'registry_unreachable', plan: { commands: [{ command: pip }] } })
+})
+
 test('attempts end, a program that is missing is told before any, and a model is asked when the rules are at their end', async () => {
   const hopeless = Object.fromEntries(['npm ci', 'npm test'].map(command => [command, 'no idea']))
   const proposal = node([step('npm ci')], proof('test', 'npm test'))

@@ -53,6 +53,7 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
   let questions = 0
   /** What was tried last, and what failed of it. */
   let before: { plan: Plan; line: string } | null = null
+  let unreachable: { plan: Plan; detail: string } | null = null
   const ended = (verified: boolean, reason: Reason | null, detail: string): Found => ({ plan, verified, reason, detail, evidence, timings })
   const asked = async (problem: Problem, attempt: number): Promise<boolean> => {
     if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || lab.over()) return false
@@ -92,6 +93,11 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
     const give_up = () => {
       // What was changed for nothing is not what anybody should start from.
       if (before?.line === problem.line) plan = before.plan
+      // What the machine has was no way round it.
+      if (unreachable !== null) {
+        plan = unreachable.plan
+        return ended(false, 'registry_unreachable', unreachable.detail)
+      }
       const fallback = { reason: problem.kind === 'command' ? ('command_failed' as const) : ('proof_failed' as const), detail: '' }
       const { reason, detail } = explained ?? fallback
       return ended(false, lab.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
@@ -101,6 +107,7 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       const seq = await lab.repaired(next, problem, attempt)
       evidence.push({ seq, what: 'repair', ok: true, command: problem.line, from: 'rules', text: next.why })
       before = { plan, line: problem.line }
+      if (next.id === 'offline') unreachable = { plan, detail: `${problem.line}: ${explained?.detail ?? ''}` }
       plan = next.id === 'offline' && offline !== null ? { ...offline, by_model: false } : changed(plan, next, problem)
     } else if (!(await asked(problem, attempt))) return give_up()
   }
