@@ -48,13 +48,36 @@ const NAMES = new Set([
   // What a command names by its program alone.
   ...['Makefile', 'makefile', 'GNUmakefile', 'CMakeLists.txt', 'configure', 'configure.ac', 'meson.build', 'Rakefile', 'justfile'],
   ...['Taskfile.yml', 'tox.ini', 'noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', '.gitmodules'],
+  ...['build.xml', 'build.sbt', 'Package.swift', 'Package.resolved', 'pubspec.yaml', 'pubspec.lock', 'deps.edn', 'project.clj'],
+  ...[
+    'environment.yaml',
+    'conda-lock.yml',
+    'pixi.toml',
+    'pixi.lock',
+    'pylock.toml',
+    'rebar.config',
+    'rebar.lock',
+    'stack.yaml',
+    'stack.yaml.lock',
+  ],
+  ...['packages.lock.json', 'nuget.config', 'NuGet.Config', 'global.json', 'Directory.Packages.props', 'Directory.Build.props'],
 ])
-const LIKE = /^(?:requirements[^/]*|constraints[^/]*)\.(?:txt|in)$|\.(?:gemspec|csproj|sln)$/
+const LIKE = /^(?:[\w.]+[-_])?(?:requirements|constraints)[^/]*\.(?:txt|in|lock)$|\.(?:gemspec|csproj|fsproj|sln|cabal|podspec)$/
+/** What is applied to dependencies, or is one, where package managers look for it. */
+const BESIDE = /(?:^|\/)(?:patches\/.+\.patch|\.yarn\/(?:patches|plugins|releases)\/.+|\.cargo\/config(?:\.toml)?|\.mvn\/.+)$/
+/** Paths that stand behind it begin in another folder than the repository's. */
+const ELSEWHERE = /(?:^|[\s;&|(])(?:cd|pushd|-C|--prefix|--cwd|--dir|--directory|--project)[\s=]/
 
 /** Whether a file of the repository decides what these commands prepare: it says what its dependencies or tools are, or they name it. */
 export function isManifest(path: string, commands: readonly string[]): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const folder = path.slice(0, -name.length)
-  if (commands.some(command => command.includes(path))) return true
-  return NAMES.has(name) || LIKE.test(name) || (/(?:^|\/)requirements\/$/.test(folder) && name.endsWith('.txt'))
+  if (commands.some(command => command.includes(path) || (ELSEWHERE.test(command) && isNamedFromWithin(path, command)))) return true
+  return NAMES.has(name) || LIKE.test(name) || BESIDE.test(path) || (/(?:^|\/)requirements\/$/.test(folder) && /\.(?:txt|in)$/.test(name))
+}
+
+/** Whether a word of the command is the path as it is called in one of the folders above it. */
+function isNamedFromWithin(path: string, command: string): boolean {
+  const words = command.split(/[\s"'`;&|()<>=]+/).map(word => word.replace(/^(?:\.\/)+/, ''))
+  return words.some(word => word !== '' && path.endsWith(`/${word}`))
 }
