@@ -1,9 +1,8 @@
-import { isManifest } from '../core/environment-key.ts'
 import { usualMode } from '../egress/environment.ts'
 import { post } from '../egress/post.ts'
 import { resolveBase } from '../git/base-resolver.ts'
 import { gitServer } from '../git/git-server.ts'
-import { listFilesAt } from '../git/list-files.ts'
+import { listManifests } from '../git/list-manifests.ts'
 import { localForge } from '../git/local-forge.ts'
 import { readRepositoryUrl } from '../git/registered-url.ts'
 import { accessFinder } from '../service/authenticate.ts'
@@ -40,8 +39,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       return baseUrl()
     },
     models,
-    listManifests: (repository_id, sha, commands) =>
-      listFilesAt(git, repository_id, sha, path => isManifest(path, commands)).catch(() => null),
+    listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     forge: localForge(git, author),
     forges: parts.forges,

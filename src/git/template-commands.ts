@@ -15,8 +15,14 @@ const MAKE_OLDER = [
   `g ls-files -z | xargs -0 -r touch --no-create --no-dereference --date='10 seconds ago' --`,
   'g update-index --refresh >/dev/null',
 ]
-/** Leaves of the repository no more than what git knows of its files, some of which may have been changed since. */
-const STRIP = ['g update-index -q --refresh >/dev/null || true', 'find .git -mindepth 1 -maxdepth 1 ! -name index -exec rm -rf {} +']
+/** Leaves of the repository no more than what git knows of its files, some of which may have been changed since, and submodules' own. */
+const STRIP = [
+  'g update-index -q --refresh >/dev/null || true',
+  'find .git -mindepth 1 -maxdepth 1 ! -name index ! -name modules -exec rm -rf {} +',
+]
+
+/** That they are in use stands in the configuration, which every run has its own of. */
+const KNOW_SUBMODULES = ['if [ -d .git/modules ] && [ -f .gitmodules ]; then g submodule --quiet init || true; fi']
 
 /** In a workspace that is as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
 export function beforeEnvironmentCommand(): string {
@@ -37,6 +43,7 @@ export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: st
   return [
     ...PROLOGUE,
     ...makeRepository(input),
+    ...KNOW_SUBMODULES,
     `if [ -f .git/index ] && g reset --quiet --soft ${made_at} 2>/dev/null; then`,
     '  g update-index -q --refresh >/dev/null || true',
     `  if [ ${made_at} = ${sha} ]; then exit 0; fi`,

@@ -24,7 +24,7 @@ export const NOTHING_TO_COMMIT = 3
 /** Makes the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. A `.git` left by an earlier, broken attempt is removed. */
 export function cloneCommand(input: WorkspaceRepository): string {
   const checkout = input.base_sha ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}` : 'true'
-  return [...PROLOGUE, 'if [ -e .git ] || [ -L .git ]; then rm -rf .git; fi', ...makeRepository(input), checkout].join('\n')
+  return [...PROLOGUE, ...REMOVE_REPOSITORY, ...makeRepository(input), checkout].join('\n')
 }
 
 /**
@@ -120,9 +120,9 @@ export function leaveOutCommand(paths: readonly string[]): string {
   return [...PROLOGUE, `mkdir -p .git/info; printf '%s' ${quote(excludePatterns(paths))} >>.git/info/exclude`].join('\n')
 }
 
-/** Removes the repository and its own files, and leaves what stands beside them. Exit code 0. */
+/** Removes the repository and its own files, and leaves what stands beside them, submodules too. Exit code 0. */
 export function takeFilesAwayCommand(): string {
-  return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', 'rm -rf .git'].join('\n')
+  return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', ...REMOVE_REPOSITORY].join('\n')
 }
 
 /** Fills an empty workspace and home folder with a copy of two folders. Exit code 0, otherwise cp's. */
@@ -173,6 +173,12 @@ export const PROLOGUE = [
   'export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD" LC_ALL=C GIT_TERMINAL_PROMPT=0 GIT_EDITOR=true GIT_PAGER=cat',
   'SAFE=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c commit.gpgSign=false -c gc.auto=0 -c maintenance.auto=false -c core.bare=false -c advice.addEmbeddedRepo=false)',
   `g() { git "\${SAFE[@]}" "$@"; }`,
+]
+
+/** All of it but the repositories of submodules: where one is checked out git fails without its own. */
+const REMOVE_REPOSITORY = [
+  'if [ -L .git ] || [ -e .git -a ! -d .git ]; then rm -f .git; fi',
+  'if [ -d .git ]; then find .git -mindepth 1 -maxdepth 1 ! -name modules -exec rm -rf {} +; fi',
 ]
 
 /** By hand rather than by `git clone`: faster, the same each time, and only branches and tags of the mirror become visible. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
-import { environmentKey, isManifest, manifestsDigest } from '../core/environment-key.ts'
+import { environmentKey, manifestsDigest } from '../core/environment-key.ts'
 import { errorText, type Log } from '../core/log.ts'
 import { setupVariables } from '../core/run-secrets.ts'
 import type { GitHost } from '../git/git-host.ts'
-import { listFilesAt } from '../git/list-files.ts'
+import { listManifests } from '../git/list-manifests.ts'
 import { resolveRef } from '../git/revisions.ts'
 import { folderFingerprint } from '../sandbox/fingerprint.ts'
 import {
@@ -111,7 +111,7 @@ export class Environments implements AsyncDisposable {
     if (this.#manifests.size > KEYS_KEPT) this.#manifests.clear()
     let manifests = this.#manifests.get(at)
     if (manifests === undefined) {
-      manifests = listFilesAt(this.#deps.git, base.repository.id, base.sha, path => isManifest(path, setup.commands))
+      manifests = listManifests(this.#deps.git, base.repository.id, base.sha, setup.commands)
       manifests.catch(() => this.#manifests.delete(at))
       this.#manifests.set(at, manifests)
     }
