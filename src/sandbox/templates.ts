@@ -67,16 +67,18 @@ export function discardTemplate(place: TemplatePlace, name: string): void {
 }
 
 /**
- * Removes what killed processes left, those of a kind that nobody `wants`, and then, the longest unused first, what is more than `max_bytes`.
- * One that a workspace stands on stays. Answers which are gone.
+ * Removes what killed processes left, those of a kind that nobody wants, and then, the longest unused first, what is more than `max_bytes`.
+ * One that a workspace stands on stays. Answers which are gone. `listWanted` is asked when it is known which are there: one that was wanted before it
+ * was there is among them.
  */
 export async function sweepTemplates(
   place: TemplatePlace,
   kind: TemplateKind,
   max_bytes: number,
-  wants: (name: string) => boolean,
+  listWanted: () => Promise<(name: string) => boolean>,
 ): Promise<string[]> {
   const names = readdirSync(place.root)
+  const wants = await listWanted()
   for (const name of names) if (isLeftover(name)) await removeTemplate(place, join(place.root, name))
   const found = await Promise.all(names.filter(name => NAMES[kind].test(name)).map(name => measure(place, name)))
   let bytes = found.reduce((sum, template) => sum + template.bytes, 0)

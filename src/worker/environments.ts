@@ -210,8 +210,11 @@ export async function sweepEnvironments(
   { db, place, folder_id, max_age_seconds }: Pick<Deps, 'db' | 'place' | 'folder_id' | 'max_age_seconds'>,
   max_bytes: number,
 ): Promise<void> {
-  const wanted = new Set(await listEnvironmentTemplates(db, folder_id, max_age_seconds))
-  const gone = await sweepTemplates(place, 'environment', max_bytes, name => wanted.has(name))
+  const listWanted = async () => {
+    const wanted = new Set(await listEnvironmentTemplates(db, folder_id, max_age_seconds))
+    return (name: string) => wanted.has(name)
+  }
+  const gone = await sweepTemplates(place, 'environment', max_bytes, listWanted)
   if (gone.length > 0) await forgetEnvironments(db, folder_id, gone)
 }
 

@@ -159,7 +159,7 @@ export class Templates implements AsyncDisposable {
   /** Removes what is left over, what is of repositories without a mirror, and what is more than `max_bytes`. One sweep at a time. */
   sweep(max_bytes = this.#deps.max_bytes): Promise<void> {
     const { git, place } = this.#deps
-    const wants = (name: string) => existsSync(mirrorPath(git, Number.parseInt(name, 10)))
+    const wants = async () => (name: string) => existsSync(mirrorPath(git, Number.parseInt(name, 10)))
     const swept = this.#swept.then(async () => void (await sweepTemplates(place, 'commit', max_bytes, wants)))
     this.#swept = swept.catch(() => {})
     return swept

@@ -26,8 +26,8 @@ beforeEach(() => {
 })
 
 const name = (n: number) => `${n}-${String(n).repeat(40)}`
-const all = () => true
-const none = () => false
+const all = async () => () => true
+const none = async () => () => false
 
 /** A template of some megabytes that was last used so many minutes ago. */
 async function make(n: number, minutes: number): Promise<void> {
@@ -67,6 +67,15 @@ it('goes when there is too much, the longest unused first, but never from under 
   expect(readdirSync(place.root).sort()).toEqual([1, 2].map(name))
   await sweepTemplates(place, 'commit', 16 * 2 ** 20, none)
   expect(readdirSync(place.root)).toEqual([name(1)])
+})
+
+it('one that was published while a sweep asked what is wanted stays: nobody could have said yet that it is', async () => {
+  await make(1, 0)
+  const gone = await sweepTemplates(place, 'commit', 1e9, async () => {
+    await make(2, 0)
+    return () => false
+  })
+  expect([gone, readdirSync(place.root)]).toEqual([[name(1)], [name(2)]])
 })
 
 it('kill -9 in the middle of making one leaves nothing that is found, and the next sweep removes it; one that is being made stays', async () => {
