@@ -61,6 +61,8 @@ test.each([
   'Jenkinsfile',
   '.forgejo/workflows/x.yaml',
   'azure-pipelines.yml',
+  '.tekton/push.yaml',
+  'action.yml',
   '".github/workflows/\\377.yml"',
 ])('a change of what CI does is told: %s', path => {
   expect(codes({ files: [{ path, status: 'modified' }] })).toEqual(['pass', `warning ci_workflow_changed ${path}`])

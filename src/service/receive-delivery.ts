@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ForgeKind, ForgeReceipt } from '../contract/forges.ts'
 import type { ForgeTask, ReadEvent } from '../core/forge-event.ts'
 import { openForgeSecrets } from '../core/forge-secrets.ts'
@@ -69,7 +70,11 @@ export async function receiveDelivery(services: Pick<Services, 'db' | 'sealer'>,
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
     ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },
-    once: 'task' in read ? read.once : null,
+    // Its id is not signed: whoever has seen a request could have it done again under another one.
+    once:
+      'task' in read
+        ? (read.once ?? (read.task.kind === 'request' ? `body ${createHash('sha256').update(told.bytes).digest('hex')}` : null))
+        : null,
     subject: task && subjectOf(task),
     task: task && JSON.stringify(task),
     outcome: 'ignored' in read ? read.ignored : null,

@@ -55,6 +55,16 @@ describe('200', () => {
     expect(at_once.map(({ body }) => body.queued).sort()).toEqual([...Array(9).fill(false), true])
   })
 
+  test('a label that is told again under another id is a duplicate, because nobody signs the id', async () => {
+    const labels = recorded.find(({ name }) => name === 'issues')?.examples.filter(({ action }) => action === 'labeled') ?? []
+    const payload = structuredClone(labels[0])
+    payload.label.name = 'agent-bot'
+    expect((await deliver(url, 'issues', payload, { delivery: 'label-1' })).body).toMatchObject({ duplicate: false, queued: true })
+    expect((await deliver(url, 'issues', payload, { delivery: 'label-2' })).body).toMatchObject({ duplicate: true, queued: false })
+    payload.issue.updated_at = '2030-01-01T00:00:00Z'
+    expect((await deliver(url, 'issues', payload, { delivery: 'label-3' })).body).toMatchObject({ duplicate: false, queued: true })
+  })
+
   test('what is about a repository that nobody registered ends with that, and makes no run', async () => {
     await expect
       .poll(async () => (await told()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })
