@@ -1,20 +1,17 @@
-import { askNobody, createAsk } from '../agent/aside.ts'
 import { rebuildConversation } from '../agent/conversation.ts'
 import { explainQuestion, explanationOf } from '../agent/phases/explain-logs.ts'
-import { createTokenEstimate } from '../agent/token-estimate.ts'
 import type { LogFinding } from '../contract/log-analysis.ts'
 import { linked, namedPlaces } from '../core/log-analysis/explanation.ts'
 import { resultText } from '../core/log-analysis/result.ts'
 import { knownEntries } from '../store/log-analysis.ts'
 import { findEntries } from '../store/log-entries.ts'
-import { createAsideJournal } from './aside-journal.ts'
+import { askOfRun } from './ask-of-run.ts'
 import type { Claim } from './claim.ts'
 import { endOfControl } from './end-of.ts'
 import type { End } from './end-turn.ts'
 import { createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
-import { openRunSecrets, type RunSecrets } from './run-secrets.ts'
+import { openRunSecrets } from './run-secrets.ts'
 import type { TurnOf } from './turn.ts'
-import { watchLimits } from './turn-limits.ts'
 
 /** What was found when the analysis was asked for, as the trace has it. `agent_run_id`: absent where it is about several runs. */
 type Found = { tool_input: { agent_run_id?: number }; tool_output: { message: string; findings: LogFinding[] } }
@@ -31,7 +28,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   if (found === null)
     return { kind: 'failed', reason: 'agent_error', code: 'nothing_analyzed', message: 'There is no analysis to explain.', phase: 'agent' }
   const { message, findings } = found.tool_output
-  const said = explanationOf(await askOf(of, secrets)(explainQuestion(message, findings, run.turn)))
+  const said = explanationOf(await askOfRun(of, secrets)(explainQuestion(message, findings, run.turn)))
   if (control.signal.aborted) return endOfControl(control)
   const about = found.tool_input.agent_run_id ?? null
   const shown = new Set(findings.flatMap(({ agent_run_id, agent_run_ids }) => [agent_run_id, ...agent_run_ids]))
@@ -47,14 +44,4 @@ async function foundBefore(claim: Claim): Promise<Found | null> {
   const filter = { message_type: 'ACTION', tool_name: 'log_analysis' }
   const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, filter, { skip: 0, limit: 1, reverse: true })
   return rows[0] ? (JSON.parse(rows[0].body) as Found) : null
-}
-
-/** The run's model, within the run's budget; a scripted one was not written to be asked this. */
-function askOf({ deps, claim, run, control, beat, observed }: TurnOf, { redactor }: RunSecrets) {
-  const model = deps.models.get(run.model)
-  if (!model || model.scripted) return askNobody
-  const limits = { model, estimate: createTokenEstimate('', []), noticed: new Set<string>() }
-  const meter = watchLimits(deps, run, limits, beat.worked_ms, control)
-  const asking = { model: observed.model(model), journal: createAsideJournal(claim), redactor, timeouts: deps.model_timeouts }
-  return createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal })
 }

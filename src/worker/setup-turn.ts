@@ -1,6 +1,4 @@
-import { askNobody, createAsk } from '../agent/aside.ts'
 import { rebuildConversation } from '../agent/conversation.ts'
-import { createTokenEstimate } from '../agent/token-estimate.ts'
 import type { FoundSetupCommands } from '../contract/setup-commands.ts'
 import { environmentDigest } from '../core/environment-digest.ts'
 import { pathsToRead } from '../core/setup-rules/files.ts'
@@ -15,19 +13,18 @@ import type { Sandbox } from '../sandbox/port.ts'
 import { getSetupCommands } from '../store/setup-commands.ts'
 import { recordWorkspace } from '../store/workspaces.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
-import { createAsideJournal } from './aside-journal.ts'
+import { askOfRun } from './ask-of-run.ts'
 import { type Base, prepareBase, StartError } from './base.ts'
 import { type CheckPlacesInput, openCheckPlaces } from './check-places.ts'
 import { FencedError } from './claim.ts'
 import { endOfControl } from './end-of.ts'
 import type { End } from './end-turn.ts'
 import { createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
-import { openRunSecrets, type RunSecrets } from './run-secrets.ts'
+import { openRunSecrets } from './run-secrets.ts'
 import { saveFound } from './save-found-setup.ts'
 import type { WorkerDeps } from './settings.ts'
 import { createLab } from './setup-lab.ts'
 import type { TurnOf } from './turn.ts'
-import { watchLimits } from './turn-limits.ts'
 
 const MOST = { files: 20_000, file_bytes: 64 * 1024, evidence: 60, shown: 40 }
 const PROBE = { timeout_ms: 60_000, max_output_bytes: 32 * 1024, shell: 'separate' as const }
@@ -66,7 +63,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
     if (control.leaving) control.end({ kind: 'shutdown' })
     control.signal.throwIfAborted()
   }
-  const lab = createLab({ ...places, variables, known, ask: askOf(of, secrets), stay, until: began + deps.setup_ms })
+  const lab = createLab({ ...places, variables, known, ask: askOfRun(of, secrets), stay, until: began + deps.setup_ms })
   const found = await findSetup(proposal, missing, lab)
   if (control.signal.aborted) return endOfControl(control)
   if (run.status === 'starting' && !(await claim.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
@@ -129,16 +126,6 @@ function proposalEntry(sha: string, list: TreeList, proposal: Proposal, toolchai
     said,
     duration_ms,
   )
-}
-
-/** The run's model, within the run's budget; a scripted one was not written to be asked this. */
-function askOf({ deps, claim, run, control, beat, observed }: TurnOf, { redactor }: RunSecrets) {
-  const model = deps.models.get(run.model)
-  if (!model || model.scripted) return askNobody
-  const limits = { model, estimate: createTokenEstimate('', []), noticed: new Set<string>() }
-  const meter = watchLimits(deps, run, limits, beat.worked_ms, control)
-  const asking = { model: observed.model(model), journal: createAsideJournal(claim), redactor, timeouts: deps.model_timeouts }
-  return createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal })
 }
 
 function digestOf(

@@ -4,6 +4,7 @@ import type { AgentRun } from '../../../src/contract/runs.ts'
 import { ago, compact, duration, moment, money } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
+import { Figure } from './figure.tsx'
 import { ModelBadge } from './model-badge.tsx'
 import { elapsed, tokens } from './run-numbers.ts'
 import { StatusPill } from './status-pill.tsx'
@@ -86,13 +87,6 @@ export function RunRow({ run, repository, now }: { run: AgentRun; repository: st
     </li>
   )
 }
-
-const Figure = ({ name, children }: { name: string; children: React.ReactNode }) => (
-  <div title={name}>
-    <dt className="sr-only">{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 function Source({ run }: { run: AgentRun }) {
   const pull_request = run.github_pull_requests.at(-1)

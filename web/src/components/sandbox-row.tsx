@@ -3,6 +3,7 @@ import type { Sandbox } from '../../../src/contract/sandboxes.ts'
 import { ago, duration, moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
+import { Figure } from './figure.tsx'
 
 const columns = 'md:grid-cols-[5rem_minmax(0,1fr)_26rem]'
 const figures = 'grid grid-cols-[1fr_1fr_1fr_1fr_5rem] items-center gap-2 text-right'
@@ -67,12 +68,5 @@ export function SandboxRow({ sandbox, now }: { sandbox: Sandbox; now: number }) 
     </li>
   )
 }
-
-const Figure = ({ name, children }: { name: string; children: React.ReactNode }) => (
-  <div title={name}>
-    <dt className="sr-only">{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 const mebibytes = (bytes: number | null) => (bytes === null ? '–' : `${Math.ceil(bytes / 1024 ** 2).toLocaleString('en')} MiB`)
