@@ -26,7 +26,8 @@ export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], br
     failures.push({ command, found })
     await breathe()
   }
-  const said = failures.flatMap(({ command, found }) => mended(command, found, commands))
+  const passed = passedLater(commands)
+  const said = failures.flatMap(({ command, found }) => mended(command, found, passed))
   const refusals = entries.flatMap(entry => refused(entry, commands))
   const errors = entries.map(runError).filter(one => one !== null)
   const patterns = [...repeatedFailures(commands), ...flaky(ran), ...slowestSteps(commands)]
@@ -34,16 +35,35 @@ export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], br
   return { run, findings, ran, commands: commands.filter(({ kind }) => kind !== 'service').length }
 }
 
+/** Answers where the same was done well first after an entry, and whether work of the same kind ever was. */
+type PassedLater = { same(command: Command): number | undefined; work(command: Command): boolean }
+
+const sameness = ({ kind, name, command }: Command) => JSON.stringify([kind, name, subjectOf(command)])
+
+/** Gone through once: a run may have thousands of commands, and each failure asks for what came after it. */
+function passedLater(commands: readonly Command[]): PassedLater {
+  const same = new Map<string, number[]>()
+  const work = new Map<string, number>()
+  for (const one of commands) {
+    if (one.failed || one.status !== 'ok') continue
+    const key = sameness(one)
+    const before = same.get(key)
+    if (before === undefined) same.set(key, [one.seq])
+    else before.push(one.seq)
+    if (one.kind === 'agent' && !onlyLooks(one.command)) work.set(workOf(one.command), one.seq)
+  }
+  return {
+    same: command => same.get(sameness(command))?.find(seq => seq > command.seq),
+    work: command => command.kind === 'agent' && (work.get(workOf(command.command)) ?? 0) > command.seq,
+  }
+}
+
 /** A failure that did not come again when the same was done later is over; one whose program did well later may be. */
-function mended(command: Command, found: Finding[], commands: readonly Command[]): Finding[] {
+function mended(command: Command, found: Finding[], passed: PassedLater): Finding[] {
   if (!command.failed) return found
-  const later = commands.filter(one => one.seq > command.seq && !one.failed && one.status === 'ok')
-  const subject = subjectOf(command.command)
-  const again = later.find(one => one.kind === command.kind && one.name === command.name && subjectOf(one.command) === subject)
-  if (again) return found.map(one => ({ ...one, severity: 'info', message: `${one.message} (later it passed: #${again.seq})` }))
-  if (command.kind !== 'agent') return found
-  const work = workOf(command.command)
-  if (!later.some(one => one.kind === 'agent' && !onlyLooks(one.command) && workOf(one.command) === work)) return found
+  const again = passed.same(command)
+  if (again !== undefined) return found.map(one => ({ ...one, severity: 'info', message: `${one.message} (later it passed: #${again})` }))
+  if (!passed.work(command)) return found
   return found.map(one => ({ ...one, severity: one.severity === 'error' ? 'warning' : one.severity }))
 }
 
