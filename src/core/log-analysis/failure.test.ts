@@ -55,9 +55,41 @@ describe('a command that failed', () => {
     expect(found(ran('npm test', 0, "tested: Error: Cannot find module 'x'"))).toEqual([])
   })
 
+  test('words of documents and sources are no failures, nor is what tests print that passed', () => {
+    const words =
+      "Error: Cannot find module 'x'\nlisten EADDRINUSE: address already in use :::3000\nFAILED tests/test_a.py::test_b - x\nKilled"
+    for (const command of ['cat README.md', 'sed -n 1,80p docs/faq.md', 'rg EADDRINUSE src || true', 'git show HEAD', 'git diff main'])
+      expect(found(ran(command, 0, words)), command).toEqual([])
+    expect(first('tail -50 /tmp/npm-test.txt', 0, words)).toMatchObject({ severity: 'info' })
+    const logged = 'console.error\n  Error: connect ECONNREFUSED 127.0.0.1:5432\nPASS src/a.test.js\nTests:       12 passed, 12 total'
+    expect(found(ran('npm test 2>&1 | tail', 0, logged))).toEqual([])
+    expect(first('node server.js 2>&1 | head', 0, 'Error: connect ECONNREFUSED 127.0.0.1:5432')).toMatchObject({ severity: 'warning' })
+  })
+
+  test('names of tests are no errors, whatever they are called', () => {
+    const names = [
+      " ✓ src/load.test.ts > says Error: Cannot find module 'x' 3ms",
+      '   × src/disk.test.ts > tells of ENOSPC: no space left on device 12ms',
+      '  ✕ refuses with Permission denied (4 ms)',
+      'ok 3 - reports that docker: command not found',
+      '--- PASS: TestKilled/no_space_left_on_device (0.00s)',
+      'test net::refused - Temporary failure in name resolution ... ok',
+      'tests/test_a.py::test_says[Cannot allocate memory] PASSED                 [ 50%]',
+    ]
+    const failed = ' FAIL  src/disk.test.ts > tells of ENOSPC: no space left on device\nAssertionError: expected 3 to be 4'
+    expect(found(ran('npm test', 1, [...names, failed].join('\n'))).map(({ code }) => code)).toEqual([
+      'failing_tests',
+      'node_uncaught',
+      'command_failed',
+    ])
+    expect(first('uv sync', 1, '  × No solution found when resolving dependencies:')?.code).toBe('python_resolution')
+  })
+
   test('what the sandbox ended it for', () => {
     const output = (more: Record<string, unknown>) => ({ tool_output: { status: 'error', exit_code: null, output: '', ...more } })
     expect(found(ran('make -j64', 1, '', output({ exit_code: 137, memory_kills: 2 })))[0]?.code).toBe('out_of_memory')
+    const told = output({ exit_code: 2, memory_kills: 1, output: 'cc1plus: fatal error: Killed signal terminated program' })
+    expect(found(ran('make -j64', 2, '', told)).map(({ code }) => code)).toEqual(['out_of_memory', 'command_failed'])
     expect(found(ran('fill', 1, '', output({ error: 'The workspace holds 600 MiB, and may hold 500 MiB.' })))[0]?.code).toBe('disk_limit')
     expect(
       found(ran('sleep 1h', 1, '', output({ status: 'timeout', error: 'The command ran longer than 5 s and was killed.' })))[0]?.code,

@@ -14,7 +14,8 @@ const SOUNDS_WRONG = /\b(?:error|fatal|fail(?:ed|ure)?|exception|cannot|can't|un
 export function findingsOf(command: Command): Finding[] {
   if (!command.failed) return wellEnded(command)
   const killed = limits(command)
-  const matches = matchSignatures(command.lines)
+  const told = new Set(killed.map(({ code }) => code))
+  const matches = matchSignatures(command.lines).filter(({ signature }) => !told.has(signature.code))
   const tests = failing(command, 'error')
   const known = matches.map(match => of(command, 'error', match))
   const looks = onlyLooks(command.command) && killed.length === 0 && (command.exit_code ?? 0) < 124
@@ -29,13 +30,20 @@ export function findingsOf(command: Command): Finding[] {
   return [...killed, ...before, ...tests, ...after, exit]
 }
 
+/** Errors that stand in documents and sources are none; what a command put into a file for later may be. */
+const SHOWS_A_LOG = /\.(?:log|out|err|txt|tap|xml|junit)\b|\b(?:logs?|output|results?|report)\b|\/tmp\//i
+/** What runners say when tests did well. One that provokes an error may print it. */
+const PASSED =
+  /\b\d{1,7} (?:tests? )?pass(?:ed|ing)\b|^ok {1,3}\t?\S|^OK\b|test result: ok\.|Failures: 0, Errors: 0|^# fail 0$|\b0 failures\b/
+
 /** A pipe hides how a command ends, and one that ended well may only have shown a log. */
 function wellEnded(command: Command): Finding[] {
   const shown = onlyLooks(command.command)
-  if (!shown && !hidesFailure(command.command)) return []
+  if (shown ? !SHOWS_A_LOG.test(command.command) : !hidesFailure(command.command)) return []
   const tests = failing(command, shown ? 'info' : 'warning')
+  const passed = tests.length === 0 && command.lines.some(line => PASSED.test(line))
   const known = matchSignatures(command.lines)
-    .filter(({ signature }) => !signature.general)
+    .filter(({ signature }) => !signature.general && !(signature.in_tests && passed))
     .slice(0, 3)
     .map(match => of(command, shown ? 'info' : 'warning', match))
   const note = shown

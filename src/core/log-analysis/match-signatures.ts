@@ -13,6 +13,10 @@ const CAUGHT_CHARACTERS = 200
 const WORTH_A_LOOK =
   /err|fail|fatal|exception|warn|not |n't|no |un[a-z]|kill|den(?:y|ied)|refuse|time|miss|invalid|illegal|abort|panic|conflict|expected|mismatch|exceed|requires?|E[A-Z]{3,}|\d{3} |\*\*\*|rejected|locked|segment|bus |core dumped|broken|full|too many|in use|outdated|out of|lost|reset|closed|assert|duplicate|multiple|inconsistent|wrong|problem|issue|leak|<<<|tell me|need|permission|hang up|CERT|SSL|SQLSTATE|certificate|would|bad |only|detected|possibly|build|different|reformat|integrity/i
 
+/** The name of a test, which may well be that of an error. What a runner says of one that failed stands below its name. */
+const NAME_OF_A_TEST =
+  /^\s*(?:[✓✔√] |(?:not )?ok \d{1,7}\b|--- (?:PASS|FAIL|SKIP): |=== (?:RUN|NAME) |(?:PASS|FAIL) {1,2}\S|\((?:pass|fail)\) |● |[✗✕✖×] .{1,900}\d ?m?s\)?$)|^test .{1,900} \.\.\. (?:ok|FAILED|ignored)$|^\S{1,400}::.{1,500} (?:PASSED|FAILED|SKIPPED|ERROR) {1,200}\[/
+
 /** What of an output is known, the root before what follows from it: the general last, and of the others the one that was said first. */
 export function matchSignatures(lines: readonly string[]): Match[] {
   const found = new Map<string, Match>()
@@ -20,7 +24,7 @@ export function matchSignatures(lines: readonly string[]): Match[] {
   let looked = 0
   for (const [line, text] of lines.entries()) {
     if (looked >= MOST_LINES) break
-    if (text === '' || seen.has(text) || !WORTH_A_LOOK.test(text)) continue
+    if (text === '' || seen.has(text) || !WORTH_A_LOOK.test(text) || NAME_OF_A_TEST.test(text)) continue
     seen.add(text)
     looked++
     const match = matchLine(text, line, lines)

@@ -216,9 +216,9 @@ export const compiledSignatures: readonly Signature[] = [
   {
     code: 'cmake_missing',
     pattern:
-      /Could NOT find (\S{1,100})|Could not find a package configuration file provided by "([^"]{1,100})"|CMake Error: The source directory "([^"]{1,200})" does not appear to contain CMakeLists/,
+      /Could NOT find (\S{1,100})|Could not find a package configuration file provided by "([^"]{1,100})"|By not providing "(?:Find(\w{1,100})|\w{1,100}Config)\.cmake"|CMake Error: The source directory "([^"]{1,200})" does not appear to contain CMakeLists/,
     title: 'CMake does not find something',
-    cause: 'There is no `$1$2$3` where CMake looks.',
+    cause: 'There is no `$1$2$3$4` where CMake looks.',
     mend: 'Use a sandbox with its development package, or set CMAKE_PREFIX_PATH.',
   },
   {
@@ -231,9 +231,9 @@ export const compiledSignatures: readonly Signature[] = [
   {
     code: 'configure_missing',
     pattern:
-      /configure: error: (.{1,300})|No package '([^']{1,100})' found|Package (\S{1,100}) was not found in the pkg-config search path|meson\.build:\d{1,6}:\d{1,5}: ERROR: (.{1,200})/,
+      /configure: error: (.{1,300})|No package '([^']{1,100})' found|Package (\S{1,100}) was not found in the pkg-config search path|Error: (\w{1,40}[_-]config) executable not found|meson\.build:\d{1,6}:\d{1,5}: ERROR: (.{1,200})/,
     title: 'configure does not find something',
-    cause: '$1$2$3$4',
+    cause: 'It says that this is missing: $1$2$3$4$5',
     mend: 'Use a sandbox with the development package that it names, or switch off what needs it.',
   },
   {

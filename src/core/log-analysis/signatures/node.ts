@@ -170,6 +170,14 @@ export const nodeSignatures: readonly Signature[] = [
     mend: 'Install the dependencies first (`npm ci`); if it is no dependency yet, add it to package.json.',
   },
   {
+    code: 'browser_missing',
+    pattern:
+      /Executable doesn't exist at (\S{1,300})|Could not find (?:Chrome|Chromium|Firefox)(?: \(ver\. ([\w.]{1,40})\))?|Failed to launch the browser process/,
+    title: 'A browser is missing',
+    cause: 'The tests start a browser that is not there: $1$2',
+    mend: 'Install it with the setup commands (`npx playwright install`, `npx puppeteer browsers install`), or use a sandbox that has one.',
+  },
+  {
     code: 'npm_script_failed',
     pattern: new RegExp(
       `${npm}(?:code ELIFECYCLE|Lifecycle script \`([^\`]{1,100})\` failed|command failed)|ELIFECYCLE|^error Command failed with exit code (\\d{1,3})`,

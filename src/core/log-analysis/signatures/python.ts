@@ -74,7 +74,7 @@ export const pythonSignatures: readonly Signature[] = [
     pattern:
       /ERROR: Failed building wheel for (\S{1,100})|error: subprocess-exited-with-error|Failed to build (\S{1,200})|Getting requirements to build wheel did not run successfully|error: metadata-generation-failed/,
     title: 'A Python package cannot be built',
-    cause: 'There is no ready wheel of $1$2 for this Python, and building it failed.',
+    cause: 'For this Python there is no ready wheel, and building one failed: $1$2',
     mend: 'What is printed before names what the build lacks: a compiler, a header, Rust. Or take a version that has a wheel.',
     general: true,
   },

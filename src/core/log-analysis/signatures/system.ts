@@ -88,6 +88,14 @@ export const systemSignatures: readonly Signature[] = [
     mend: 'Set LC_ALL=C.UTF-8.',
   },
   {
+    code: 'needs_root',
+    pattern:
+      /are you root\?|must be run as root|requires (?:root|superuser) privileges|sudo: (?:command not found|a password is required|effective uid is not 0|The "no new privileges" flag)|E: Could not open lock file \/var\/lib/,
+    title: 'It wants to be root',
+    cause: 'Nobody is root in a sandbox, and nothing is installed into its system.',
+    mend: 'Install below the home folder, or have what is needed in the image of the sandbox.',
+  },
+  {
     code: 'permission_denied',
     pattern:
       /\b(?:EACCES|EPERM)\b:? ?(?:permission denied|operation not permitted)?,? ?(?:\w{1,20} )?'?([^'\s]{0,200})'?|^(?:\S{1,100}: )?(?:line \d{1,6}: )?(.{1,200}): Permission denied$|PermissionError: \[Errno 1?\d\] .{1,60}: '([^']{1,200})'|Operation not permitted|[Pp]ermission denied/,
@@ -101,14 +109,6 @@ export const systemSignatures: readonly Signature[] = [
     title: 'A folder is read-only',
     cause: 'The system of a sandbox is not writable; the workspace, the home folder and /tmp are.',
     mend: 'Install below the home folder (`--user`, `--prefix`, a virtual environment) instead of into the system.',
-  },
-  {
-    code: 'needs_root',
-    pattern:
-      /are you root\?|must be run as root|requires (?:root|superuser) privileges|sudo: (?:command not found|a password is required|effective uid is not 0|The "no new privileges" flag)|E: Could not open lock file \/var\/lib/,
-    title: 'It wants to be root',
-    cause: 'Nobody is root in a sandbox, and nothing is installed into its system.',
-    mend: 'Install below the home folder, or have what is needed in the image of the sandbox.',
   },
   {
     code: 'system_package_missing',
@@ -154,7 +154,7 @@ export const systemSignatures: readonly Signature[] = [
   {
     code: 'variable_missing',
     pattern:
-      /([A-Za-z_]\w{1,80}): unbound variable|([A-Z_]\w{1,80}): parameter (?:null or not set|not set)|KeyError: '([A-Z][A-Z0-9_]{2,80})'|(?:[Mm]issing|required) environment variables?:? ['"`]?([A-Z][A-Z0-9_]{2,80})|environment variable ['"`]?([A-Z][A-Z0-9_]{2,80})['"`]? (?:is )?(?:not set|missing|required)|\b([A-Z][A-Z0-9_]{3,80}) (?:environment variable )?is not (?:set|defined)/,
+      /\b([A-Za-z_]\w{1,80}): unbound variable|\b([A-Z_]\w{1,80}): parameter (?:null or not set|not set)|KeyError: '([A-Z][A-Z0-9_]{2,80})'|(?:[Mm]issing|required) environment variables?:? ['"`]?([A-Z][A-Z0-9_]{2,80})|environment variable ['"`]?([A-Z][A-Z0-9_]{2,80})['"`]? (?:is )?(?:not set|missing|required)|\b([A-Z][A-Z0-9_]{3,80}) (?:environment variable )?is not (?:set|defined)/,
     title: 'A variable is not set',
     cause: 'The program wants `$1$2$3$4$5$6`, and the sandbox does not have it.',
     mend: 'Give it as a variable of the setup commands, or as a secret that the agent may have.',

@@ -4,7 +4,8 @@ import type { Signature } from './signature.ts'
 export const uncaughtErrors: readonly Signature[] = [
   {
     code: 'node_uncaught',
-    pattern: /^(?:Uncaught )?((?:Type|Reference|Range|URI|Eval)Error|Error|AggregateError)(?: \[(\w{1,60})\])?: (.{1,300})/,
+    pattern:
+      /^(?:Uncaught )?((?:Type|Reference|Range|URI|Eval)Error|Error|AggregateError|AssertionError(?= \[ERR_|: expected ))(?: \[(\w{1,60})\])?: (.{1,300})/,
     title: 'JavaScript threw an error',
     cause: '$1 $2: $3',
     mend: 'Go to the first place in the stack below it that is a file of the repository.',
@@ -13,7 +14,8 @@ export const uncaughtErrors: readonly Signature[] = [
   },
   {
     code: 'python_uncaught',
-    pattern: /^(?:E {1,6})?((?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning)): (.{1,300})/,
+    pattern:
+      /^(?:E {1,6})?(?!(?:org|com|net|io|java|javax|jakarta|kotlin|scala)\.)((?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning)): (.{1,300})/,
     title: 'Python raised an error',
     cause: '$1: $2',
     mend: 'Go to the last place in the traceback above it that is a file of the repository.',
@@ -22,7 +24,8 @@ export const uncaughtErrors: readonly Signature[] = [
   },
   {
     code: 'java_uncaught',
-    pattern: /^(?:Exception in thread "[^"]{1,100}" |Caused by: )((?:[a-z][\w$]{0,60}\.){1,10}[A-Z][\w$]{0,100}): ?(.{0,300})/,
+    pattern:
+      /^(?:Exception in thread "[^"]{1,100}" |Caused by: |(?=(?:org|com|net|io|java|javax|jakarta|kotlin|scala)\.\S{1,200}(?:Error|Exception): ))((?:[a-z][\w$]{0,60}\.){1,10}[A-Z][\w$]{0,100}): ?(.{0,300})/,
     title: 'Java threw an exception',
     cause: '$1: $2',
     mend: 'Go to the first place in the stack below the last `Caused by` that is a file of the repository.',
