@@ -57,7 +57,8 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   await writeEnd(deps, claim, run, end)
   await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
   claim.close()
-  void startup.write()
+  // Whoever goes on with it knows what its start took in all.
+  if (end.kind !== 'shutdown' && end.kind !== 'lost') void startup.write()
   observed.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }

@@ -21,12 +21,16 @@ export class Startup {
   #environment: StoodOn | null = null
   #written: Promise<void> | null = null
 
+  /** From the create to this claim: more than the queue where an earlier owner died on the way. */
+  readonly #accepted_ms: number
+
   /** `asked_at`: when the run was asked for that was then claimed, by `performance.now()`. */
   constructor(deps: Pick<WorkerDeps, 'db' | 'log' | 'telemetry'>, run: RunRow, asked_at: number) {
     this.#deps = deps
     this.#run = run
     this.#asked_at = asked_at
     const queue_ms = run.started_at === null ? null : Math.max(0, run.started_at.getTime() - run.created_at.getTime())
+    this.#accepted_ms = Math.max(queue_ms ?? 0, run.updated_at.getTime() - run.created_at.getTime())
     const none = { mirror_ms: null, clone_ms: null, setup_ms: null, sandbox_ms: null, first_model_byte_ms: null, first_action_ms: null }
     this.#times = { ...none, queue_ms, claim_ms: Math.round(performance.now() - asked_at) }
   }
@@ -48,7 +52,7 @@ export class Startup {
   }
 
   reached(milestone: Milestone) {
-    this.#times[milestone] ??= (this.#times.queue_ms ?? 0) + Math.round(performance.now() - this.#asked_at)
+    this.#times[milestone] ??= this.#accepted_ms + Math.round(performance.now() - this.#asked_at)
     if (milestone === 'first_action_ms') void this.write()
   }
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RunStartup, StartupFigures } from '../../src/contract/startups.ts'
 import { insertStartup, type StartupTimes } from '../../src/store/run-startups.ts'
+import { getRun } from '../../src/store/runs.ts'
+import { Startup } from '../../src/worker/startup.ts'
+import { noTelemetry } from '../no-telemetry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -48,6 +51,23 @@ test('200: a run says what its start took, nothing before it has begun; a reposi
   expect(body).toMatchObject({ runs: 21, p50: { clone_ms: 90, queue_ms: 1 }, p95: { clone_ms: 180, first_action_ms: 8 } })
   const later = await app.call('GET', at(`/repos/${app.repo_id}/startups?since=2999-01-01T00:00:00Z`))
   expect(later.body).toMatchObject({ runs: 0, since: '2999-01-01T00:00:00.000Z' })
+})
+
+test('200: what an earlier owner took before it died is a part of the start, and of no queue', async () => {
+  const { id } = await createRun(app, { prompt: 'x' })
+  const run = await getRun(app.db, app.org_id, id)
+  if (run === undefined) throw new Error('no run')
+  const after = (seconds: number) => new Date(run.created_at.getTime() + seconds * 1_000)
+  const startup = new Startup(
+    { db: app.db, log: () => {}, telemetry: noTelemetry() },
+    { ...run, started_at: after(2), updated_at: after(60) },
+    performance.now(),
+  )
+  startup.reached('first_model_byte_ms')
+  await startup.write()
+  const { body } = await app.call('GET', at(`/agent/run/${id}/startup`))
+  expect(body).toMatchObject({ queue_ms: 2_000, first_action_ms: null })
+  expect(body.first_model_byte_ms).toBeGreaterThanOrEqual(60_000)
 })
 
 test('400 and 404', async () => {
