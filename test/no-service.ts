@@ -55,6 +55,7 @@ export function unaskedServices(db: Database): Services {
     known_values: [],
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     queue_seconds: 60,
+    environment_seconds: 60,
     usual_egress: 'off',
     postWebhook: unasked,
     allow_private_webhooks: false,

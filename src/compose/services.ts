@@ -53,6 +53,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
     usual_egress: usualMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    environment_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
     postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: signal }),
     allow_private_webhooks: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
   }

@@ -36,6 +36,10 @@ export const setupDigest = (commands: readonly string[], variables: string): str
     .digest('hex')
     .slice(0, 16)
 
+/** Stands for what is run and the secrets that it gets: what an environment was made by, as far as that is the same on every machine. */
+export const madeByDigest = (setup_digest: string, secrets: string): string =>
+  createHash('sha256').update(`${setup_digest} ${secrets}`).digest('hex').slice(0, 16)
+
 const NAMES = new Set([
   ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', '.yarnrc', '.yarnrc.yml', 'pnpm-lock.yaml'],
   ...['pnpm-workspace.yaml', '.npmrc', '.pnpmfile.cjs', 'bun.lock', 'bun.lockb', 'deno.json', 'deno.jsonc', 'deno.lock'],

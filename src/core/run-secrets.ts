@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { KnownValue } from './redact.ts'
 import { isForGitAlone } from './repository-credentials.ts'
 import type { Sealed, Sealer, SealPlace } from './sealing.ts'
@@ -45,6 +46,14 @@ export const setupVariables = (secrets: readonly OpenSecret[]) =>
     secrets,
     ({ repository_id, name, value }) => !isForGitAlone(repository_id, name) && Buffer.byteLength(value.trim()) >= SHORTEST_SECRET,
   )
+
+/** Stands for the secrets that setup commands get, and tells nothing of them: a keyed digest. */
+export function setupSecretsMark(sealer: Sealer, organization_id: number, secrets: readonly OpenSecret[]): string {
+  const name = createHash('sha256')
+    .update(JSON.stringify(Object.entries(setupVariables(secrets)).sort()))
+    .digest('hex')
+  return sealer.derive({ organization_id, scope: 'environment', name }, 32)
+}
 
 /** A repository's secret stands before the organization's of the same name, also when it is for none. */
 function variablesOf(secrets: readonly OpenSecret[], isGiven: (secret: OpenSecret) => boolean): Record<string, string> {

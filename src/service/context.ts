@@ -84,6 +84,8 @@ export type Services = {
   usual_egress: 'off' | 'allowlist'
   /** Seconds that a run may wait for a worker. */
   queue_seconds: number
+  /** Seconds that what setup commands have prepared is good for. */
+  environment_seconds: number
   postWebhook: WebhookPoster
   /** Whether webhooks may be private addresses: by the operator's choice. */
   allow_private_webhooks: boolean

@@ -2,12 +2,14 @@ import type { DryRun } from '../contract/dry-run.ts'
 import type { CreateRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun } from '../contract/runs.ts'
 import { egressMode } from '../core/egress-mode.ts'
-import { manifestsDigest, setupDigest } from '../core/environment-key.ts'
+import { madeByDigest, manifestsDigest, setupDigest } from '../core/environment-key.ts'
+import { openSecrets, setupSecretsMark } from '../core/run-secrets.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getCheckCommands } from '../store/check-commands.ts'
 import { listEgressOfRun } from '../store/egress.ts'
 import { listEnvironments } from '../store/environments.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
+import { listSealedSecrets } from '../store/secrets.ts'
 import { getSetupCommands, type SetupCommandsRow } from '../store/setup-commands.ts'
 import type { Context } from './context.ts'
 import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
@@ -75,15 +77,20 @@ async function preparedness(ctx: Context, { repository, base }: Planned['found']
   return { setup: { commands: commands.length, state, ...made } as const, checks, startups }
 }
 
-/** The newest environment that was made by the same commands from the same manifests, for that ref or for all. */
+/** What a run would stand on, as far as that is known without its machine: made by the same commands with the same secrets from the same manifests, for that ref or for all. */
 async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
   const commands = JSON.parse(set_up.commands) as string[]
   const files = await ctx.listManifests(repository.id, at.sha, commands)
   if (files === null) return undefined
-  const same = { setup: setupDigest(commands, set_up.variables), manifests: manifestsDigest(files) }
-  const refs = [at.ref, repository.base_branch, repository.default_branch]
-  const rows = await listEnvironments(ctx.db, ctx.organization_id, repository.id)
-  return rows.find(row => row.setup_digest === same.setup && row.manifests_digest === same.manifests && refs.includes(row.base_ref))
+  const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
+  const secrets = setupSecretsMark(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
+  const same = { made_by: madeByDigest(setupDigest(commands, set_up.variables), secrets), manifests: manifestsDigest(files) }
+  const made_after = Date.now() - ctx.environment_seconds * 1_000
+  const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(
+    row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,
+  )
+  const shared = repository.base_branch ?? repository.default_branch
+  return rows.find(row => row.base_ref === at.ref) ?? rows.find(row => row.base_ref === shared)
 }
 
 async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, problems: ServiceError[]): Promise<AgentRun | null> {

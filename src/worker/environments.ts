@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
-import { environmentKey, manifestsDigest } from '../core/environment-key.ts'
+import { environmentKey, madeByDigest, manifestsDigest } from '../core/environment-key.ts'
 import { errorText, type Log } from '../core/log.ts'
-import { setupVariables } from '../core/run-secrets.ts'
+import { setupSecretsMark } from '../core/run-secrets.ts'
 import type { GitHost } from '../git/git-host.ts'
 import { listManifests } from '../git/list-manifests.ts'
 import { resolveRef } from '../git/revisions.ts'
@@ -120,12 +119,13 @@ export class Environments implements AsyncDisposable {
 
   async #key(of: Preparing, base_ref: string): Promise<string> {
     const { setup, secrets, run, deps } = of
-    const name = createHash('sha256')
-      .update(JSON.stringify(Object.entries(setupVariables(secrets.secrets)).sort()))
-      .digest('hex')
-    const place = { organization_id: run.organization_id, scope: 'environment', name }
     const { commands, variables } = setup
-    const parts = { commands, variables, secrets: deps.sealer.derive(place, 32), toolchain: toolchainMark() }
+    const parts = {
+      commands,
+      variables,
+      secrets: setupSecretsMark(deps.sealer, run.organization_id, secrets.secrets),
+      toolchain: toolchainMark(),
+    }
     return environmentKey({ ...parts, manifests: await this.#manifestsOf(of), base_ref })
   }
 
@@ -183,7 +183,13 @@ export class Environments implements AsyncDisposable {
     // Known before it is there: what nobody knows is swept away.
     const row = await insertEnvironment(db, {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
-      ...{ setup_digest: setup.digest, base_ref: base.ref, base_sha: base.sha, left_out: JSON.stringify(left_out), run_id: run.id },
+      ...{
+        setup_digest: madeByDigest(setup.digest, setupSecretsMark(of.deps.sealer, run.organization_id, of.secrets.secrets)),
+        base_ref: base.ref,
+        base_sha: base.sha,
+        left_out: JSON.stringify(left_out),
+        run_id: run.id,
+      },
       manifests_digest: manifestsDigest(await this.#manifestsOf(of)),
       bytes: await templateBytes(place, basename(draft.folder)),
       max_age_seconds,

@@ -150,6 +150,20 @@ test('what was dropped or is too old is made anew', async () => {
   expect(await list()).toEqual([])
 })
 
+test('a run is told before it is made whether it would be set up: with other secrets, or when what is there is too old', async () => {
+  await setUpBy(['echo "$TOKEN_OF_REGISTRY" | wc -c >made'])
+  const state = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup.state
+  const secret = at(`/repos/${app.repo_id}/secrets/TOKEN_OF_REGISTRY`)
+  const work_and_look = async () => [await state(), (await work('cat made')).environments[0].made, await state()]
+  expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
+  expect((await app.call('PUT', secret, { value: 'a-first-long-value' })).status).toBeLessThan(300)
+  expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
+  expect((await app.call('DELETE', secret)).status).toBeLessThan(300)
+  expect(await work_and_look()).toEqual(['prepared', false, 'prepared'])
+  await rows(app, `update environments set made_at = made_at - interval '25 hours'`)
+  expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
+})
+
 test('runs that begin together set up once; a setup that fails is kept for nobody', async () => {
   await setUpBy(['echo x >made; sleep 1'])
   const together = await Promise.all(Array.from({ length: 3 }, () => createRun(app, { prompt: 'work' })))
