@@ -15,7 +15,7 @@ const DONE: Record<string, number> = {
     repoEditPullRequest: 201,
     repoMergePullRequest: 200,
   },
-  ...{ issueGetComments: 200, issueCreateComment: 201, issueEditComment: 200, issueDeleteComment: 204 },
+  ...{ issueGetComments: 200, issueGetRepoComments: 200, issueCreateComment: 201, issueEditComment: 200, issueDeleteComment: 204 },
 }
 
 type Schema = Record<string, unknown>

@@ -18,6 +18,7 @@ const OPERATIONS: [string, string[]][] = [
   ['/repos/{owner}/{repo}/pulls/{pull_number}', ['get', 'patch']],
   ['/repos/{owner}/{repo}/pulls/{pull_number}/merge', ['put']],
   ['/repos/{owner}/{repo}/issues/{issue_number}/comments', ['get', 'post']],
+  ['/repos/{owner}/{repo}/issues/comments', ['get']],
   ['/repos/{owner}/{repo}/issues/comments/{comment_id}', ['patch', 'delete']],
   ['/repos/{owner}/{repo}/commits/{ref}/check-runs', ['get']],
   ['/repos/{owner}/{repo}/commits/{ref}/statuses', ['get']],

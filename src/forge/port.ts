@@ -81,6 +81,8 @@ export type RemoteComment = {
   /** It says something else than when it was written. */
   edited: boolean
 }
+/** One of any issue or pull request, which share their numbers. */
+export type PlacedComment = RemoteComment & { number: number; is_pull_request: boolean }
 export type RemoteListing = { full_name: string; url: string; default_branch: string | null; private: boolean; archived: boolean }
 
 /**
@@ -116,8 +118,10 @@ export type RemoteForge = {
   updateComment(repo: ForgeRepository, id: number, body: string): Promise<void>
   /** One that is gone already is no failure. */
   deleteComment(repo: ForgeRepository, id: number): Promise<void>
-  /** Oldest first; `since`: those that were written or changed since then. */
-  listComments(repo: ForgeRepository, number: number, since?: Date): Promise<RemoteComment[]>
+  /** Oldest first. */
+  listComments(repo: ForgeRepository, number: number): Promise<RemoteComment[]>
+  /** Of all issues and pull requests, those that were written or changed since then. */
+  listNewComments(repo: ForgeRepository, since: Date): Promise<PlacedComment[]>
   /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. */
   listChecks(repo: ForgeRepository, sha: string): Promise<RemoteCheck[]>
   /** Shows by MARK_NAME, among the checks of a commit, how a run stands. Said again it is there once. */

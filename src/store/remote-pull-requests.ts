@@ -1,5 +1,6 @@
 import type { Db } from './database.ts'
 import { type PullRequestRow, type PullRequestState, pull_request_columns } from './pull-requests.ts'
+import type { RepositoryRow } from './repositories.ts'
 
 /** What a forge says of a pull request that is there. */
 export type RemoteMirror = { state: PullRequestState; merge_sha: string | null; merged_at: Date | null }
@@ -64,6 +65,27 @@ export async function isHead(db: Db, organization_id: number, repository_id: num
     values: [organization_id, repository_id, head_sha],
   })
   return rows.length > 0
+}
+
+/**
+ * Repositories of organizations that are connected to a forge and that nobody has asked there for so many seconds, of all organizations, with
+ * when that was last. Who asks has asked from now on.
+ */
+export async function takeDueRepositories(
+  db: Db,
+  seconds: number,
+  limit: number,
+): Promise<(RepositoryRow & { seen_before: Date | null })[]> {
+  const { rows } = await db.query<RepositoryRow & { seen_before: Date | null }>({
+    name: 'take_due_repositories',
+    text: `with due as (select id, forge_seen_at as seen_before from repositories r
+        where removed_at is null and not archived and coalesce(forge_seen_at, '-infinity') < now() - make_interval(secs => $1)
+          and exists (select from forges f where f.organization_id = r.organization_id)
+        order by forge_seen_at nulls first limit $2 for update skip locked)
+      update repositories r set forge_seen_at = now() from due where r.id = due.id returning r.*, due.seen_before`,
+    values: [seconds, limit],
+  })
+  return rows
 }
 
 /**

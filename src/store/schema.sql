@@ -476,6 +476,7 @@ create table repositories (
   created_at timestamp with time zone not null default now(),
   removed_at timestamp with time zone,
   base_branch text,
+  forge_seen_at timestamp with time zone,
   constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
   constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint repositories_pkey PRIMARY KEY (id)

@@ -595,6 +595,7 @@ const without: Record<string, string> = {
     claimCommentMirrors: 'whoever does it, of all',
     listFailingForges: 'whoever tries them, of all',
     takeDueRemotes: 'whoever looks, of all',
+    takeDueRepositories: 'whoever looks, of all',
     deleteOldForgeDeliveries: 'the sweep of all',
     webhooksOfOtherKeys: 'the operator',
     claimDeliveries: 'whoever sends, of all',

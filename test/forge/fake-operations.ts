@@ -104,6 +104,11 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
         ),
       )
     },
+    'GET /repos/{owner}/{repo}/issues/comments': asked => {
+      const since = asked.query.get('since') ?? ''
+      const found = state.comments.map(comment => state.commentObject(comment)).filter(({ updated_at }) => updated_at >= since)
+      return list(page(asked, `${state.api}/issues/comments`, found))
+    },
     'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': ({ params, body, login }) => {
       const comment = { id: 5_000 + state.made_comments++, number: Number(params.issue_number), user: login, body: body.body }
       state.comments.push(comment)

@@ -122,7 +122,7 @@ export class FakeState {
       ...base,
       ...{ id, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at },
       user: { ...base.user, login: user, type: user.endsWith('[bot]') ? 'Bot' : 'User' },
-      html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${number}#issuecomment-${id}`,
+      html_url: `${this.origin}/${this.owner}/${this.repo}/${this.pulls.some(pull => pull.number === number) ? 'pull' : 'issues'}/${number}#issuecomment-${id}`,
       issue_url: `${this.api}/issues/${number}`,
     }
   }

@@ -58,6 +58,9 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
   const commentObject = ({ id, number, user, body, created_at = new Date().toISOString(), updated_at = created_at }: FakeComment): Json =>
     whole('Comment', {
       ...{ id, body, created_at, updated_at, html_url: `${state.origin}/acme/app/issues/${number}#issuecomment-${id}` },
+      ...(state.pulls.some(pull => pull.number === number)
+        ? { pull_request_url: `${state.origin}/acme/app/pulls/${number}`, issue_url: '' }
+        : { issue_url: `${state.origin}/acme/app/issues/${number}`, pull_request_url: '' }),
       user: whole('User', user === BOT.login ? BOT : { id: user.endsWith('-actions') ? -2 : 99, login: user }),
     })
 
@@ -122,6 +125,11 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
         ({ number, created_at }) => number === Number(params.index) && (since === null || created_at === undefined || created_at >= since),
       )
       return { status: 200, body: found.map(commentObject), headers: { 'x-total-count': String(found.length) } }
+    },
+    'GET /repos/{owner}/{repo}/issues/comments': asked => {
+      const since = asked.query.get('since') ?? ''
+      const found = state.comments.filter(({ created_at = '9', updated_at = created_at }) => updated_at >= since)
+      return page(asked, '/repos/acme/app/issues/comments', found, commentObject)
     },
     'POST /repos/{owner}/{repo}/issues/{index}/comments': ({ params, body }) => {
       const comment = { id: 5_000 + state.made_comments++, number: Number(params.index), user: BOT.login, body: body.body }

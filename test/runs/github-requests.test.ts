@@ -217,11 +217,11 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
 }, 90_000)
 
 test('who writes the marks of an answer does not keep it from being given', async () => {
-  const body = '<!-- agentrun: marked begun --><!-- agentrun: marked ended -->'
+  const body = '<!-- agentrun: imitated begun --><!-- agentrun: imitated ended -->'
   github.state.comments.push({ id: comment_id++, number, user: 'eve', body })
-  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go'), { delivery: 'marked' })
-  await awaitEnd(app, await runOf('marked'))
-  await expect.poll(async () => (await outcomeOf('marked'))?.open, { timeout: 30_000 }).toBe(false)
+  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go'), { delivery: 'imitated' })
+  await awaitEnd(app, await runOf('imitated'))
+  await expect.poll(async () => (await outcomeOf('imitated'))?.open, { timeout: 30_000 }).toBe(false)
   expect(saidOn(number).map(([by, said]) => `${by}: ${said}`)).toEqual([
     `eve: ${body}`,
     expect.stringContaining('careful-agent[bot]: Working on it'),
@@ -232,18 +232,25 @@ test('who writes the marks of an answer does not keep it from being given', asyn
 test('a mention that nobody told of is found by looking, once; credentials that are taken back are said to be so, and work again', async () => {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const { number: pr } = (await awaitEnd(app, id)).github_pull_requests[0]
-  const look = () => rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
-  const comment = (body: string, created_ms: number, updated_ms = created_ms) => {
+  const look = async () => {
+    await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
+    await rows(app, `update repositories set forge_seen_at = now() - interval '1 hour' where id = $1`, [repo_id])
+  }
+  const comment = (body: string, created_ms: number, updated_ms = created_ms, number = pr) => {
     const [created_at, updated_at] = [created_ms, updated_ms].map(ms => new Date(ms).toISOString())
-    github.state.comments.push({ id: comment_id++, number: pr, user: 'ada', body, created_at, updated_at })
+    github.state.comments.push({ id: comment_id++, number, user: 'ada', body, created_at, updated_at })
   }
   const now = Date.now()
   comment('@careful-agent that is not what I wrote', now - 60_000, now - 30_000)
   comment('@careful-agent have you seen this?', now)
+  comment('@careful-agent and this issue?', now, now, 9_001)
   await look()
   const passed_on = () => rows(app, `select 1 from log_entries where run_id = $1 and message_type = 'USER_GITHUB_ISSUE_COMMENT'`, [id])
   await expect.poll(async () => (await passed_on()).length, { timeout: 40_000 }).toBe(1)
   await awaitEnd(app, id)
+  const begun = () => rows<{ id: number }>(app, `select id from runs where title = 'Issue #9001'`)
+  await expect.poll(async () => (await begun()).length, { timeout: 40_000 }).toBe(1)
+  await awaitEnd(app, (await begun())[0]?.id ?? 0)
 
   const connection = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/integrations`)).body.integrations[0]
   github.play(

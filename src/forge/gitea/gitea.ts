@@ -1,5 +1,5 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
-import { ForgeError, type RemoteComment, type RemoteForge, type RemotePullRequest, type RemoteState } from '../port.ts'
+import { ForgeError, type PlacedComment, type RemoteComment, type RemoteForge, type RemotePullRequest, type RemoteState } from '../port.ts'
 import { cut } from '../texts.ts'
 import { checksOf, markStatus } from './checks.ts'
 import { GiteaClient, type GiteaSettings } from './client.ts'
@@ -147,9 +147,22 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
       }
     },
 
-    async listComments(repo, number, since) {
-      const query = since && { since: since.toISOString() }
-      return (await client.get(Comment.array(), `${at(repo)}/issues/${number}/comments`, query)).map(remoteComment)
+    async listComments(repo, number) {
+      return (await client.get(Comment.array(), `${at(repo)}/issues/${number}/comments`)).map(remoteComment)
+    },
+
+    async listNewComments(repo, since) {
+      const found: PlacedComment[] = []
+      for await (const page of client.pages(Comment, `${at(repo)}/issues/comments`, { since: since.toISOString() }))
+        for (const comment of page) {
+          const about = comment.pull_request_url || comment.issue_url || ''
+          found.push({
+            ...remoteComment(comment),
+            number: Number(about.split('/').at(-1)),
+            is_pull_request: Boolean(comment.pull_request_url),
+          })
+        }
+      return found
     },
 
     async listChecks(repo, sha) {

@@ -19,7 +19,7 @@ export const PullRequest = z.object({
 export type PullRequest = z.output<typeof PullRequest>
 
 export const Comment = z.object({
-  ...{ id: z.int(), html_url: word, user: Person.nullish(), body: word },
+  ...{ id: z.int(), html_url: word, user: Person.nullish(), body: word, issue_url: word, pull_request_url: word },
   ...{ created_at: z.coerce.date(), updated_at: z.coerce.date() },
 })
 export type Comment = z.output<typeof Comment>

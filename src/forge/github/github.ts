@@ -132,19 +132,28 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
       }
     },
 
-    async listComments(repo, number, since) {
-      const newer = since && { since: since.toISOString() }
+    async listComments(repo, number) {
       const rows = await allPages(page =>
         client.on(repo, octokit =>
           octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
             ...at(repo),
             issue_number: number,
-            ...newer,
             ...page,
           }),
         ),
       )
       return rows.map(remoteComment)
+    },
+
+    async listNewComments(repo, since) {
+      const newer = { since: since.toISOString(), sort: 'updated', direction: 'asc' } as const
+      const rows = await allPages(page =>
+        client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/comments', { ...at(repo), ...newer, ...page })),
+      )
+      return rows.map(row => ({
+        ...remoteComment(row),
+        ...{ number: Number(row.issue_url.split('/').at(-1)), is_pull_request: row.html_url.includes('/pull/') },
+      }))
     },
 
     listChecks: (repo, sha) => listChecks(client, repo, sha),
