@@ -21,7 +21,7 @@ export const readable = (output: string): string =>
 const REGISTRY_CODES =
   /\b(?:E403|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ERR_PNPM_META_FETCH_FAIL)|UnknownHostException/
 const REGISTRY =
-  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none)/i
+  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none|YN0081|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)/i
 
 /** What is not there, by what is said where it is missed. The first group names it. */
 const MISSING: [RegExp, (name: string) => string][] = [
@@ -60,7 +60,10 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   if (timed_out) return { reason: 'time_over', detail: 'It was not done in its time.' }
   const absent = /No matching version found for (\S{1,200})|'(\S{1,200})' (?:is not in this registry|could not be found)/.exec(text)
   if (absent !== null)
-    return { reason: 'registry_unreachable', detail: `The registry does not have ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.` }
+    return {
+      reason: 'registry_unreachable',
+      detail: `The registry does not have ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
+    }
   const registry = text.split('\n').find(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, say] of MISSING) {
@@ -75,3 +78,16 @@ const LACKS =
   /Cannot find (?:module|package) '(?!\.|\/|file:)[^']+'|Module not found: Error: Can't resolve '(?!\.)|ModuleNotFoundError: No module named|ImportError: No module named|cannot find package|no required module provides|could not find gem|cannot load such file -- (?!\.|\/)|LoadError|Class "[^"]+" not found|error: no matching package|unresolved import|command not found|: not found|package [\w.]+ does not exist/
 
 export const lacksSomething = ({ output, exit_code }: Failed): boolean => exit_code === 127 || LACKS.test(readable(output))
+
+const NO_FILES = /No test files? found|No tests found|Could not find any test files|Could not find '[^'\n]*test|Ran 0 tests|no tests ran/i
+const NO_NETWORK =
+  /\bfetch failed\b|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|ENETUNREACH|Temporary failure in name resolution|Name or service not known|Could not resolve host/
+
+/** Why tests of the repository fail that the setup is not the reason of, in words; null: for a reason of their own. */
+export function whyRed(failed: Failed): string | null {
+  if (failed.timed_out) return 'not done in its time'
+  const text = readable(failed.output)
+  if (NO_FILES.test(text)) return 'the commit has no files of such tests'
+  if (NO_NETWORK.test(text)) return 'it wants the network, which checks do not have'
+  return explain(failed)?.detail.slice(0, 160).replace(/\.$/, '') ?? null
+}

@@ -6,6 +6,12 @@ type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
 
 /** What needs rights or services that no sandbox has, changes the machine, or tells the world. */
 const LEFT_OUT: [RegExp, string][] = [
+  // What tells most of a command comes first.
+  [
+    /\b(?:curl|wget)\b.*\|\s*(?:\w+=\S*\s+)*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?\S*\b(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby)\b|(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|^\s*\.)\s.*(?:<\(|\$\(|`)\s*(?:curl|wget)\b/,
+    'runs what it downloads',
+  ],
+  [/(?:^|[&;|(]\s*)rm\s+(?:-\S+\s+)*["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?(?:\s|$)|\*)/, 'deletes more than what it has made'],
   [
     /^\s*(?:sudo|apt|apt-get|aptitude|brew|apk|yum|dnf|pacman|snap|choco|winget|port)\s|&&\s*(?:sudo|apt-get|apt)\s/,
     'installs packages of the system',
@@ -111,6 +117,7 @@ const RULES: Rule[] = [
   [/^make\s+(?:-[CfIj]\s+\S+\s+|-\S+\s+|\w+=\S+\s+)*(?:test|tests|check|unit|unittest)\b/, 'test', 'c'],
   [/^(?:ctest|meson test)\b/, 'test', 'c'],
   [/^(?:cmake|make|ninja|meson|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/, 'build', 'c'],
+  [/^(?:(?:ba)?sh\s+)?(?:\.\/)?(?:[\w.-]+\/){0,3}(?:run[-_]?)?(?:all[-_]?)?tests?\.sh(?:\s|$)/, 'test', null],
   [/^(?:ruff|flake8|black|isort|mypy|eslint|prettier|pre-commit|golangci-lint|rubocop|shellcheck|pylint)\b/, 'left_out', null],
 ]
 

@@ -245,3 +245,15 @@ test('whatever the files hold, there is a proposal and no exception', () => {
   )
   expect(SOURCES.length).toBeGreaterThan(0)
 })
+
+test('a manifest that cannot be read is named', () => {
+  expect(proposed({ 'package.json': '{"name": "x", scripts: {' }).notes).toEqual([expect.stringMatching(/^package\.json cannot be read/)])
+  expect(proposed({ 'pyproject.toml': '[project\nname = ', 'a.py': '' }).notes).toEqual([expect.stringMatching(/^pyproject\.toml cannot/)])
+  expect(proposed({ 'package.json': '{}', 'pyproject.toml': '' }).notes).toEqual([])
+})
+
+test('tests of Python that are named in capitals are found', () => {
+  expect(
+    proposed({ 'setup.py': "setup(name='when')", 'when/__init__.py': '', 'tests/__init__.py': '', 'tests/TestSimple.py': '' }).proofs,
+  ).toEqual([expect.arrayContaining(["test: python3 -m unittest discover -s tests -t . -p '*[Tt]est*.py'"])])
+})

@@ -35,11 +35,21 @@ export function propose(tree: Tree, toolchain: Toolchain): Proposal {
     ),
     lockfiles: [...new Set(parts.flatMap(({ lockfiles }) => lockfiles))],
     notes: [
+      ...unreadable(tree),
       ...parts.flatMap(({ notes }) => notes),
       ...left_out.slice(0, 10).map(({ command, from, why }) => `Left out, because it ${why} (${from}): ${command.slice(0, 200)}`),
     ],
     offline: other,
   }
+}
+
+/** A manifest of the root that is there and says nothing, which its authors do not know of. */
+const unreadable = (tree: Tree): string[] => {
+  const root = projectAt(tree, '')
+  return [
+    ...['package.json', 'composer.json'].filter(path => root.has(path) && root.json(path) === null).map(path => [path, 'a JSON object']),
+    ...['pyproject.toml', 'Cargo.toml'].filter(path => root.has(path) && root.toml(path) === null).map(path => [path, 'TOML']),
+  ].map(([path, kind]) => `${path} cannot be read: it is not ${kind}, or it is longer than 64 KiB.`)
 }
 
 function partsOfTree(tree: Tree, toolchain: Toolchain): Part[] {

@@ -4,7 +4,7 @@ import type { Project } from './tree.ts'
 
 const MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'tox.ini'] as const
 const TEST_FILES =
-  /^(?:tests?|testing)\/(?:.*\/)?(?:test_[^/]*|[^/]*_tests?)\.py$|^(?:.*\/)?tests?\/(?:.*\/)?test_[^/]*\.py$|^(?:test_[^/]*|[^/]*_test|tests?)\.py$/
+  /^(?:tests?|testing)\/(?:.*\/)?(?:test_[^/]*|[^/]*_tests?|Test\w*)\.py$|^(?:.*\/)?tests?\/(?:.*\/)?test_[^/]*\.py$|^(?:test_[^/]*|[^/]*_test|tests?)\.py$/
 const SKIPPED = /^(?:docs?|examples?|benchmarks?|scripts?|tools|build|dist)\//
 
 /** Null: it is no project of Python. */
@@ -98,7 +98,7 @@ function bareProofs(project: Project, needs: ReturnType<typeof pythonNeeds>, has
 function unittest(project: Project): string {
   const folder = project.some(/^tests\/[^/]+\.py$/) ? 'tests' : project.some(/^test\/[^/]+\.py$/) ? 'test' : null
   if (folder === null) return 'unittest discover'
-  const pattern = project.some(new RegExp(`^${folder}/test_[^/]*\\.py$`)) ? '' : ` -p '*test*.py'`
+  const pattern = project.some(new RegExp(`^${folder}/test_[^/]*\\.py$`)) ? '' : ` -p '*[Tt]est*.py'`
   // Within a package its modules may be named by it; without, only what is in the folder itself is found.
   return project.has(`${folder}/__init__.py`) ? `unittest discover -s ${folder} -t .${pattern}` : `unittest discover -s ${folder}${pattern}`
 }

@@ -115,7 +115,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   {
     ...{
       id: 'npm_absent',
-      why: 'a package that only development asks for is not in the registry',
+      why: 'a package is not in the registry: perhaps only development asks for it',
       command: /^npm install\b|^npm pkg delete/,
     },
     output: ABSENT,
@@ -166,6 +166,10 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   {
     ...{ id: 'cmake_policy', why: 'it was written for a CMake that is no longer', command: /^cmake -S/ },
     ...{ output: /Compatibility with CMake < [\d.]+ has been removed/, to: flag('-DCMAKE_POLICY_VERSION_MINIMUM=3.5') },
+  },
+  {
+    ...{ id: 'make_default', why: 'what make does by default fails by itself, so it is left out', command: /^make$/ },
+    ...{ output: /\*\*\* \[(?:[^\]\n]{1,200}: )?(?:all|default|help|usage)\] Error (?!127\b)/, to: () => [] },
   },
   {
     ...{ id: 'not_executable', why: 'the file is not executable', command: /^\.\/[\w./-]+/ },

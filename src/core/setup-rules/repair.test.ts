@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explain, lacksSomething } from './failures.ts'
+import { explain, lacksSomething, whyRed } from './failures.ts'
 import type { Step, ToProve } from './proposal.ts'
 import { repairCommand, repairForProof } from './repair.ts'
 
@@ -42,6 +42,9 @@ test('what package managers say of a failure leads to the command that goes roun
   expect(repaired('cmake -S . -B build', 'Compatibility with CMake < 3.5 has been removed from CMake.')).toEqual([
     'cmake -S . -B build -DCMAKE_POLICY_VERSION_MINIMUM=3.5',
   ])
+  expect(repaired('make', 'set TARGET\nmake: *** [Makefile:2: all] Error 2')).toEqual([])
+  expect(repaired('make', 'make: *** [Makefile:2: main.o] Error 1')).toBeNull()
+  expect(repaired('make', 'make: *** [Makefile:2: all] Error 127')).toBeNull()
   const absent = (name: string) => `npm error notarget No matching version found for ${name}@^1.0.0.`
   const without = "npm pkg delete 'devDependencies[@a/b]' && npm install --no-audit && git checkout -- package.json"
   expect(repaired('npm install --no-audit', absent('@a/b'))).toEqual([without])
@@ -93,10 +96,16 @@ test('what lies outside of the repository is named', () => {
     reason: 'registry_unreachable',
     detail: 'The registry does not have cbor2@^2.4.0.',
   })
+  expect(of("npm error code E404\nnpm error 404  The requested resource '@acme/core@^3.1.0' could not be found")?.detail).toMatch(
+    /^The registry does not have @acme\/core@\^3\.1\.0\. If it is private/,
+  )
   expect(of('bash: line 1: cargo: command not found', 127)).toEqual({
     reason: 'toolchain_missing',
     detail: 'The program cargo is not there.',
   })
+  expect(of('➤ YN0081: │ ms@npm:2.1.3: Unsafe http requests must be explicitly whitelisted in your configuration (r)')?.reason).toBe(
+    'registry_unreachable',
+  )
   expect(of('sh: 1: tsc: not found', 127)).toMatchObject({ detail: 'The program tsc is not there.' })
   expect(of('go: go.mod requires go >= 1.24 (running go 1.19)')).toMatchObject({
     reason: 'toolchain_missing',
@@ -117,6 +126,14 @@ test('what lies outside of the repository is named', () => {
   })
   expect(of("E   ModuleNotFoundError: No module named 'a'")).toBeNull()
   expect(of('1 test failed')).toBeNull()
+})
+
+test('why tests fail by themselves is said where their output tells it', () => {
+  expect(whyRed(failed('Warning: Could not find any test files matching pattern: tests.js'))).toBe('the commit has no files of such tests')
+  expect(whyRed(failed('TypeError: fetch failed'))).toBe('it wants the network, which checks do not have')
+  expect(whyRed(failed('sh: 1: nub: not found', 127))).toBe('The program nub is not there')
+  expect(whyRed({ output: '', exit_code: null, timed_out: true })).toBe('not done in its time')
+  expect(whyRed(failed('AssertionError: 1 == 2'))).toBeNull()
 })
 
 test('tests that fail are told from tests that lack something', () => {

@@ -118,4 +118,17 @@ test('attempts end, a program that is missing is told before any, and a model is
   const answered = await findSetup(proposal, [], lab({ 'npm ci': 'no idea' }, plan))
   expect(answered).toMatchObject({ verified: true, plan: { by_model: true, commands: [{ command: 'make deps' }] } })
   expect(await findSetup(node([]), [], lab({}))).toMatchObject({ verified: false, reason: 'nothing_found' })
+  const unread = { ...node([]), notes: ['package.json cannot be read.'] }
+  expect((await findSetup(unread, [], lab({}))).detail).toMatch(/^package\.json cannot be read\. Nothing /)
+})
+
+test('a test that fails by itself is told with what its output says of it', async () => {
+  const { detail } = await findSetup(
+    node([], proof('test', 'npm test'), proof('smoke', 'node -e 1')),
+    [],
+    lab({ 'npm test': 'No test files found' }),
+  )
+  expect(detail).toBe(
+    'Proved by `node -e 1`; `npm test` (the commit has no files of such tests) ran and failed, which the setup is not the reason of.',
+  )
 })

@@ -1,5 +1,5 @@
 import { failingExcerpt } from '../failing-excerpt.ts'
-import { explain, type Failed, lacksSomething, type Reason } from './failures.ts'
+import { explain, type Failed, lacksSomething, type Reason, whyRed } from './failures.ts'
 import type { Proof, Proposal, Step, Tool, ToProve } from './proposal.ts'
 import { type Repair, repairCommand, repairForProof } from './repair.ts'
 import { partsOf } from './shell-lines.ts'
@@ -67,7 +67,11 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
 
   if (missing.length > 0) return ended(false, 'toolchain_missing', missingText(missing))
   if (plan.to_prove.every(({ proofs }) => proofs.length === 0) && !(await asked({ kind: 'nothing' }, 0)))
-    return ended(false, 'nothing_found', 'Nothing in the repository says how it is set up or tested.')
+    return ended(
+      false,
+      'nothing_found',
+      [...proposal.notes.slice(0, 3), 'Nothing in the repository says how it is set up or tested.'].join(' '),
+    )
   for (let attempt = 1; ; attempt++) {
     if (lab.over()) return ended(false, 'time_over', 'The time for finding them out was over.')
     const { ran, prepared } = await lab.prepare(plan, attempt, false)
@@ -170,7 +174,7 @@ async function proveAll(
       if (first === undefined) continue
       return { problem: { kind: 'proof', command: first.proof.command, line: first.proof.command, ran: first.ran }, repair: null }
     }
-    const red = failures.filter(({ proof }) => proof.kind === 'test').map(({ proof }) => `\`${proof.command}\``)
+    const red = failures.filter(({ proof }) => proof.kind === 'test').map(({ proof, ran }) => `\`${proof.command}\`${becauseOf(ran)}`)
     said.push(
       `Proved by \`${proved.command}\`${red.length === 0 ? '' : `; ${red.join(' and ')} ran and failed, which the setup is not the reason of`}.`,
     )
@@ -192,6 +196,12 @@ function changed(plan: Plan, next: Repair | Suggested, problem: Failure): Plan {
 function evidenceOf(what: 'command' | 'proof', said: Step | Proof | undefined, ran: Ran): Evidence {
   const text = ran.ok ? (said?.why ?? '') : excerptOf(ran)
   return { seq: ran.seq, what, ok: ran.ok, command: said?.command ?? '', from: said?.from ?? '', text }
+}
+
+/** In brackets, where it is known. */
+function becauseOf(ran: Ran): string {
+  const why = whyRed(ran)
+  return why === null ? '' : ` (${why})`
 }
 
 const excerptOf = (ran: Ran) =>

