@@ -21,6 +21,8 @@ export const environment: Record<string, string> = {
 
 /** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
 const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']
+/** Without its settings, which may have passwords of registries. */
+const MAVEN_ETC = ['maven/m2.conf', 'maven/logging']
 /** Where Java has what it does not start without. */
 const JAVA_ETC = /^java-\d+-openjdk$/
 
@@ -31,7 +33,7 @@ export function systemFiles(node_path: string): Shown[] {
     ...systemFolders()
       .filter(path => !isLink(path))
       .map(path => ({ host: path, inside: path })),
-    ...[...shared_etc, ...readdirSync('/etc').filter(name => JAVA_ETC.test(name))]
+    ...[...shared_etc, ...MAVEN_ETC, ...readdirSync('/etc').filter(name => JAVA_ETC.test(name))]
       .map(name => `/etc/${name}`)
       .flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
     { host: node_path, inside: '/opt/node/bin/node' },
