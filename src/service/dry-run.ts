@@ -90,7 +90,7 @@ async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: Setu
     row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,
   )
   const shared = repository.base_branch ?? repository.default_branch
-  return rows.find(row => row.base_ref === at.ref) ?? rows.find(row => row.base_ref === shared)
+  return rows.find(row => row.base_ref === at.ref || row.base_ref === at.sha) ?? rows.find(row => row.base_ref === shared)
 }
 
 async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, problems: ServiceError[]): Promise<AgentRun | null> {

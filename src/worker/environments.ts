@@ -4,6 +4,7 @@ import { errorText, type Log } from '../core/log.ts'
 import { setupSecretsMark } from '../core/run-secrets.ts'
 import type { GitHost } from '../git/git-host.ts'
 import { listManifests } from '../git/list-manifests.ts'
+import { isAncestor } from '../git/merge.ts'
 import { resolveRef } from '../git/revisions.ts'
 import { folderFingerprint } from '../sandbox/fingerprint.ts'
 import {
@@ -25,6 +26,7 @@ import {
   listEnvironmentTemplates,
 } from '../store/environments.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
+import type { Base } from './base.ts'
 import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
 import type { SetupFailure } from './setup.ts'
 import type { Templates } from './templates.ts'
@@ -88,21 +90,36 @@ export class Environments implements AsyncDisposable {
     if (this.problem !== null) return null
     await this.#deps.templates.test()
     if (this.problem !== null) return null
-    const own = await this.#key(of, base.ref)
-    const found = (await this.#find(of, own)) ?? (await this.#findOfDefaultBranch(of))
+    const history = await this.#historyOf(base)
+    const own = await this.#key(of, history)
+    const found = (await this.#find(of, own, history)) ?? (await this.#findOfDefaultBranch(of, history))
     if (found !== null || !may_make) return found
     // Waited for once: who comes after one that failed does not wait for all the others.
     const other = this.#making.get(own)
     if (other !== undefined) {
       await Promise.race([other, aborted(signal)])
       signal.throwIfAborted()
-      const theirs = await this.#find(of, own)
+      const theirs = await this.#find(of, own, history)
       if (theirs !== null) return theirs
     }
-    const making = this.#make(of, own)
+    const making = this.#make(of, own, history)
     const done = making.catch(() => {}).finally(() => this.#making.get(own) === done && this.#making.delete(own))
     this.#making.set(own, done)
     return making
+  }
+
+  /**
+   * The branch that the base is in the history of, by the name that it was found by; otherwise the commit itself: what was taken out of a branch
+   * is not what others on it trust.
+   */
+  async #historyOf({ repository, ref, sha }: Base): Promise<string> {
+    return (await this.#isOn(repository.id, ref, sha)) ? ref : sha
+  }
+
+  async #isOn(repository_id: number, branch: string, sha: string): Promise<boolean> {
+    const tip = await resolveRef(this.#deps.git, repository_id, `refs/heads/${branch}`)
+    if (tip === null || 'empty' in tip) return false
+    return tip.sha === sha || isAncestor(this.#deps.git, repository_id, sha, tip.sha)
   }
 
   #manifestsOf({ base, setup }: Preparing): Promise<[string, string][]> {
@@ -130,20 +147,25 @@ export class Environments implements AsyncDisposable {
   }
 
   /** What the default branch has prepared is good enough for the others, never the other way round. */
-  async #findOfDefaultBranch(of: Preparing): Promise<Environment | null> {
-    const { repository, ref } = of.base
+  async #findOfDefaultBranch(of: Preparing, history: string): Promise<Environment | null> {
+    const { repository } = of.base
     const known = repository.base_branch ?? (await resolveRef(this.#deps.git, repository.id, null))
     const branch = known === null || typeof known === 'string' ? known : 'empty' in known ? null : known.ref
-    return branch === null || branch === ref ? null : this.#find(of, await this.#key(of, branch))
+    return branch === null || branch === history ? null : this.#find(of, await this.#key(of, branch), branch)
   }
 
   /** One that is there, is not too old, and whose files are as they were when it was made. */
-  async #find({ run, claim, signal }: Preparing, key: string): Promise<Environment | null> {
+  async #find({ run, base, claim, signal }: Preparing, key: string, history: string): Promise<Environment | null> {
     const { db, place, folder_id, max_age_seconds, templates, log } = this.#deps
     const at = { repository_id: run.repository_id ?? 0, folder_id, key, max_age_seconds }
     const row = await findEnvironment(db, run.organization_id, at)
     if (row === undefined) return null
     const { template } = row
+    // It was made when nobody knew yet that its commit had been taken out.
+    if (row.base_sha !== base.sha && !(await this.#isOn(base.repository.id, history, row.base_sha))) {
+      await forgetEnvironments(db, folder_id, [template])
+      return null
+    }
     const began = performance.now()
     const digest = touchTemplate(place, template)
       ? await folderFingerprint(join(place.root, template), ['tree', 'home'], place.user, signal).catch(errorText)
@@ -166,7 +188,7 @@ export class Environments implements AsyncDisposable {
     return null
   }
 
-  async #make(of: Preparing, key: string): Promise<Environment> {
+  async #make(of: Preparing, key: string, history: string): Promise<Environment> {
     const { db, place, folder_id, max_age_seconds, log } = this.#deps
     const { run, base, setup } = of
     const template = newEnvironmentName(base.repository.id)
@@ -185,7 +207,7 @@ export class Environments implements AsyncDisposable {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
       ...{
         setup_digest: madeByDigest(setup.digest, setupSecretsMark(of.deps.sealer, run.organization_id, of.secrets.secrets)),
-        base_ref: base.ref,
+        base_ref: history,
         base_sha: base.sha,
         left_out: JSON.stringify(left_out),
         run_id: run.id,

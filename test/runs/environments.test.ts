@@ -118,6 +118,28 @@ test('a branch gets what the default branch was set up with, and never the other
   expect([(await work('cat made')).output, (await work('cat made', { base_ref: 'later' })).output]).toEqual(['main\n', 'later\n'])
 })
 
+test('what was taken out of a branch prepares nothing for others on it', async () => {
+  const commit = (text: string) => {
+    writeFileSync(join(app.repository, 'who.txt'), text)
+    app.git('add', '.')
+    app.git('commit', '--quiet', '-m', text)
+  }
+  commit('taken out\n')
+  await setUpBy(['true'])
+  const one = await work('cat who.txt')
+  app.git('reset', '--quiet', '--hard', 'HEAD~1')
+  commit('in its place\n')
+  await setUpBy(['cp who* made'])
+  script = [calls(shell('cat made')), { text: 'Done.' }]
+  const last = one.logs.findLast(entry => entry.tool_name === 'shell')
+  const { id } = (await app.call('POST', at('/agent/run/fork'), { agent_run_id: one.id, from_seq: last.seq })).body
+  await awaitEnd(app, id)
+  const [made] = (await allLogs(app, id)).filter(entry => entry.tool_name === 'environment')
+  expect(made.tool_output).toMatchObject({ made: true, at_commit: one.run.base_sha })
+  const two = await work('cat made')
+  expect([two.output, two.environments[0].made]).toEqual(['in its place\n', true])
+})
+
 test('files that were changed behind its back are never shown: it is made anew, and the trace says so', async () => {
   await setUpBy(['mkdir lib; echo good >lib/made; echo good >~/made; touch -d 2020-01-01 lib/made'])
   await work('true')
