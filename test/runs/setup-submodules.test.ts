@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -68,4 +68,14 @@ test('submodules that setup commands have checked out are there for every run an
   const other = await work(look)
   expect(other).toMatchObject({ made: true, output: `second\n ${second}\n` })
   expect(app.git('diff', '--name-only', 'main', other.run.branch)).toBe('mine.txt\n')
+  // What is kept of a run comes back beside them.
+  for (const name of readdirSync(join(app.data_dir, 'workspaces'))) rmSync(join(app.data_dir, 'workspaces', name), { recursive: true })
+  script = [
+    calls(shell('cat lib/lib.txt mine.txt; git status --porcelain; git -C lib rev-parse HEAD; echo y >mine.txt')),
+    { text: 'Again.' },
+  ]
+  await app.call('POST', at(`/agent/run/${other.run.id}/resume`), { prompt: 'again' })
+  expect(await awaitEnd(app, other.run.id)).toMatchObject({ status: 'completed' })
+  const again = (await allLogs(app, other.run.id)).findLast(entry => entry.tool_name === 'shell')
+  expect(again.tool_output.output).toBe(`second\nx\n${second}\n`)
 }, 90_000)
