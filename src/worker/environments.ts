@@ -91,7 +91,11 @@ export class Environments implements AsyncDisposable {
     await this.#deps.templates.test()
     if (this.problem !== null) return null
     const history = await this.#historyOf(base)
-    const own = await this.#key(of, history)
+    const own = await this.#key(of, history).catch(error => {
+      this.#deps.log('warn', 'what an environment depends on could not be listed', { error: errorText(error) })
+      return null
+    })
+    if (own === null) return null
     const found = (await this.#find(of, own, history)) ?? (await this.#findOfDefaultBranch(of, history))
     if (found !== null || !may_make) return found
     // Waited for once: who comes after one that failed does not wait for all the others.
