@@ -79,7 +79,8 @@ const LACKS =
 
 export const lacksSomething = ({ output, exit_code }: Failed): boolean => exit_code === 127 || LACKS.test(readable(output))
 
-const NO_FILES = /No test files? found|No tests found|Could not find any test files|Could not find '[^'\n]*test|Ran 0 tests|no tests ran/i
+const NO_FILES =
+  /No test files? found|no tests specified$|No tests found|Could not find any test files|Could not find '[^'\n]*test|Ran 0 tests|no tests ran/im
 const NO_NETWORK =
   /\bfetch failed\b|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|ENETUNREACH|Temporary failure in name resolution|Name or service not known|Could not resolve host/
 

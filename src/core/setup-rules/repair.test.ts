@@ -130,6 +130,7 @@ test('what lies outside of the repository is named', () => {
 
 test('why tests fail by themselves is said where their output tells it', () => {
   expect(whyRed(failed('Warning: Could not find any test files matching pattern: tests.js'))).toBe('the commit has no files of such tests')
+  expect(whyRed(failed('not ok 1 - no tests specified\n  ---'))).toBe('the commit has no files of such tests')
   expect(whyRed(failed('TypeError: fetch failed'))).toBe('it wants the network, which checks do not have')
   expect(whyRed(failed('sh: 1: nub: not found', 127))).toBe('The program nub is not there')
   expect(whyRed({ output: '', exit_code: null, timed_out: true })).toBe('not done in its time')
