@@ -1,0 +1,40 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { awaitEnd } from '../runs/await-run.ts'
+import { type CodingApp, makeRepository, startCodingApp } from '../runs/coding-app.ts'
+import { startChromium, visit } from './visit.ts'
+
+let app: CodingApp
+let browser: Browser
+const url = makeRepository({ Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n', 'a.c': 'int a;\n' })
+beforeAll(async () => {
+  ;[app, browser] = await Promise.all([startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }), startChromium()])
+})
+afterAll(async () => {
+  await browser.close()
+  await app[Symbol.asyncDispose]()
+  rmSync(url, { recursive: true, force: true })
+})
+
+test('commands that were found out for a repository that has others are its own once somebody presses a button', async () => {
+  const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
+  const repo_id = (await app.call('POST', at('/repos'), { url, full_name: `t/${basename(url)}` })).body.id
+  const commands = async () => (await app.call('GET', at(`/repos/${repo_id}/setup-commands`))).body.commands
+  await app.call('PUT', at(`/repos/${repo_id}/setup-commands`), { commands: ['true'] })
+  const { agent_run_id } = (await app.call('POST', at('/setup-commands/generate'), { repo_id })).body
+  await awaitEnd(app, agent_run_id)
+  expect(await commands()).toEqual(['true'])
+
+  await using someone = await visit(browser, app)
+  const { page } = someone
+  await someone.open(`/agent/trace/${agent_run_id}?view=answer`)
+  await page.getByRole('list', { name: 'Setup commands' }).getByText('make', { exact: true }).waitFor()
+  await page.getByText('Proved by `make test`.').first().waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
+  await page.getByRole('button', { name: 'Use these' }).click()
+  await page.getByRole('button', { name: 'The repository has these now' }).waitFor()
+  expect(await commands()).toEqual(['make'])
+})
