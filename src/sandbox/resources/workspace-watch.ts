@@ -32,13 +32,15 @@ export function watchWorkspace(
   let size: WorkspaceSize = { bytes: 0, files: 0 }
   let peak_bytes = 0
   let free: WorkspaceSize | null = null
+  // Before anything inside has had time to write.
+  const at_first = freeSpace(path).catch(() => null)
   let told: WorkspaceSize | null = null
   let measure_at = performance.now() + MEASURE_EVERY_MS
   let cpu_then = cpuMs()
 
   const look = async () => {
     const now = await freeSpace(path)
-    free ??= now
+    free ??= (await at_first) ?? now
     const gone = { bytes: free.bytes - now.bytes, files: free.files - now.files }
     const near = gone.bytes > margin(bounds.max_disk_bytes, size.bytes) || gone.files > margin(bounds.max_files, size.files)
     if (near || (performance.now() > measure_at && isBusy())) await lookClosely(now, gone)
