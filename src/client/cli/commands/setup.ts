@@ -1,4 +1,3 @@
-import { FoundSetupCommands } from '../../../contract/setup-commands.ts'
 import type { Answer } from '../../sdk/operations.ts'
 import { command, type Options, whole } from '../command.ts'
 import { UsageError } from '../exit.ts'
@@ -67,7 +66,13 @@ async function foundBy(client: Client, id: number, signal: AbortSignal): Promise
   const { source_type, repo_id, result, status } = await client.runs.get(id, { signal })
   if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} finds out no setup commands`)
   if (result === '') throw new UsageError(`run ${id} has found nothing yet: it is ${status}`)
-  return { repo_id, commands: FoundSetupCommands.parse(JSON.parse(result)).commands }
+  return { repo_id, commands: commandsOf(result) }
+}
+
+/** The service says what the result of such a run is. */
+function commandsOf(result: string): string[] {
+  const { commands } = JSON.parse(result) as { commands: string[] }
+  return commands
 }
 
 function nameAndValue(text: string): [string, string] {
