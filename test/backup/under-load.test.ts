@@ -8,7 +8,8 @@ import { type Cluster, startCluster } from '../runs/cluster.ts'
 import { calls, gitIn, shell } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const RUNS = 10
+/** More than two rounds of what all workers have places for: when some of the first round have ended, some still wait. */
+const RUNS = 14
 const STEPS = 4
 
 const steps: FakeScript = ({ body }) => {

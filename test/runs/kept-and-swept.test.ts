@@ -54,7 +54,8 @@ test('I8: folders of dead owners and of runs that are gone are removed, those in
   expect(readdirSync(git.checkpoints)).toEqual([`${id}.git`])
   await sweepFolders(deps)
   const name = run?.workspace.split('/').at(-1) ?? ''
-  const left = [name, `${name}.home`, expect.stringMatching(`^${name}\\.home\\.[0-9a-f]{16}$`), 'not-of-a-run']
+  const [owner = ''] = name.split('.')
+  const left = [`${owner}.home`, expect.stringMatching(`^${owner}\\.home\\.[0-9a-f]{16}$`), name, 'not-of-a-run']
   expect(readdirSync(workspaces(app)).sort()).toEqual(left)
   expect(readdirSync(git.checkpoints)).toEqual([])
 
