@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -16,7 +15,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close()
   await app[Symbol.asyncDispose]()
-  rmSync(url, { recursive: true, force: true })
 })
 
 test('commands that were found out for a repository that has others are its own once somebody presses a button', async () => {

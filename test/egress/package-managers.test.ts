@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 import { servePlain, serveSecure, type TestServer } from './servers.ts'
 import { startEgress } from './start-egress.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'agentrun-registry-'))
+const folder = folderOfFile()
 let registry: TestServer
 const asked: string[] = []
 beforeAll(async () => {
@@ -49,10 +49,7 @@ beforeAll(async () => {
     answer.writeHead(404).end()
   })
 })
-afterAll(async () => {
-  await registry[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => registry[Symbol.asyncDispose]())
 
 it("npm and pip install from the operator's mirrors by what their sandbox tells them, private addresses or not, and from nowhere else", async () => {
   const at = (path: string) => new URL(`http://registry.example:${registry.port}${path}`)
@@ -110,5 +107,4 @@ it('git, curl and fetch go by the proxy by themselves', async () => {
   const fetching = `fetch("https://code.example:${secure.port}/").then(async answer => console.log(answer.status, await answer.text()))`
   expect(await egress.run(`NODE_TLS_REJECT_UNAUTHORIZED=0 node --no-warnings -e '${fetching}'`)).toBe('200 fetched\n')
   expect(egress.refusals).toEqual([])
-  rmSync(repository, { recursive: true, force: true })
 })

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGitServer } from '../git/git-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 
 type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; requests: string[] }; git(...args: string[]): string }
 
@@ -14,11 +14,8 @@ type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; reque
  */
 async function startWithRemote(write: (n: number) => string, away_after = 0, env: Record<string, string> = {}): Promise<Remote> {
   const stack = new AsyncDisposableStack()
-  const root = mkdtempSync(join(tmpdir(), 'agentrun-remote-'))
-  stack.defer(() => rmSync(root, { recursive: true, force: true }))
-  const source = makeRepository()
-  gitIn(root, 'clone', '--quiet', '--bare', source, 'app.git')
-  rmSync(source, { recursive: true })
+  const root = folderOfFile()
+  gitIn(root, 'clone', '--quiet', '--bare', makeRepository(), 'app.git')
   const state = { away: false }
   const server = stack.use(
     await startGitServer(root, request => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { insertRepository } from '../../src/store/repositories.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
@@ -29,7 +29,7 @@ test('an unreachable git URL: accepted, then failed as git_unavailable with the 
 })
 
 test('an empty repository: failed as setup_failed, and it says what to do', async () => {
-  const empty = mkdtempSync(join(tmpdir(), 'agentrun-empty-'))
+  const empty = folderOfFile()
   gitIn(empty, 'init', '--quiet', '--bare')
   await using app = await startCodingApp(answers(), {}, empty)
   const { id } = await createRun(app, { prompt: 'x' })

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import type { AgentRun } from '../../src/contract/runs.ts'
@@ -25,11 +24,7 @@ async function addRepository(app: CodingApp) {
   const path = makeRepository({ 'README.md': '# Other\n' })
   const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: path })
   expect(status).toBe(200)
-  return {
-    ...body,
-    git: (...args: string[]) => gitIn(path, ...args),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-  }
+  return { ...body, git: (...args: string[]) => gitIn(path, ...args) }
 }
 
 test('two children work at once in another repository, each with a branch and a pull request, and their parent, which holds no place meanwhile, hears of it', async () => {
@@ -49,7 +44,7 @@ test('two children work at once in another repository, each with a branch and a 
     },
     { AGENTRUN_WORKER_CONCURRENCY: '1' },
   )
-  using other = await addRepository(app)
+  const other = await addRepository(app)
   named = other.full_name
   numbered = String(other.id)
   const { id } = await createRun(app, { prompt: '@parent', repo_id: app.repo_id })
@@ -231,7 +226,7 @@ test('what a bound token starts or talks to starts nothing elsewhere, and a user
     return calls(startRun('@child', { repository: elsewhere }))
   }
   await using app = await start({ '@parent': play, '@child': () => ({ text: 'Done.' }) })
-  using other = await addRepository(app)
+  const other = await addRepository(app)
   elsewhere = other.full_name
   const token = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
   await insertToken(app.db, { ...token, digest: digest('bound-token'), organization_id: app.org_id, repository_ids: [app.repo_id] })

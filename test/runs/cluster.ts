@@ -42,7 +42,6 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const repository = makeRepository()
-  stack.defer(() => rmSync(repository, { recursive: true, force: true }))
   const model = stack.use(await startFakeOpenAI(script))
   const shared = {
     ...Object.fromEntries(limits.map(name => [`AGENTRUN_LIMIT_${name}`, 'off'])),

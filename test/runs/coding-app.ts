@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import type { FakeAnswer, FakeScript, FakeServer } from '../model/fake-server.ts'
 import { type App, startApp } from '../start-app.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 
 export type CodingApp = App & { model: FakeServer; repository: string; git(...args: string[]): string }
 
@@ -15,7 +15,6 @@ export async function startCodingApp(
   repository = makeRepository(),
 ): Promise<CodingApp> {
   const stack = new AsyncDisposableStack()
-  stack.defer(() => rmSync(repository, { recursive: true, force: true }))
   const model = stack.use(await startFakeOpenAI(script))
   const app = stack.use(
     await startApp({
@@ -38,12 +37,11 @@ export const pricedProvider = (model: FakeServer & { base_url: string }) => ({
   OPENAI_BASE_URL: model.base_url,
 })
 
-/** A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. */
+/** A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. It goes when the tests of the file are done. */
 export function makeRepository(
   files: Record<string, string> = { 'README.md': '# Counter\n', 'count.js': 'export const one = 1\n', 'AGENTS.md': 'Be brief.\n' },
 ): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agentrun-repository-'))
-  chmodSync(folder, 0o755)
+  const folder = folderOfFile()
   gitIn(folder, 'init', '--quiet', '--initial-branch=main')
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })

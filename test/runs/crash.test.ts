@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import { TOKEN } from '../start-app.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 import { calls, gitIn, makeRepository, shell } from './coding-app.ts'
 import { makeManyFiles } from './many-files.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
@@ -14,14 +14,9 @@ let folder: string
 let repository: string
 let large: string
 beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-crash-')))
-  chmodSync(folder, 0o755)
+  folder = folderOfFile()
   repository = makeRepository()
   large = makeManyFiles()
-})
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
-  for (const path of [repository, large]) rmSync(path, { recursive: true, force: true })
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
@@ -153,5 +148,4 @@ test('Ctrl-C while the branch is being pushed: the next start pushes and propose
   expect(gitIn(slow, 'show', `${run.branch}:late.txt`)).toBe('late\n')
   again.child.kill('SIGTERM')
   await again.ended
-  rmSync(slow, { recursive: true, force: true })
 }, 60_000)

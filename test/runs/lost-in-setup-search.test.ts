@@ -1,5 +1,4 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
-import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startCluster } from './cluster.ts'
 import { makeRepository } from './coding-app.ts'
@@ -27,5 +26,4 @@ test('kill -9 in the middle of a proof: the next worker begins the finding anew,
   expect([count('setup_proposal'), count('setup_command'), count('setup_proof')]).toEqual([2, 2, 1])
   expect(entries.filter(entry => entry.message_type === 'FINAL_ANSWER')).toHaveLength(1)
   expect(await cluster.rows(`select kind from journal where run_id = $1 and kind = 'recovered'`, [id])).toHaveLength(1)
-  rmSync(repository, { recursive: true, force: true })
 }, 90_000)

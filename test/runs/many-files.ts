@@ -1,12 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { folderOfFile } from '../temporary-folder.ts'
 import { gitIn } from './coding-app.ts'
 
 /** A repository of one commit with 20 folders of 30 files: more than are cloned for each run. */
 export function makeManyFiles(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agentrun-repository-'))
-  chmodSync(folder, 0o755)
+  const folder = folderOfFile()
   gitIn(folder, 'init', '--quiet', '--initial-branch=main')
   for (let part = 0; part < 20; part++) {
     mkdirSync(join(folder, 'src', `part-${part}`), { recursive: true })

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
@@ -70,5 +69,4 @@ export async function killAndGoOn(
   seen.wentOn?.()
   second.child.kill('SIGTERM')
   expect(await second.ended).toMatchObject({ code: 0 })
-  rmSync(repository, { recursive: true, force: true })
 }

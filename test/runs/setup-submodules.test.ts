@@ -1,14 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FakeAnswer } from '../model/fake-server.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
 let app: CodingApp
 let script: FakeAnswer[] = []
-const library = mkdtempSync(join(tmpdir(), 'agentrun-library-'))
+const library = folderOfFile()
 const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 
 /** The library at two commits, in a bundle of the repository, and the repository at the first of them. */
@@ -35,10 +35,7 @@ function commitLibraryAt(sha: string) {
 beforeAll(async () => {
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {}, makeRepository({ 'a.txt': 'a\n' }))
 })
-afterAll(async () => {
-  rmSync(library, { recursive: true })
-  await app[Symbol.asyncDispose]()
-})
+afterAll(() => app[Symbol.asyncDispose]())
 
 async function work(command: string) {
   script = [calls(shell(command)), { text: 'Done.' }]

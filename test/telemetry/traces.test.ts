@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
@@ -105,7 +104,7 @@ test('what its caller did not sample is not sent, and a header that is none begi
 test('a collector that is away, or refuses, costs spans and no run, and the log says so once', async () => {
   await using deaf = await startCollector()
   deaf.answer = 400
-  using repository = { path: makeRepository(), [Symbol.dispose]: () => rmSync(repository.path, { recursive: true }) }
+  const repository = makeRepository()
   for (const url of ['http://127.0.0.1:1', deaf.url]) {
     await using model = await startFakeOpenAI(() => ({ text: 'Done.' }))
     const lonely = await startApp({
@@ -113,7 +112,7 @@ test('a collector that is away, or refuses, costs spans and no run, and the log 
       OTEL_BSP_SCHEDULE_DELAY: '10',
       OPENAI_COMPATIBLE_BASE_URL: model.base_url,
       AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
-      AGENTRUN_INIT_REPO_URL: repository.path,
+      AGENTRUN_INIT_REPO_URL: repository,
     })
     const { id } = await createRun(lonely, { prompt: 'x' })
     expect(await awaitEnd(lonely, id)).toMatchObject({ status: 'completed' })
