@@ -4,38 +4,35 @@ import type { ForgeKind } from '../../../../src/contract/forges.ts'
 import { fieldMessages } from '../../api/problem.ts'
 import { forgesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
-import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { Field, Input, Select } from '../../ui/field.tsx'
+import { Field, Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { useAdminReason } from '../permission.ts'
+import { ForgeForm, ForgeText } from './forge-form.tsx'
 import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
 /** Connects a forge by a token. What signs its webhooks is shown here, once. */
 export function ConnectByToken() {
   const queries = useQueryClient()
-  const forbidden = useAdminReason()
   const [kind, setKind] = useState<ForgeKind>('github')
-  const [url, setUrl] = useState<string | null>(null)
+  const [typed, setTyped] = useState<string | null>(null)
   const [token, setToken] = useState('')
   const of_kind = forgeKinds[kind]
-  const address = (url ?? of_kind.url ?? '').trim()
+  const url = typed ?? of_kind.url ?? ''
   const connect = useMutation({
-    mutationFn: () => of_kind.connect(address, token.trim()),
+    mutationFn: () => of_kind.connect(url.trim(), token.trim()),
     onSuccess: () => setToken(''),
     onSettled: () => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }),
   })
   const { webhook_url = '', webhook_secret: secret = null } = connect.data ?? {}
   const problems = fieldMessages(connect.error)
-  const reason = forbidden ?? (address === '' ? 'Say where it is first' : token.trim() === '' ? 'Give a token first' : null)
   return (
-    <form
-      aria-label="Connect by a token"
-      className="space-y-3"
-      onSubmit={event => {
-        event.preventDefault()
-        if (!reason && !connect.isPending) connect.mutate()
-      }}
+    <ForgeForm
+      label="Connect by a token"
+      request={connect}
+      parts={['url', 'token']}
+      missing={url.trim() === '' ? 'Say where it is first' : token.trim() === '' ? 'Give a token first' : null}
+      button="Connect"
+      variant="primary"
     >
       <div className="grid gap-3 sm:grid-cols-[10rem_1fr]">
         <Field label="Forge">
@@ -43,10 +40,9 @@ export function ConnectByToken() {
             <Select
               {...props}
               value={kind}
-              disabled={forbidden !== null}
               onChange={event => {
                 setKind(event.target.value as ForgeKind)
-                setUrl(null)
+                setTyped(null)
               }}
             >
               {forgeKindNames.map(name => (
@@ -57,33 +53,9 @@ export function ConnectByToken() {
             </Select>
           )}
         </Field>
-        <Field label="Address" hint={of_kind.url_hint} problem={problems.url}>
-          {props => (
-            <Input
-              {...props}
-              type="url"
-              value={url ?? of_kind.url ?? ''}
-              disabled={forbidden !== null}
-              onChange={event => setUrl(event.target.value)}
-            />
-          )}
-        </Field>
+        <ForgeText label="Address" hint={of_kind.url_hint} problem={problems.url} type="url" value={url} on_change={setTyped} />
       </div>
-      <Field label="Token" hint={of_kind.token_hint} problem={problems.token}>
-        {props => (
-          <Input
-            {...props}
-            type="password"
-            value={token}
-            disabled={forbidden !== null}
-            spellCheck={false}
-            onChange={event => setToken(event.target.value)}
-          />
-        )}
-      </Field>
-      {connect.isError && Object.keys(problems).every(name => name !== 'url' && name !== 'token') && (
-        <Notice tone="bad">{visible(connect.error.message)}</Notice>
-      )}
+      <ForgeText label="Token" hint={of_kind.token_hint} problem={problems.token} type="password" value={token} on_change={setToken} />
       {secret !== null && (
         <Notice>
           Point a webhook of the forge at <code className="font-mono text-xs">{visible(webhook_url)}</code>
@@ -93,9 +65,6 @@ export function ConnectByToken() {
           itself, from time to time.
         </Notice>
       )}
-      <Button type="submit" variant="primary" reason={reason} busy={connect.isPending}>
-        Connect
-      </Button>
-    </form>
+    </ForgeForm>
   )
 }
