@@ -1,48 +1,48 @@
 import { textOf } from './commands.ts'
-import type { Entry, Finding } from './finding.ts'
-import { finding } from './finding.ts'
-import { matchLine, worded } from './match-signatures.ts'
+import { type Entry, type Finding, finding } from './finding.ts'
+import { type Match, matchLine, worded } from './match-signatures.ts'
 
-type Said = { title: string; mend: string }
+type Said = [title: string, mend: string]
+
+const KEY_REFUSED: Said = ['The provider of the model refuses its key', 'Give the service a key that is good.']
 
 /** What the service itself says of a run by the code of an ERROR entry. */
 const KNOWN: Record<string, Said> = {
-  setup_command_failed: { title: 'The setup failed', mend: 'Mend the setup commands of the repository: the failing one stands above.' },
-  script_failed: { title: 'A step of the script went otherwise than it says', mend: 'Mend what the step does, or what it expects.' },
-  setup_timeout: { title: 'The setup took too long', mend: 'Have it do less, or raise its time-out.' },
-  clone_failed: { title: 'The files could not be laid out', mend: 'Look at the clone in the entries before.' },
-  repository_removed: { title: 'The repository is gone', mend: 'Register it again, or make a run in another one.' },
-  empty_repository: { title: 'The repository is empty', mend: 'Push a first commit.' },
-  base_commit_gone: { title: 'The base commit is gone', mend: 'Make a new run: its branch was written anew.' },
-  auth: { title: 'The remote of the repository refuses the service', mend: 'Give the service credentials for it that work.' },
-  unreachable: { title: 'The remote of the repository is out of reach', mend: 'Check its address and the network of the service.' },
-  not_found: { title: 'The remote has no such repository', mend: 'Check its address, and the rights of the credentials.' },
-  fetch_timeout: { title: 'The fetch took too long', mend: 'Try again; a large repository needs a longer time-out.' },
-  model_not_configured: { title: 'The model is not configured', mend: 'Choose another model, or configure this one.' },
-  model_auth: { title: 'The provider of the model refuses its key', mend: 'Give the service a key that is good.' },
-  auth_failed: { title: 'The provider of the model refuses its key', mend: 'Give the service a key that is good.' },
-  rate_limit: { title: 'The provider of the model wants fewer requests', mend: 'Wait, or raise the limit with the provider.' },
-  overloaded: { title: 'The provider of the model is overloaded', mend: 'Resume the run later, or choose another model.' },
-  deadline_exceeded: { title: 'The run reached its deadline', mend: 'Raise its budget of time, or ask for less at once.' },
-  queue_timeout: { title: 'No worker took the run', mend: 'Start more workers, or let them do more at once.' },
-  answer_timeout: { title: 'Nobody answered the question', mend: 'Resume the run with the answer.' },
-  lost: { title: 'The workers of the run died', mend: 'Look at the log of the service for why; resume the run to go on.' },
-  sandbox_failed: {
-    title: 'The sandbox could not be started, or ended by itself',
-    mend: 'Look at the health of the service: its self-test names the reason.',
-  },
-  sandbox_lost: { title: 'The sandbox was lost', mend: 'Resume the run; look at the memory of the machine if it comes again.' },
-  disk_full: { title: 'The disk of the workspaces is full', mend: 'Make space on the machine, or raise what runs may not fill.' },
-  disk_quota: { title: 'The workspace holds more than it may', mend: 'Remove what is not needed in it, or raise the limit.' },
-  commit_failed: { title: 'The commit failed', mend: 'Look at what git says: a hook may refuse it.' },
-  secret_in_commit: {
-    title: 'A secret stands in a commit',
-    mend: 'Take it out of the files and of the commits, and replace it where it is used.',
-  },
-  change_too_large: { title: 'The change is too large', mend: 'Leave generated files out of it, or split it.' },
-  repeated_call: { title: 'The agent went round in a circle', mend: 'Say in a follow-up what it is to do instead.' },
-  canary_seen: { title: 'A value that must not be seen was met', mend: 'Look at where it was met; replace the secrets that the run had.' },
+  setup_command_failed: ['The setup failed', 'Mend the setup commands of the repository: the failing one stands above.'],
+  script_failed: ['A step of the script went otherwise than it says', 'Mend what the step does, or what it expects.'],
+  setup_timeout: ['The setup took too long', 'Have it do less, or raise its time-out.'],
+  clone_failed: ['The files could not be laid out', 'Look at the clone in the entries before.'],
+  repository_removed: ['The repository is gone', 'Register it again, or make a run in another one.'],
+  empty_repository: ['The repository is empty', 'Push a first commit.'],
+  base_commit_gone: ['The base commit is gone', 'Make a new run: its branch was written anew.'],
+  auth: ['The remote of the repository refuses the service', 'Give the service credentials for it that work.'],
+  unreachable: ['The remote of the repository is out of reach', 'Check its address and the network of the service.'],
+  not_found: ['The remote has no such repository', 'Check its address, and the rights of the credentials.'],
+  fetch_timeout: ['The fetch took too long', 'Try again; a large repository needs a longer time-out.'],
+  model_not_configured: ['The model is not configured', 'Choose another model, or configure this one.'],
+  model_auth: KEY_REFUSED,
+  auth_failed: KEY_REFUSED,
+  rate_limit: ['The provider of the model wants fewer requests', 'Wait, or raise the limit with the provider.'],
+  overloaded: ['The provider of the model is overloaded', 'Resume the run later, or choose another model.'],
+  deadline_exceeded: ['The run reached its deadline', 'Raise its budget of time, or ask for less at once.'],
+  queue_timeout: ['No worker took the run', 'Start more workers, or let them do more at once.'],
+  answer_timeout: ['Nobody answered the question', 'Resume the run with the answer.'],
+  lost: ['The workers of the run died', 'Look at the log of the service for why; resume the run to go on.'],
+  sandbox_failed: [
+    'The sandbox could not be started, or ended by itself',
+    'Look at the health of the service: its self-test names the reason.',
+  ],
+  sandbox_lost: ['The sandbox was lost', 'Resume the run; look at the memory of the machine if it comes again.'],
+  disk_full: ['The disk of the workspaces is full', 'Make space on the machine, or raise what runs may not fill.'],
+  disk_quota: ['The workspace holds more than it may', 'Remove what is not needed in it, or raise the limit.'],
+  commit_failed: ['The commit failed', 'Look at what git says: a hook may refuse it.'],
+  secret_in_commit: ['A secret stands in a commit', 'Take it out of the files and of the commits, and replace it where it is used.'],
+  change_too_large: ['The change is too large', 'Leave generated files out of it, or split it.'],
+  repeated_call: ['The agent went round in a circle', 'Say in a follow-up what it is to do instead.'],
+  canary_seen: ['A value that must not be seen was met', 'Look at where it was met; replace the secrets that the run had.'],
 }
+
+const MESSAGE_CHARACTERS = 1_000
 
 const BESIDES_A_TOOL = ['tool', 'checkpoint']
 
@@ -54,18 +54,25 @@ export function runError(entry: Entry): Finding | null {
   if (BESIDES_A_TOOL.includes(phase) && code !== 'repeated_call') return null
   const again = said.attempt !== undefined || said.retry_in_ms !== undefined
   const known = KNOWN[code]
-  const match = message
-    .split('\n')
-    .map(line => matchLine(line.slice(0, 1_000)))
-    .find(one => one !== null)
+  const match = known ? null : matchIn(message)
+  const excerpt = message.slice(0, MESSAGE_CHARACTERS) || null
   return finding({
     code: `run_${code}`,
     severity: again ? 'warning' : 'error',
-    message: known?.title ?? `The run says ${code}`,
-    cause: match && !known ? worded(match.signature.cause, match.caught) : message.slice(0, 1_000) || null,
-    mend: known?.mend ?? (match ? worded(match.signature.mend, match.caught) : null),
-    excerpt: message.slice(0, 1_000) || null,
+    message: known?.[0] ?? `The run says ${code}`,
+    cause: match ? worded(match.signature.cause, match.caught) : excerpt,
+    mend: known?.[1] ?? (match && worded(match.signature.mend, match.caught)),
+    excerpt,
     agent_run_id: entry.agent_run_id,
     seq: entry.seq,
   })
+}
+
+/** What is known of the first line of it that anything is known of. */
+function matchIn(message: string): Match | null {
+  for (const line of message.split('\n')) {
+    const match = matchLine(line.slice(0, MESSAGE_CHARACTERS))
+    if (match !== null) return match
+  }
+  return null
 }
