@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
-import { environmentKey, madeByDigest, manifestsDigest } from '../core/environment-key.ts'
 import { errorText, type Log } from '../core/log.ts'
+import { madeByDigest, manifestsDigest, preparedEnvironmentKey } from '../core/prepared-environment.ts'
 import { setupSecretsMark } from '../core/run-secrets.ts'
 import type { GitHost } from '../git/git-host.ts'
 import { listManifests } from '../git/list-manifests.ts'
@@ -147,7 +147,7 @@ export class Environments implements AsyncDisposable {
       secrets: setupSecretsMark(deps.sealer, run.organization_id, secrets.secrets),
       toolchain: toolchainMark(),
     }
-    return environmentKey({ ...parts, manifests: await this.#manifestsOf(of), base_ref })
+    return preparedEnvironmentKey({ ...parts, manifests: await this.#manifestsOf(of), base_ref })
   }
 
   /** What the default branch has prepared is good enough for the others, never the other way round. */

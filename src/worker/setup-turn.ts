@@ -1,6 +1,6 @@
 import { rebuildConversation } from '../agent/conversation.ts'
 import type { FoundSetupCommands } from '../contract/setup-commands.ts'
-import { environmentDigest } from '../core/environment-digest.ts'
+import { provedSetupDigest } from '../core/proved-setup.ts'
 import { pathsToRead } from '../core/setup-rules/files.ts'
 import type { Proposal, Tool, Toolchain } from '../core/setup-rules/proposal.ts'
 import { propose } from '../core/setup-rules/propose.ts'
@@ -137,7 +137,7 @@ function digestOf(
 ): string {
   const lockfiles = Object.fromEntries(proposal.lockfiles.map(path => [path, files.get(path) ?? '']))
   const versions = Object.fromEntries(proposal.tools.map(({ binary }) => [binary, toolchain.get(binary) ?? '']))
-  return environmentDigest({ commands, variables, lockfiles, toolchain: versions })
+  return provedSetupDigest({ commands, variables, lockfiles, toolchain: versions })
 }
 
 const thoughtOf = ({ verified, reason, detail }: Found) => (verified ? detail : `Not proved (${reason}): ${detail}`)

@@ -1,4 +1,4 @@
-import { setupDigest } from '../core/environment-key.ts'
+import { setupDigest } from '../core/prepared-environment.ts'
 import { setupVariables } from '../core/run-secrets.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../git/workspace-commands.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../sandbox/port.ts'
