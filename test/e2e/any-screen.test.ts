@@ -1,14 +1,12 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
-import { playbook, startChromium, visit } from './visit.ts'
+import { startApp } from '../start-app.ts'
+import { inBrowser, playbook } from './visit.ts'
 
-let app: App
-let browser: Browser
+const { app, visit } = await inBrowser(startApp())
 let run_id: number
 beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
   const long = 'x'.repeat(300)
   const run = await createRun(app, {
     prompt: playbook(
@@ -20,10 +18,6 @@ beforeAll(async () => {
   })
   run_id = run.id
   await awaitEnd(app, run.id)
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
 })
 
 type Control = {
@@ -37,7 +31,7 @@ type Control = {
 const sideways = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth')
 
 test('every page works at 380 px, without scrolling sideways', async () => {
-  await using someone = await visit(browser, app, { viewport: { width: 380, height: 780 } })
+  await using someone = await visit({ viewport: { width: 380, height: 780 } })
   const { page } = someone
   expect(await sideways(page)).toBe(0)
   await someone.open('/new')
@@ -62,7 +56,7 @@ test('every page works at 380 px, without scrolling sideways', async () => {
 })
 
 test('the views of a run are tabs of the address, and back leads out of it', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await page.locator(`[data-run-id="${run_id}"]`).getByRole('link').click()
   await page.getByRole('tab', { name: /Changes/ }).click()
@@ -74,7 +68,7 @@ test('the views of a run are tabs of the address, and back leads out of it', asy
 })
 
 test('the theme follows the system until one is chosen, and the choice stays', async () => {
-  await using someone = await visit(browser, app, { colorScheme: 'dark' })
+  await using someone = await visit({ colorScheme: 'dark' })
   const { page } = someone
   const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
   const dark = await background()
@@ -87,7 +81,7 @@ test('the theme follows the system until one is chosen, and the choice stays', a
 })
 
 test('every control has a name and is at least 24 px in both directions', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   for (const path of ['/', '/new', `/agent/trace/${run_id}`, `/agent/trace/${run_id}?view=config`]) {
     await someone.open(path)
@@ -108,7 +102,7 @@ test('every control has a name and is at least 24 px in both directions', async 
 })
 
 test('a run or page that does not exist is said to be so', async () => {
-  await using someone = await visit(browser, app, { accept: /404 \(Not Found\)/ })
+  await using someone = await visit({ accept: /404 \(Not Found\)/ })
   const { page } = someone
   for (const path of ['/agent/trace/999999', '/agent/trace/no-number', '/nowhere']) {
     await someone.open(path)

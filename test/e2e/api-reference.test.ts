@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type App, startApp } from '../start-app.ts'
-import { startChromium, visit } from './visit.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { startApp } from '../start-app.ts'
+import { inBrowser } from './visit.ts'
 
 type Operation = {
   operationId: string
@@ -12,19 +12,13 @@ type Operation = {
 }
 type Document = { paths: Record<string, Record<string, Operation>> }
 
-let app: App
-let browser: Browser
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
 let operations: { path: string; method: string; operation: Operation }[]
 beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }), startChromium()])
   const { paths } = (await (await fetch(`${app.base_url}/openapi.json`)).json()) as Document
   operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
 })
 
 const signed_out = { signed_in: false } as const
@@ -36,7 +30,7 @@ test('/docs is a page for whoever asks, with or without a browser', async () => 
 })
 
 test('it opens without a session and asks for none', async () => {
-  await using someone = await visit(browser, app, signed_out)
+  await using someone = await visit(signed_out)
   const { page } = someone
   const asked: string[] = []
   page.on('request', request => asked.push(new URL(request.url()).pathname))
@@ -48,7 +42,7 @@ test('it opens without a session and asks for none', async () => {
 })
 
 test('every operation of the document is listed, and shown with its paths, parameters and refusals', async () => {
-  await using someone = await visit(browser, app, signed_out)
+  await using someone = await visit(signed_out)
   const { page } = someone
   await someone.open('/docs')
   await page.getByRole('navigation', { name: 'Operations' }).waitFor()
@@ -73,7 +67,7 @@ test('every operation of the document is listed, and shown with its paths, param
 })
 
 test('a link leads to one operation; its fields open down to the last, and back leads out of it', async () => {
-  await using someone = await visit(browser, app, signed_out)
+  await using someone = await visit(signed_out)
   const { page } = someone
   await someone.open('/docs#getAgentRunLogs')
   await page.getByRole('heading', { level: 1, name: 'Retrieve agent run logs' }).waitFor()
@@ -93,7 +87,7 @@ test('a link leads to one operation; its fields open down to the last, and back 
 })
 
 test('the keyboard is enough: / searches, Enter opens the first that is found', async () => {
-  await using someone = await visit(browser, app, signed_out)
+  await using someone = await visit(signed_out)
   const { page } = someone
   await someone.open('/docs')
   const nav = page.getByRole('navigation', { name: 'Operations' })
@@ -109,7 +103,7 @@ test('the keyboard is enough: / searches, Enter opens the first that is found', 
 })
 
 test('the command can be copied, has the address of this service, and no token in it', async () => {
-  await using someone = await visit(browser, app, { ...signed_out, permissions: ['clipboard-read', 'clipboard-write'] })
+  await using someone = await visit({ ...signed_out, permissions: ['clipboard-read', 'clipboard-write'] })
   const { page } = someone
   await someone.open('/docs#stopAgentRun')
   await page.getByRole('button', { name: 'Copy: A curl command' }).click()
@@ -120,7 +114,7 @@ test('the command can be copied, has the address of this service, and no token i
 })
 
 test('at 380 px nothing scrolls sideways, and the list of operations opens and closes by itself', async () => {
-  await using someone = await visit(browser, app, { ...signed_out, viewport: { width: 380, height: 780 } })
+  await using someone = await visit({ ...signed_out, viewport: { width: 380, height: 780 } })
   const { page } = someone
   await someone.open('/docs')
   await page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
@@ -135,7 +129,7 @@ test('at 380 px nothing scrolls sideways, and the list of operations opens and c
 })
 
 test('it follows the theme, and every control has a name and is at least 24 px in both directions', async () => {
-  await using someone = await visit(browser, app, { ...signed_out, colorScheme: 'dark' })
+  await using someone = await visit({ ...signed_out, colorScheme: 'dark' })
   const { page } = someone
   await someone.open('/docs#createAgentRun')
   await page.getByRole('article').waitFor()
@@ -161,12 +155,12 @@ test('it follows the theme, and every control has a name and is at least 24 px i
 
 test('the sign-in page and every page of the interface lead to it', async () => {
   {
-    await using stranger = await visit(browser, app, signed_out)
+    await using stranger = await visit(signed_out)
     await stranger.open('/sign-in')
     await stranger.page.getByRole('link', { name: 'API reference' }).click()
     await stranger.page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
   }
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   await someone.page.getByRole('link', { name: 'API reference' }).click()
   await someone.page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
   await someone.page.getByRole('link', { name: 'Agent Run Service: all runs' }).click()

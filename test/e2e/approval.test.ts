@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest'
 import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { answers, calls, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { inBrowser } from './visit.ts'
+
+const workflow = '.github/workflows/ci.yml'
+const change = calls(shell(`echo "# faster" >> ${workflow}`))
+const { app, visit } = await inBrowser(
+  startCodingApp(answers(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' })),
+)
 
 test('a change of CI says on the page what it is, and one click lets it be pushed', async () => {
-  const workflow = '.github/workflows/ci.yml'
-  const change = calls(shell(`echo "# faster" >> ${workflow}`))
-  await using browser = await startChromium()
-  await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' }))
   const { id } = await createRun(app, { prompt: 'Make CI faster' })
   await awaitRun(app, id, run => run.waiting_on === 'tool_approval')
-  await using visitor = await visit(browser, app)
+  await using visitor = await visit()
   await visitor.open(`/agent/trace/${id}`)
   const question = visitor.page.getByTestId('approval')
   await question.getByText(workflow).waitFor()

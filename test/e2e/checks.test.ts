@@ -1,18 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createRun } from '../runs/await-run.ts'
-import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
-import { startChromium, untilStatus, visit } from './visit.ts'
+import { startCodingApp } from '../runs/coding-app.ts'
+import { inBrowser, untilStatus } from './visit.ts'
 
-let app: CodingApp
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startCodingApp(() => ({ text: 'Nothing.' })), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' })))
 
 const prompt = [
   ...['Write the note', '', '```playbook', '- write: {path: note.txt, content: "one\\n"}', '- on_checks_failed:'],
@@ -28,7 +19,7 @@ test('the trace tells which checks failed, why, and what came of it; the pull re
   await app.call('PUT', `/v1/organizations/${app.org_id}/repos/check-suite-settings?repo_id=${app.repo_id}`, {
     check_retry_counts: { never: 0 },
   })
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const { id } = await createRun(app, { prompt, model: 'scripted/playbook' })
   await someone.open(`/agent/trace/${id}?view=answer`)

@@ -1,32 +1,22 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { addPerson } from '../api/people.ts'
-import { servePlain, type TestServer } from '../egress/servers.ts'
+import { servePlain } from '../egress/servers.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { startApp } from '../start-app.ts'
+import { inBrowser } from './visit.ts'
 
-let app: App
-let browser: Browser
-let server: TestServer
-beforeAll(async () => {
-  server = await servePlain((_, answer) => answer.end('let out'))
-  ;[app, browser] = await Promise.all([startApp({ AGENTRUN_SAMPLE: '1', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
-})
+const server = await servePlain((_, answer) => answer.end('let out'))
+afterAll(() => server[Symbol.asyncDispose]())
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_SAMPLE: '1', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }))
 
 const playbook = (run: string) => `Play this.\n\n\`\`\`playbook\n- run: ${JSON.stringify(run)}\n- answer: Done.\n\`\`\`\n`
-const fetching = () => `until curl --noproxy '' -sS http://localhost:${server.port}/ | grep 'let out'; do sleep 0.2; done`
+const fetching = `until curl --noproxy '' -sS http://localhost:${server.port}/ | grep 'let out'; do sleep 0.2; done`
 
 const setOrganization = (agent: object) => app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })
 
 test('where egress is off the entry says what allowing does, and one click turns it on for that host alone', async () => {
-  const { id } = await createRun(app, { prompt: playbook(fetching()), model: 'scripted/playbook' })
-  await using visitor = await visit(browser, app)
+  const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
+  await using visitor = await visit()
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
   const entry = page.getByRole('article').filter({ hasText: 'egress_blocked' }).first()
@@ -44,8 +34,8 @@ test('where egress is off the entry says what allowing does, and one click turns
 
 test('a host that was refused is allowed from its entry, and the run that is at work gets out', async () => {
   await setOrganization({ mode: 'allowlist' })
-  const { id } = await createRun(app, { prompt: playbook(fetching()), model: 'scripted/playbook' })
-  await using visitor = await visit(browser, app)
+  const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
+  await using visitor = await visit()
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
   const entry = page.getByRole('article').filter({ hasText: 'egress_blocked' }).first()
@@ -64,7 +54,7 @@ test('who may not change the repository is told so, and nothing can be allowed t
   const { id } = await createRun(app, { prompt: playbook(command), model: 'scripted/playbook' })
   await awaitEnd(app, id)
   const member = await addPerson(app, 'MEMBER')
-  await using visitor = await visit(browser, { ...app, signInLink: () => linkOf(member.user_id) })
+  await using visitor = await visit({ sign_in_link: await linkOf(member.user_id) })
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
   const entries = page.getByRole('article').filter({ hasText: 'egress_blocked' })

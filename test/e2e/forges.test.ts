@@ -1,28 +1,17 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
-import { type App, rows, startApp } from '../start-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startFakeGitHub } from '../forge/fake-github.ts'
+import { rows, startApp } from '../start-app.ts'
+import { inBrowser } from './visit.ts'
 
-let app: App
-let browser: Browser
-let github: FakeGitHub
-beforeAll(async () => {
-  ;[app, browser, github] = await Promise.all([
-    startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }),
-    startChromium(),
-    startFakeGitHub(),
-  ])
-})
+const github = await startFakeGitHub()
 afterAll(async () => {
-  expect(github.mistakes).toEqual([])
-  await browser.close()
-  await app[Symbol.asyncDispose]()
   await github[Symbol.asyncDispose]()
+  expect(github.mistakes).toEqual([])
 })
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }))
 
 test('GitHub is connected by a token: one that it refuses says why, one that works says who it is, and disconnected it is gone', async () => {
-  await using someone = await visit(browser, app, { accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/ })
   const { page } = someone
   await page.getByRole('link', { name: 'Forges' }).click()
   await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
@@ -59,7 +48,7 @@ test('GitHub is connected by a token: one that it refuses says why, one that wor
 })
 
 test('an app is made by way of GitHub, and is connected when the person comes back; Gitea asks for its address', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open('/forges')
   const form = page.getByRole('form', { name: 'Make a GitHub App' })
@@ -83,7 +72,7 @@ test('an app is made by way of GitHub, and is connected when the person comes ba
 test('who is no ADMIN sees what is connected, and why they may not change it', async () => {
   await rows(app, `update memberships set role = 'MEMBER'`)
   try {
-    await using someone = await visit(browser, app)
+    await using someone = await visit()
     const { page } = someone
     await someone.open('/forges')
     const why = 'Your role, MEMBER, may look at connections but not change them'

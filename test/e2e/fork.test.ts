@@ -1,30 +1,20 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { answers, type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { answers, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { inBrowser } from './visit.ts'
 
-let app: CodingApp
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([
-    startCodingApp(
-      answers(calls(shell('echo one > one.txt')), calls(shell('echo two > two.txt')), { text: 'First.' }, calls(shell('ls *.txt')), {
-        text: 'Second.',
-      }),
-    ),
-    startChromium(),
-  ])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(
+  startCodingApp(
+    answers(calls(shell('echo one > one.txt')), calls(shell('echo two > two.txt')), { text: 'First.' }, calls(shell('ls *.txt')), {
+      text: 'Second.',
+    }),
+  ),
+)
 
 test('an entry is forked from its card: the new run opens, links back, and has the files of that entry', async () => {
   const { id } = await createRun(app, { prompt: 'Make files' })
   await awaitEnd(app, id)
-  await using visitor = await visit(browser, app)
+  await using visitor = await visit()
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
   const entry = page.getByRole('article').filter({ hasText: 'echo one' })

@@ -1,21 +1,12 @@
 import { tmpdir } from 'node:os'
 import { basename } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { awaitEnd } from '../runs/await-run.ts'
-import { type CodingApp, makeRepository, startCodingApp } from '../runs/coding-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { makeRepository, startCodingApp } from '../runs/coding-app.ts'
+import { inBrowser } from './visit.ts'
 
-let app: CodingApp
-let browser: Browser
 const url = makeRepository({ Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n', 'a.c': 'int a;\n' })
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }))
 
 test('commands that were found out for a repository that has others are its own once somebody presses a button', async () => {
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
@@ -26,7 +17,7 @@ test('commands that were found out for a repository that has others are its own 
   await awaitEnd(app, agent_run_id)
   expect(await commands()).toEqual(['true'])
 
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${agent_run_id}?view=answer`)
   await page.getByRole('list', { name: 'Setup commands' }).getByText('make', { exact: true }).waitFor()

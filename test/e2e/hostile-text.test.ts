@@ -1,18 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
-import { playbook, startChromium, visit } from './visit.ts'
+import { startApp } from '../start-app.ts'
+import { inBrowser, playbook } from './visit.ts'
 
-let app: App
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startApp())
 
 type Link = { href: string; rel: string }
 
@@ -43,7 +34,7 @@ const prompt = playbook(
 )
 
 test('F124 hostile text from prompt, output, file names and answer is inert everywhere', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt, title: `${xss} \u202Egnp`, tags: [xss.slice(0, 40)] })
   const ended = await awaitEnd(app, run.id)
@@ -71,7 +62,7 @@ test('F124 hostile text from prompt, output, file names and answer is inert ever
 })
 
 test('colours and http links of a terminal are shown, its other sequences are not', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt })
   await awaitEnd(app, run.id)
@@ -86,7 +77,7 @@ test('colours and http links of a terminal are shown, its other sequences are no
 })
 
 test('F124 the policy of the page allows nothing inline and nothing from elsewhere', async () => {
-  await using someone = await visit(browser, app, { accept: /Content Security Policy|foreign request|404 \(Not Found\)/ })
+  await using someone = await visit({ accept: /Content Security Policy|foreign request|404 \(Not Found\)/ })
   const { page } = someone
   const response = await page.goto(`${app.base_url}/`)
   const policy = response?.headers()['content-security-policy'] ?? ''

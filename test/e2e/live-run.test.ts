@@ -1,19 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
+import { startApp } from '../start-app.ts'
 import { networkTo } from './network.ts'
-import { playbook, startChromium, untilStatus, visit } from './visit.ts'
+import { inBrowser, playbook, untilStatus } from './visit.ts'
 
-let app: App
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp({ AGENTRUN_WORKER_CONCURRENCY: '1' }), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '1' }))
 
 afterEach(async () => {
   // There is one worker: what a failed test left running would hold up the others.
@@ -28,7 +19,7 @@ afterEach(async () => {
 const endless = `run: "echo first line; printf '\\\\033[31mred\\\\033[0m and what follows\\\\n'; tail -f /dev/null"`
 
 test('a queued run is seen to start, its tool shows its output as it comes, and Stop ends it', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const first = await createRun(app, { prompt: playbook('Takes the only worker', endless) })
   await awaitRun(app, first.id, ({ status }) => status === 'running')
@@ -49,7 +40,7 @@ test('a queued run is seen to start, its tool shows its output as it comes, and 
 })
 
 test('Pause holds a run at work, and what is written below goes on with it', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Is held', endless) })
   await someone.open(`/agent/trace/${run.id}`)
@@ -64,7 +55,7 @@ test('Pause holds a run at work, and what is written below goes on with it', asy
 })
 
 test('a question of the agent is shown where it can be answered, and the answer goes on with the run', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Ask first', 'ask: "Which colour?"', 'answer: "Thank you."') })
   await someone.open(`/agent/trace/${run.id}`)
@@ -78,7 +69,7 @@ test('a question of the agent is shown where it can be answered, and the answer 
 })
 
 test('a follow-up of a finished run is a new turn, seen live', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('First turn', 'write: { path: one.txt, content: "1\\n" }', 'answer: "One."') })
   await someone.open(`/agent/trace/${run.id}`)
@@ -96,7 +87,7 @@ test('a follow-up of a finished run is a new turn, seen live', async () => {
 })
 
 test('a message to a run at work is delivered as it was asked to be', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('At work', endless) })
   await someone.open(`/agent/trace/${run.id}`)
@@ -112,7 +103,7 @@ test('a message to a run at work is delivered as it was asked to be', async () =
 })
 
 test('the end is followed until someone scrolls up; then nothing moves, and what came in is counted', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const before = Array.from({ length: 25 }, (_, i) => `run: echo before ${i}`)
   const after = Array.from({ length: 5 }, (_, i) => `run: echo after ${i}`)
@@ -143,7 +134,7 @@ test('the end is followed until someone scrolls up; then nothing moves, and what
 })
 
 test('title, tags, archive, model and budget are configured on the page', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('To configure', 'answer: "Done."') })
   await someone.open(`/agent/trace/${run.id}?view=config`)
@@ -174,7 +165,7 @@ test('title, tags, archive, model and budget are configured on the page', async 
 })
 
 test('an unknown model is refused at its field', async () => {
-  await using someone = await visit(browser, app, { accept: /400 \(Bad Request\)/ })
+  await using someone = await visit({ accept: /400 \(Bad Request\)/ })
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Model', 'answer: "Done."') })
   await someone.open(`/agent/trace/${run.id}?view=config`)
@@ -189,7 +180,7 @@ test('an unknown model is refused at its field', async () => {
 
 test('a page that loses its connection says so, and catches up without a gap', async () => {
   await using network = await networkTo(app.base_url)
-  await using someone = await visit(browser, app, { base_url: network.base_url, accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/ })
+  await using someone = await visit({ base_url: network.base_url, accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/ })
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Seen in part', 'answer: "One."') })
   await someone.open(`/agent/trace/${run.id}`)

@@ -1,24 +1,15 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
-import { playbook, startChromium, visit } from './visit.ts'
+import { startApp } from '../start-app.ts'
+import { inBrowser, playbook } from './visit.ts'
 
-let app: App
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startApp())
 
 test('a run tells at a click why it failed, and leads to the entry that shows it; the sandboxes are listed with what they took', async () => {
   const fails = `{run: "node -e 'require(\\"<b>left-pad</b>\\")'", expect_exit: 1}`
   const { id } = await createRun(app, { prompt: playbook('Break', `run: ${fails}`, 'answer: Broken.') })
   expect((await awaitEnd(app, id)).status).toBe('completed')
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${id}`)
   await page.getByRole('button', { name: 'Analyze the logs' }).click()

@@ -1,20 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type App, rows, startApp } from '../start-app.ts'
-import { playbook, startChromium, visit } from './visit.ts'
+import { rows, startApp } from '../start-app.ts'
+import { inBrowser, playbook } from './visit.ts'
 
 const entries = 10_000
-let app: App
-let browser: Browser
+const { app, visit } = await inBrowser(startApp())
 let run_id: number
 beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
   run_id = await longRun()
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
 })
 
 /** A finished run with so many entries, every 2,500th an error. Written to the tables: no run of a test could be so long. */
@@ -43,7 +36,7 @@ type Article = { id: string; textContent: string }
 const nodes = `document.querySelectorAll('[role=feed] *').length`
 
 test('a trace of 10,000 entries opens at its end and loads only what is looked at', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const pages: string[] = []
   page.on('request', request => {
@@ -60,7 +53,7 @@ test('a trace of 10,000 entries opens at its end and loads only what is looked a
 })
 
 test('scrolling through all of it keeps the document small and the entries right', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${run_id}`)
   await page.locator(`#e${entries}`).waitFor()
@@ -85,7 +78,7 @@ test('scrolling through all of it keeps the document small and the entries right
 })
 
 test('a deep link opens at its entry, whatever its place', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   for (const seq of [5000, 8301, 2, entries]) {
     await someone.open(`/agent/trace/${run_id}#e${seq}`)
@@ -100,7 +93,7 @@ test('a deep link opens at its entry, whatever its place', async () => {
 })
 
 test('keys walk through entries and errors, and do nothing while something is typed', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${run_id}#e4999`)
   await page.locator('#e4999:focus').waitFor()
@@ -130,7 +123,7 @@ test('keys walk through entries and errors, and do nothing while something is ty
 })
 
 test('filters ask the service, and a match leads to its place in the whole', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${run_id}?type=ERROR`)
   await page.getByText('4 found').waitFor()
@@ -144,7 +137,7 @@ test('filters ask the service, and a match leads to its place in the whole', asy
 })
 
 test('the whole trace can be downloaded, one JSON object a line', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${run_id}`)
   const download = page.waitForEvent('download')

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { chatChunk } from '../model/fake-openai.ts'
 import type { FakeReply } from '../model/fake-server.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
-import { startChromium, untilStatus, visit } from './visit.ts'
+import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { inBrowser, untilStatus } from './visit.ts'
 
 /** Somebody looks on. */
 const watched = Promise.withResolvers<void>()
@@ -48,29 +47,22 @@ const session: Record<string, FakeReply[]> = {
   'Write slowly': [{ raw: slowly() }],
 }
 
-let app: CodingApp
-let browser: Browser
-beforeAll(async () => {
-  const asked = new Map<string, number>()
-  ;[app, browser] = await Promise.all([
-    startCodingApp(request => {
-      const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
-      const n = asked.get(prompt) ?? 0
-      asked.set(prompt, n + 1)
-      return replies[n] ?? { text: 'There is nothing more.' }
-    }),
-    startChromium(),
-  ])
-})
-afterAll(async () => {
+const asked = new Map<string, number>()
+const { app, visit } = await inBrowser(
+  startCodingApp(request => {
+    const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
+    const n = asked.get(prompt) ?? 0
+    asked.set(prompt, n + 1)
+    return replies[n] ?? { text: 'There is nothing more.' }
+  }),
+)
+afterAll(() => {
   watched.resolve()
   released.resolve()
-  await browser.close()
-  await app[Symbol.asyncDispose]()
 })
 
 test('every tool has its card, and the run its tokens', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: 'Use every tool' })
   const { usage } = await awaitEnd(app, run.id)
@@ -101,7 +93,7 @@ test('every tool has its card, and the run its tokens', async () => {
 })
 
 test('the whole output of a tool can be saved where its card shows only part of it', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: 'Print much' })
   await awaitEnd(app, run.id)
@@ -120,7 +112,7 @@ test('the whole output of a tool can be saved where its card shows only part of 
 })
 
 test('what a model writes is seen while it is written, and then as the answer', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: 'Write slowly' })
   const stream = page.waitForResponse(response => response.url().endsWith('/events') && response.url().includes('/agent/run/'))

@@ -1,21 +1,12 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SAMPLE_PROMPT } from '../../src/core/sample.ts'
-import { type App, rows, startApp } from '../start-app.ts'
-import { playbook, startChromium, untilStatus, visit } from './visit.ts'
+import { rows, startApp } from '../start-app.ts'
+import { inBrowser, playbook, untilStatus } from './visit.ts'
 
-let app: App
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startApp())
 
 test('the sample playbook: a live trace, the change, the pull request, completed', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open('/new')
   await page.getByText('No language model is configured').waitFor()
@@ -37,7 +28,7 @@ test('the sample playbook: a live trace, the change, the pull request, completed
 })
 
 test('everything that can be set is sent', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open('/new')
   await page.getByRole('textbox', { name: 'What is to be done?' }).fill(playbook('Look', 'answer: Seen.'))
@@ -66,7 +57,7 @@ test('everything that can be set is sent', async () => {
 })
 
 test('what the service refuses is shown at its field, and nothing typed is lost', async () => {
-  await using someone = await visit(browser, app, { accept: /400 \(Bad Request\)/ })
+  await using someone = await visit({ accept: /400 \(Bad Request\)/ })
   const { page } = someone
   await someone.open('/new')
   await page.getByRole('textbox', { name: 'What is to be done?' }).fill('```playbook\n- dance: now\n```')
@@ -82,7 +73,7 @@ test('what the service refuses is shown at its field, and nothing typed is lost'
 })
 
 test('an empty prompt cannot be sent, and the button says why', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open('/new')
   const start = page.getByRole('button', { name: 'Start run' })
@@ -95,7 +86,7 @@ test('an empty prompt cannot be sent, and the button says why', async () => {
 test('someone who may only read sees everything and can change nothing, and is told so', async () => {
   await rows(app, `update memberships set role = 'READER'`)
   try {
-    await using someone = await visit(browser, app)
+    await using someone = await visit()
     const { page } = someone
     await someone.open('/new')
     await page.getByRole('textbox', { name: 'What is to be done?' }).fill('Try')

@@ -1,24 +1,16 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ForgeApp, startForgeApp } from '../api/proposals.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startForgeApp } from '../api/proposals.ts'
 import { rows } from '../start-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { inBrowser } from './visit.ts'
 
-let app: ForgeApp
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startForgeApp(), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startForgeApp())
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const badge = (page: Page, state: string) => page.getByRole('tabpanel').getByText(state, { exact: true })
 
 test('a pull request is closed, reopened and merged, and its card follows', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'merged.txt': 'x\n' })
   await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
@@ -39,7 +31,7 @@ test('a pull request is closed, reopened and merged, and its card follows', asyn
 })
 
 test('what somebody else does to it is seen without a reload', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'elsewhere.txt': 'x\n' })
   await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
@@ -53,7 +45,7 @@ test('what somebody else does to it is seen without a reload', async () => {
 
 test('a merge that cannot be says why, and so does one of a change that nobody has seen', async () => {
   // The browser writes refused requests to its console.
-  await using someone = await visit(browser, app, { accept: /status of 409/ })
+  await using someone = await visit({ accept: /status of 409/ })
   const { page } = someone
   const pr = await app.propose({ 'a.txt': 'theirs\n' })
   app.put('main', { 'a.txt': 'ours\n' })
@@ -70,7 +62,7 @@ test('a merge that cannot be says why, and so does one of a change that nobody h
 })
 
 test('who may only look is told so', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'looked-at.txt': 'x\n' })
   await rows(app, `update memberships set role = 'READER'`)
@@ -84,7 +76,7 @@ test('who may only look is told so', async () => {
 })
 
 test('commits, the command for its branch and comments stand on the card, and what others say comes by itself', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'said.txt': 'x\n' })
   const comments = `/v1/organizations/${app.org_id}/prs/${pr.id}/comments`

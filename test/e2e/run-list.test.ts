@@ -1,21 +1,12 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type App, rows, startApp } from '../start-app.ts'
-import { playbook, startChromium, visit } from './visit.ts'
+import { rows, startApp } from '../start-app.ts'
+import { inBrowser, playbook } from './visit.ts'
 
-let app: App
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startApp())
 
 test('the list of a fresh start is empty and offers the sample', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
   await page.getByRole('link', { name: 'Try it on the sample repository' }).click()
@@ -24,7 +15,7 @@ test('the list of a fresh start is empty and offers the sample', async () => {
 })
 
 test('a run made through the API appears, and changes, without a reload', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await page.evaluate('window.not_reloaded = true')
   const run = await createRun(app, { prompt: playbook('Made by curl', 'run: "true"', 'answer: Done.'), tags: ['from-api'] })
@@ -41,7 +32,7 @@ test('a run made through the API appears, and changes, without a reload', async 
 })
 
 test('filters are in the address, apply to what comes in live, and survive a reload', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const failing = await createRun(app, { prompt: playbook('This one fails', 'run: "false"') })
   await awaitEnd(app, failing.id)
@@ -64,7 +55,7 @@ test('filters are in the address, apply to what comes in live, and survive a rel
 })
 
 test('an archived run leaves the list and is found among the archived', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('To be archived', 'answer: Done.') })
   await awaitEnd(app, run.id)
@@ -77,7 +68,7 @@ test('an archived run leaves the list and is found among the archived', async ()
 })
 
 test('a long list is loaded in pages, newest first', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await rows(
     app,

@@ -1,22 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type App, startApp } from '../start-app.ts'
-import { startChromium, visit } from './visit.ts'
+import { expect, test } from 'vitest'
+import { startApp } from '../start-app.ts'
+import { inBrowser } from './visit.ts'
 
-let app: App
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startApp(), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startApp())
 
 const signed_out = /401 \(Unauthorized\)/
 
 test('the printed link signs in, and its code leaves the address and the history', async () => {
-  await using someone = await visit(browser, app, { signed_in: false })
+  await using someone = await visit({ signed_in: false })
   const { page } = someone
   await page.goto(await app.signInLink())
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
@@ -26,7 +17,7 @@ test('the printed link signs in, and its code leaves the address and the history
 })
 
 test('the token is in memory only: no storage, no cookie that a script can read, no cookie but for /session', async () => {
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   expect(await page.evaluate('JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])')).not.toMatch(/arun_|session/)
   const [cookie, ...others] = await page.context().cookies(`${app.base_url}/session`)
@@ -37,11 +28,11 @@ test('the token is in memory only: no storage, no cookie that a script can read,
 test('a link that was used already explains itself, and a new one can be pasted', async () => {
   const link = await app.signInLink()
   {
-    await using first = await visit(browser, app, { signed_in: false })
+    await using first = await visit({ signed_in: false })
     await first.page.goto(link)
     await first.page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   }
-  await using second = await visit(browser, app, { signed_in: false, accept: signed_out })
+  await using second = await visit({ signed_in: false, accept: signed_out })
   const { page } = second
   await page.goto(link)
   await page.getByRole('alert').filter({ hasText: 'used already' }).waitFor()
@@ -51,7 +42,7 @@ test('a link that was used already explains itself, and a new one can be pasted'
 })
 
 test('whoever is not signed in is led to the sign-in page and then to where they wanted to go', async () => {
-  await using someone = await visit(browser, app, { signed_in: false, accept: signed_out })
+  await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/new?sample=true')
   await page.getByText('prints in its terminal').waitFor()
@@ -63,7 +54,7 @@ test('whoever is not signed in is led to the sign-in page and then to where they
 })
 
 test('a sign-in page that is asked to lead elsewhere leads home', async () => {
-  await using someone = await visit(browser, app, { signed_in: false, accept: signed_out })
+  await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/sign-in?next=//evil.example/')
   await page.getByLabel('paste the link').fill(await app.signInLink())
@@ -73,7 +64,7 @@ test('a sign-in page that is asked to lead elsewhere leads home', async () => {
 })
 
 test('signing out ends the session of this browser', async () => {
-  await using someone = await visit(browser, app, { accept: signed_out })
+  await using someone = await visit({ accept: signed_out })
   const { page } = someone
   await page.getByRole('button', { name: /^Sign out/ }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -1,18 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
-import { playbook, startChromium, untilStatus, visit } from './visit.ts'
+import { startCodingApp } from '../runs/coding-app.ts'
+import { inBrowser, playbook, untilStatus } from './visit.ts'
 
-let app: CodingApp
-let browser: Browser
-beforeAll(async () => {
-  ;[app, browser] = await Promise.all([startCodingApp(() => ({ text: 'Nothing.' })), startChromium()])
-})
-afterAll(async () => {
-  await browser.close()
-  await app[Symbol.asyncDispose]()
-})
+const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' })))
 
 test('a run shows what its start took and the environment that it stands on, which is prepared anew by a button', async () => {
   const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
@@ -20,7 +11,7 @@ test('a run shows what its start took and the environment that it stands on, whi
   const start = () => createRun(app, { prompt: playbook('Look', 'run: cat made', 'answer: Done.'), model: 'scripted/playbook' })
   await awaitEnd(app, (await start()).id)
   const { id } = await start()
-  await using someone = await visit(browser, app)
+  await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${id}?view=config`)
   await untilStatus(page, 'completed')

@@ -1,12 +1,22 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { afterAll, expect, vi } from 'vitest'
 import type { App } from '../start-app.ts'
 
 // A browser, a database and a sandbox at once need their time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 
-/** Debian's Chromium, for one test file. It may run as root: what it opens is our own page only. */
-export function startChromium(): Promise<Browser> {
+/** The service that is being started and a browser, for all tests of a file, and how somebody visits the one with the other. */
+export async function inBrowser<A extends App>(starting: Promise<A>): Promise<{ app: A; visit(options?: Options): Promise<Visit> }> {
+  const [app, browser] = await Promise.all([starting, startChromium()])
+  afterAll(async () => {
+    await browser.close()
+    await app[Symbol.asyncDispose]()
+  })
+  return { app, visit: options => visit(browser, app, options) }
+}
+
+/** Debian's Chromium. It may run as root: what it opens is our own page only. */
+function startChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
@@ -18,16 +28,16 @@ export type Visit = AsyncDisposable & {
   open(path: string): Promise<void>
 }
 
-type Options = BrowserContextOptions & { signed_in?: boolean; accept?: RegExp; base_url?: string }
+type Options = BrowserContextOptions & { signed_in?: boolean; sign_in_link?: string; accept?: RegExp; base_url?: string }
 
 /**
- * Someone in front of a browser of their own, signed in by a link. At the end nothing unwanted may have happened;
- * `accept` names console messages that the test provokes, `base_url` another way to the service.
+ * Someone in front of a browser of their own, signed in by a link: the admin's, or `sign_in_link`. At the end nothing unwanted may
+ * have happened; `accept` names console messages that the test provokes, `base_url` another way to the service.
  */
-export async function visit(
+async function visit(
   browser: Browser,
   app: App,
-  { signed_in = true, accept, base_url = app.base_url, ...options }: Options = {},
+  { signed_in = true, sign_in_link, accept, base_url = app.base_url, ...options }: Options = {},
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
   context.setDefaultTimeout(20_000)
@@ -46,7 +56,7 @@ export async function visit(
     if (url.origin !== base_url && url.protocol !== 'blob:' && url.protocol !== 'data:') problems.push(`foreign request: ${url.href}`)
   })
   if (signed_in) {
-    await page.goto((await app.signInLink()).replace(app.base_url, base_url))
+    await page.goto((sign_in_link ?? (await app.signInLink())).replace(app.base_url, base_url))
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
     // Chromium reports the first answer of /session/token, which is 401 by right.
     problems.length = 0
