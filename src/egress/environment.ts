@@ -13,6 +13,8 @@ export function egressEnvironment(mirrors: readonly Mirror[], open = true): Reco
   const proxy = `http://127.0.0.1:${PROXY_PORT}`
   const own = 'localhost,sandbox,127.0.0.1,127.0.0.0/8,0.0.0.0,::1'
   return {
+    // What the machine trusts, its programs for TLS trust as they are; Node would not, and an authority of one's own is usual before registries.
+    NODE_USE_SYSTEM_CA: '1',
     ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: own, NO_PROXY: own },
     // Node's own fetch asks for them only when it is told to, and every Node then takes twice as long to start.
     ...(open ? { NODE_USE_ENV_PROXY: '1' } : { NODE_OPTIONS: '--require=/run/init/fetch.cjs' }),
