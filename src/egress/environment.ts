@@ -15,6 +15,8 @@ export function egressEnvironment(mirrors: readonly Mirror[], open = true): Reco
   return {
     // What the machine trusts, its programs for TLS trust as they are; Node would not, and an authority of one's own is usual before registries.
     NODE_USE_SYSTEM_CA: '1',
+    // Yarn does not ask for the usual ones from its second version on.
+    ...{ YARN_HTTP_PROXY: proxy, YARN_HTTPS_PROXY: proxy },
     ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: own, NO_PROXY: own },
     // Node's own fetch asks for them only when it is told to, and every Node then takes twice as long to start.
     ...(open ? { NODE_USE_ENV_PROXY: '1' } : { NODE_OPTIONS: '--require=/run/init/fetch.cjs' }),
@@ -24,7 +26,11 @@ export function egressEnvironment(mirrors: readonly Mirror[], open = true): Reco
 
 function variablesOf({ kind, url }: Mirror): Record<string, string> {
   const text = url.href
-  if (kind === 'npm') return { npm_config_registry: text, YARN_NPM_REGISTRY_SERVER: text.replace(/\/$/, '') }
+  if (kind === 'npm')
+    return {
+      ...{ npm_config_registry: text, YARN_NPM_REGISTRY_SERVER: text.replace(/\/$/, '') },
+      ...(url.protocol === 'http:' && { YARN_UNSAFE_HTTP_WHITELIST: url.hostname }),
+    }
   if (kind === 'pypi')
     return {
       PIP_INDEX_URL: text,

@@ -6,7 +6,8 @@ export type Shown = { host: string; inside: string }
 
 /** What every sandbox has in its environment, whoever starts it. */
 export const environment: Record<string, string> = {
-  PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin',
+  // Last, so that what is written there stands before no program of the machine.
+  PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin',
   HOME: '/home/agent',
   USER: 'agent',
   LOGNAME: 'agent',
@@ -15,6 +16,8 @@ export const environment: Record<string, string> = {
   TERM: 'dumb',
   PAGER: 'cat',
   CI: 'true',
+  // What npm installs globally goes where its user may write; pip does so by itself.
+  npm_config_prefix: '/home/agent/.local',
   GIT_CONFIG_SYSTEM: '/etc/gitconfig',
   GIT_TERMINAL_PROMPT: '0',
 }

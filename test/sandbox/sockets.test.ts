@@ -81,7 +81,7 @@ python3 /tmp/hold.py >/tmp/said & until grep . /tmp/said; do sleep 0.05; done`)
 })
 
 it('variables are given to every command, and those that every sandbox has win', async () => {
-  expect(await run('echo "$HELLO"; echo $PATH')).toBe("it's\nhere\n/opt/node/bin:/usr/local/bin:/usr/bin:/bin\n")
+  expect(await run('echo "$HELLO"; echo $PATH')).toBe("it's\nhere\n/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin\n")
   expect((await box.separate('echo "$HELLO"')).text).toBe("it's\nhere\n")
 })
 

@@ -35,7 +35,7 @@ const LEFT_OUT: [RegExp, string][] = [
   [/[\0\u001b]/, 'has control characters'],
 ]
 
-const NODE = '(?:npm|pnpm|yarn|bun|npx(?:\\s+--?\\w+)*\\s+(?:pnpm|yarn)\\S*)'
+const NODE = '(?:npm|(?:~/\\.local/bin/)?(?:pnpm|yarn)|bun|npx(?:\\s+--?\\w+)*\\s+(?:pnpm|yarn)\\S*)'
 const PIP = '(?:\\S*pip3?|(?:\\S*python3?)\\s+-m\\s+pip|uv\\s+pip)'
 
 const RULES: Rule[] = [

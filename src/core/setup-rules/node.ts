@@ -1,5 +1,5 @@
 import { managerOf } from './node-managers.ts'
-import type { Part, Said } from './proposal.ts'
+import type { Part, Said, Toolchain } from './proposal.ts'
 import { isPlainWord } from './shell-lines.ts'
 import { asText, asTexts, asValues, namesOf, type Project, valueAt } from './tree.ts'
 
@@ -10,11 +10,11 @@ const WATCHES = /react-scripts test|\bng test|--watch\b|vitest(?! run)|vue-cli-s
 const NO_TESTS = /no test specified|^\s*(?:exit 0|true|echo [^&|;]*)\s*$/
 
 /** Null: it is no project of Node. */
-export function nodePart(project: Project): Part | null {
+export function nodePart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.json('package.json')
   if (manifest === null) return null
   const from = project.at('package.json')
-  const manager = managerOf(project)
+  const manager = managerOf(project, toolchain)
   const scripts = asValues(manifest.scripts) ?? {}
   const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap(key => namesOf(manifest[key]))
   const workspaces = valueAt(manifest, 'workspaces') !== null || project.has('pnpm-workspace.yaml')
@@ -33,7 +33,11 @@ export function nodePart(project: Project): Part | null {
   return {
     ecosystem: 'node',
     folder: project.folder,
-    install: needs_install ? [{ command: manager.install, from: lock === null ? from : project.at(lock), why: manager.why }] : [],
+    install: [...(manager.get !== null ? [manager.get] : []), ...(needs_install ? [manager.install] : [])].map(command => ({
+      command,
+      from: lock === null ? from : project.at(lock),
+      why: manager.why,
+    })),
     // Projects without a script for their tests may still have such as Node runs by itself.
     tests: tests.length > 0 ? tests.slice(0, 3) : ownTests(project, dependencies),
     builds: builds.slice(0, 3),
@@ -50,7 +54,7 @@ export function nodePart(project: Project): Part | null {
       ...(lock === null ? [] : [project.at(lock)]),
       ...['.npmrc', 'pnpm-workspace.yaml', '.yarnrc.yml', '.yarnrc'].filter(name => project.has(name)).map(project.at),
     ],
-    calls: manager.name === 'npm' ? [] : [{ name: manager.name, as: manager.run }],
+    calls: manager.run === manager.name ? [] : [{ name: manager.name, as: manager.run }],
     notes:
       project.first('bun.lock', 'bun.lockb') !== null && lock === null
         ? ['The lockfile of Bun is not read: versions are what the registry has today.']

@@ -38,17 +38,28 @@ test('pnpm and yarn come from the registry by their version, as packageManager s
   const pnpm = (more: Record<string, unknown>, lock: string) =>
     proposed({ 'package.json': manifest({ ...tested, ...more }), 'pnpm-lock.yaml': lock, 'pnpm-workspace.yaml': 'packages: [a]' })
   expect(pnpm({ packageManager: 'pnpm@9.15.4+sha512.abcdef' }, '')).toMatchObject({
-    shown: ['npx --yes pnpm@9.15.4 install --frozen-lockfile'],
-    proofs: [['test: npx --yes pnpm@9.15.4 test', 'smoke: npx --yes pnpm@9.15.4 install --frozen-lockfile --offline']],
+    shown: ['npm install --global pnpm@9.15.4', 'pnpm install --frozen-lockfile'],
+    proofs: [['test: pnpm test', 'smoke: pnpm install --frozen-lockfile --offline']],
   })
-  expect(pnpm({}, "lockfileVersion: '9.0'\n").shown).toEqual(['npx --yes pnpm@10 install --frozen-lockfile'])
-  expect(pnpm({}, "lockfileVersion: '6.0'\n").shown).toEqual(['npx --yes pnpm@8 install --frozen-lockfile'])
+  expect(pnpm({}, "lockfileVersion: '9.0'\n").shown[0]).toBe('npm install --global pnpm@10')
+  expect(pnpm({}, "lockfileVersion: '6.0'\n").shown[0]).toBe('npm install --global pnpm@8')
   const yarn = (files: Record<string, string>, more: Record<string, unknown> = {}) =>
     proposed({ 'package.json': manifest({ ...tested, ...more }), ...files }).shown
-  expect(yarn({ 'yarn.lock': '# yarn lockfile v1\n' })).toEqual(['npx --yes yarn@1.22.22 install --non-interactive --frozen-lockfile'])
-  expect(yarn({ 'yarn.lock': '__metadata:\n  version: 8\n' }, { packageManager: 'yarn@4.5.1' })).toEqual([
-    'npx --yes --package @yarnpkg/cli-dist@4.5.1 yarn install --immutable',
+  expect(yarn({ 'yarn.lock': '# yarn lockfile v1\n' })).toEqual([
+    'npm install --global yarn@1.22.22',
+    'yarn install --non-interactive --frozen-lockfile',
   ])
+  expect(yarn({ 'yarn.lock': '__metadata:\n  version: 8\n' }, { packageManager: 'yarn@4.5.1' })).toEqual([
+    'npm install --global @yarnpkg/cli-dist@4.5.1',
+    'yarn install --immutable',
+  ])
+  const other = proposed({ 'package.json': manifest(tested), 'yarn.lock': '', 'README.md': '# Tests\n```\nyarn test:unit\n```\n' }, [
+    ...['npm', 'yarn'],
+  ])
+  expect(other.shown[1]).toBe('~/.local/bin/yarn install --non-interactive --frozen-lockfile')
+  expect(other.proofs[0]?.slice(0, 2)).toEqual(['test: ~/.local/bin/yarn test:unit', 'test: ~/.local/bin/yarn test'])
+  const inside = proposed({ Dockerfile: '', 'web/package.json': manifest(tested), 'web/pnpm-lock.yaml': '' })
+  expect(inside.shown).toEqual(['npm install --global pnpm@10', '(cd web && pnpm install --frozen-lockfile)'])
   const kept = {
     'yarn.lock': '__metadata:\n  version: 6\n',
     '.yarnrc.yml': 'yarnPath: .yarn/releases/yarn-3.6.4.cjs\n',
@@ -157,15 +168,16 @@ test('what it says itself adds steps and tests, by the names that things have he
   const agents =
     '# Setup\n```sh\nsudo apt-get install libfoo\npnpm install\ncp .env.example .env\npnpm run codegen\n```\n# Tests\nRun `pnpm test:unit` before you push; see `src/a.ts`.\n'
   const said = proposed({ ...base, 'AGENTS.md': agents })
-  expect(said.shown).toEqual(['cp .env.example .env', 'npx --yes pnpm@10 install --frozen-lockfile', 'npx --yes pnpm@10 run codegen'])
-  expect(said.proofs[0]?.slice(0, 2)).toEqual(['test: npx --yes pnpm@10 test:unit', 'test: npx --yes pnpm@10 test'])
+  expect(said.shown).toEqual(['cp .env.example .env', 'npm install --global pnpm@10', 'pnpm install --frozen-lockfile', 'pnpm run codegen'])
+  expect(said.proofs[0]?.slice(0, 2)).toEqual(['test: pnpm test:unit', 'test: pnpm test'])
   expect(said.notes).toEqual([expect.stringContaining('installs packages of the system (AGENTS.md): sudo apt-get install libfoo')])
 
   const steps =
     'jobs:\n  copilot-setup-steps:\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm ci\n      - run: |\n          mkdir -p tmp\n          npm run build\n'
   expect(proposed({ ...base, '.github/workflows/copilot-setup-steps.yml': steps }).shown).toEqual([
     'mkdir -p tmp',
-    'npx --yes pnpm@10 install --frozen-lockfile',
+    'npm install --global pnpm@10',
+    'pnpm install --frozen-lockfile',
     'npm run build',
   ])
   expect(proposed({ ...base, '.cursor/environment.json': '{"install": "npm i && npm run generate"}' }).shown).toContain(
@@ -177,7 +189,7 @@ test('what it says itself adds steps and tests, by the names that things have he
   const ci =
     'on: push\njobs:\n  lint:\n    steps: [{run: npm run lint}]\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: npm ci\n      - run: npm run build\n      - run: npm run test:node -- --coverage\n      - run: npm publish\n'
   const tested_by_ci = proposed({ ...base, '.github/workflows/ci.yml': ci })
-  expect(tested_by_ci.shown).toEqual(['npx --yes pnpm@10 install --frozen-lockfile', 'npm run build'])
+  expect(tested_by_ci.shown).toEqual(['npm install --global pnpm@10', 'pnpm install --frozen-lockfile', 'npm run build'])
   expect(tested_by_ci.proofs[0]?.[0]).toBe('test: npm run test:node -- --coverage')
   expect(
     proposed({

@@ -70,7 +70,7 @@ const isLocked = ({ lockfiles }: Part) => lockfiles.some(path => /(?:lock|lock\.
 
 function partsIn(project: Project, toolchain: Toolchain): Part[] {
   const found = [
-    nodePart(project),
+    nodePart(project, toolchain),
     pythonPart(project, toolchain),
     goPart(project),
     rustPart(project),
@@ -153,7 +153,10 @@ function partOf({ ecosystem, command }: HeardOf, parts: Part[]): number {
   return same >= 0 ? same : parts.length > 0 && ecosystem === 'c' ? 0 : -1
 }
 
-const inFolder = ({ folder }: Part, said: Said): Said => (folder === '' ? said : { ...said, command: `(cd ${folder} && ${said.command})` })
+const inFolder = ({ folder }: Part, said: Said): Said =>
+  folder === '' || GLOBAL.test(said.command) ? said : { ...said, command: `(cd ${folder} && ${said.command})` }
+/** Wherever that is done. */
+const GLOBAL = /^npm install --global /
 
 /** Documents call programs as they are called where people have installed them. */
 function calledHere(heard: HeardOf, parts: Part[]): string {

@@ -11,10 +11,10 @@ export type CommandRule = {
 const flag = (text: string) => (command: string) => [command.includes(text) ? command : `${command} ${text}`]
 const swap = (from: RegExp, to: string) => (command: string) => [command.replace(from, to)]
 
-const NPM = /\bnpm (?:ci|install)\b/
-const PNPM = /\bpnpm@?\S* install\b/
-const YARN1 = /\byarn@1\S* install\b/
-const YARN = /(?:\byarn|yarn-[\w.]+\.cjs) install\b/
+const NPM = /\bnpm (?:ci|install)\b(?! --global)/
+const PNPM = /\bpnpm install\b/
+const YARN1 = /\byarn install --non-interactive\b/
+const YARN = /(?:\byarn|yarn-[\w.]+\.cjs) install\b(?! --non-interactive)/
 const SCRIPT_FAILED =
   /npm error (?:command failed|path [^\n]*\n(?:npm error )?command failed)|npm error code (?:ELIFECYCLE|\d+)\b|gyp ERR!|husky|ELIFECYCLE|\berror Command failed|Command failed with exit code|node-pre-gyp|prebuild-install/
 
@@ -110,13 +110,16 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   },
   {
     ...{ id: 'workspace_protocol', why: 'npm does not know the workspace protocol', command: NPM },
-    ...{ output: /EUNSUPPORTEDPROTOCOL/, to: swap(/\bnpm (?:ci|install).*$/, 'npx --yes --package @yarnpkg/cli-dist@4 yarn install') },
+    ...{
+      output: /EUNSUPPORTEDPROTOCOL/,
+      to: command => ['npm install --global @yarnpkg/cli-dist@4', command.replace(/\bnpm (?:ci|install).*$/, 'yarn install')],
+    },
   },
   {
     ...{
       id: 'npm_absent',
       why: 'a package is not in the registry: perhaps only development asks for it',
-      command: /^npm install\b|^npm pkg delete/,
+      command: /^npm install\b(?! --global)|^npm pkg delete/,
     },
     output: ABSENT,
     to: withoutAbsent,
@@ -126,7 +129,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     ...{
       id: 'yarn1_mirror',
       why: 'its lockfile names a registry that cannot be reached, and there is a copy of that',
-      command: /^npx --yes yarn@1\S* install\b/,
+      command: /^(?:~\/\.local\/bin\/)?yarn install --non-interactive\b/,
     },
     output: /self-signed certificate|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ESOCKETTIMEDOUT|EAI_AGAIN|tunneling socket|network connection/,
     to: command => [

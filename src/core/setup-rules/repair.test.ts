@@ -24,11 +24,11 @@ test('what package managers say of a failure leads to the command that goes roun
       'npm error code 1\nnpm error path /workspace/node_modules/x\nnpm error command failed\nnpm error command sh -c node-gyp rebuild',
     ),
   ).toEqual(['npm ci --ignore-scripts'])
-  expect(repaired('npx --yes pnpm@10 install --frozen-lockfile', 'ERR_PNPM_OUTDATED_LOCKFILE  Cannot install')).toEqual([
-    'npx --yes pnpm@10 install --no-frozen-lockfile',
+  expect(repaired('pnpm install --frozen-lockfile', 'ERR_PNPM_OUTDATED_LOCKFILE  Cannot install')).toEqual([
+    'pnpm install --no-frozen-lockfile',
   ])
-  expect(repaired('npx --yes yarn@1.22.22 install', 'error Error: self-signed certificate in certificate chain')?.[0]).toMatch(
-    /^test -n .* yarn\.lock && npx --yes yarn@1\.22\.22 install && git checkout -- yarn\.lock$/,
+  expect(repaired('yarn install --non-interactive', 'error Error: self-signed certificate in certificate chain')?.[0]).toMatch(
+    /^test -n .* yarn\.lock && yarn install --non-interactive && git checkout -- yarn\.lock$/,
   )
   expect(repaired('(cd web && npm ci)', 'ERESOLVE', 'npm ci')).toEqual(['(cd web && npm ci --legacy-peer-deps)'])
   expect(repaired('pip install -r requirements.txt', 'error: externally-managed-environment')).toEqual([

@@ -2,7 +2,26 @@ import { shellQuote } from '../shell-quote.ts'
 import type { Proposal, Tool, Toolchain } from './proposal.ts'
 
 const BINARIES = [
-  ...['node', 'npm', 'python3', 'uv', 'poetry', 'go', 'cargo', 'java', 'mvn', 'gradle', 'ant', 'ruby', 'bundle', 'rake', 'php', 'composer'],
+  ...[
+    'node',
+    'npm',
+    'pnpm',
+    'yarn',
+    'python3',
+    'uv',
+    'poetry',
+    'go',
+    'cargo',
+    'java',
+    'mvn',
+    'gradle',
+    'ant',
+    'ruby',
+    'bundle',
+    'rake',
+    'php',
+    'composer',
+  ],
   ...['make', 'cmake', 'meson', 'ninja', 'gcc', 'g++', 'autoreconf', 'automake', 'libtoolize', 'pkg-config', 'git'],
 ]
 const MODULES = ['ensurepip', 'venv', 'pytest']
