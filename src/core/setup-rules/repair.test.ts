@@ -53,6 +53,16 @@ test('what package managers say of a failure leads to the command that goes roun
   expect(repaired('npm ci', 'npm error code E404')).toBeNull()
 })
 
+test('tests that miss what a build makes get it, also where Yarn looks for files in its own way', () => {
+  const proofs: ToProve['proofs'] = ['yarn test', 'yarn run build'].map((command, i) => ({
+    ...{ command, from: 'package.json', why: '', kind: i === 0 ? 'test' : 'build' },
+  }))
+  const repair = (output: string) =>
+    repairForProof([step('yarn install')], { ecosystem: 'node', folder: '', proofs }, 'yarn test', failed(output), new Set())
+  expect(repair('Source path: /workspace/dist/add.js\nNot found: /workspace/dist/add.js')?.commands[1]?.command).toBe('yarn run build')
+  expect(repair('AssertionError: 1 == 2')).toBeNull()
+})
+
 test('the same rule is applied to the same command once, and a step that is only said somewhere is left out', () => {
   const commands = [step('npm ci')]
   expect(repairCommand(commands, 0, 'npm ci', failed('ERESOLVE'), new Set(['peer_dependencies npm ci']))).toBeNull()

@@ -39,7 +39,7 @@ const PLUGINS: [RegExp, string][] = [
 ]
 /** Not found is what the repository itself makes when it is built. */
 const NOT_BUILT =
-  /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
+  /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
 
 /** What may be changed when a command of the setup fails. `line`: the part of it that does. */
 export function repairCommand(commands: Step[], n: number, line: string, failed: Failed, made: ReadonlySet<string>): Repair | null {

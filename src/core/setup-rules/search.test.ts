@@ -73,7 +73,8 @@ test('that it can be loaded is no proof where the tests lack what the setup left
 
 test('what fails is changed by one rule after the other; a change that did not help is taken back', async () => {
   const peers = lab({ 'npm ci': 'ERESOLVE', 'npm ci --legacy-peer-deps': 'npm error command failed' })
-  const { verified, plan } = await findSetup(node([step('npm ci')], proof('test', 'npm test')), [], peers)
+  const { verified, plan, detail } = await findSetup(node([step('npm ci')], proof('test', 'npm test')), [], peers)
+  expect(detail).toBe('Proved by `npm test`. Changed on the way: peer dependencies contradict each other; a script of a package failed.')
   expect([verified, plan.commands.map(({ command }) => command)]).toEqual([true, ['npm ci --legacy-peer-deps --ignore-scripts']])
   const absent = 'No matching version found for deep@^9.0.0.'
   const install = 'npm install'

@@ -84,7 +84,7 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       await using of_this = prepared
       outcome = await proveAll(plan, of_this, lab, attempt, made, evidence, timings)
     }
-    if ('detail' in outcome) return ended(true, null, outcome.detail)
+    if ('detail' in outcome) return ended(true, null, `${outcome.detail}${changesOf(evidence)}`)
 
     const { problem, repair } = outcome
     const explained = explain(problem.ran)
@@ -115,6 +115,12 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       plan = next.id === 'offline' && offline !== null ? { ...offline, by_model: false } : changed(plan, next, problem)
     } else if (!(await asked(problem, attempt))) return give_up()
   }
+}
+
+/** What had to be changed to get there, in words: whoever takes the commands should know what they pass over. */
+function changesOf(evidence: readonly Evidence[]): string {
+  const why = new Set(evidence.flatMap(({ what, text }) => (what === 'repair' ? [text] : [])))
+  return why.size === 0 ? '' : ` Changed on the way: ${[...why].join('; ')}.`
 }
 
 type Failure = Extract<Problem, { ran: Ran }>
