@@ -218,7 +218,7 @@ export const handlers: Handlers = {
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
-  generateSetupCommands: (ctx, { body }) => generateSetupCommands(ctx, body),
+  generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, within => generateSetupCommands(within, body)),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
   getSandboxLogs: async (ctx, { params, query }) =>

@@ -14,7 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const generate = (body: unknown, org_id = app.org_id) => app.call('POST', `/v1/organizations/${org_id}/setup-commands/generate`, body)
+const generate = (body: unknown, org_id = app.org_id, headers = {}) =>
+  app.call('POST', `/v1/organizations/${org_id}/setup-commands/generate`, body, headers)
 const forget = () => rows(app, 'delete from rate_windows')
 
 describe('generateSetupCommands', () => {
@@ -54,6 +55,13 @@ describe('generateSetupCommands', () => {
     expect(await rows(app, 'select auto_create_pr from runs where id = $1', [run.id])).toEqual([{ auto_create_pr: false }])
     const asked = (await generate({ repo_id: app.repo_id, prompt: 'Mind the tests.' })).body.agent_run_id
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${asked}`)).body).toMatchObject({ prompt: 'Mind the tests.' })
+  })
+  test('200 and 422: asked twice with one key it is one run, and another request is none', async () => {
+    await forget()
+    const key = { 'idempotency-key': 'setup-of-the-sample' }
+    const both = [await generate({ repo_id: app.repo_id }, app.org_id, key), await generate({ repo_id: app.repo_id }, app.org_id, key)]
+    expect(both[1]?.body).toEqual(both[0]?.body)
+    expectProblem(await generate({ repo_id: app.repo_id, prompt: 'Another.' }, app.org_id, key), 422)
   })
   test('200: also where the default model of the organization is gone, because rules need none', async () => {
     await forget()

@@ -13,6 +13,7 @@ export const analysisEndpoints = {
       "Starts a run that reads what the repository says (lockfiles and manifests, AGENTS.md, .devcontainer, .cursor/environment.json, copilot-setup-steps.yml, CI, Dockerfile, README), tries commands in clean sandboxes and proves them with the repository's own tests or build. Its `result` is JSON text: `commands`, `verified`, `saved`, `reason` (`toolchain_missing`, `registry_unreachable`, `command_failed`, `proof_failed`, `nothing_found`, `time_over`; null: verified), `detail`, `evidence` with the entries of the trace, `timings` in milliseconds and `environment_digest`. Works by rules; where the default model is a real one it is asked when these are at their end. Saved are commands that are proved by rules, for a repository that never had any; others a person accepts by `PUT …/repos/{repo_id}/setup-commands`.",
     scope: 'runs:write',
     bucket: 'setup_commands',
+    idempotent: true,
     params: org,
     body: GenerateSetupCommandsInput,
     problems: ['quota_exceeded', 'not_found', 'conflict'],

@@ -45,7 +45,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
         </>
       )
     case 'FINAL_ANSWER':
-      return <Markdown text={said} />
+      return said.startsWith('{') ? <JsonView title="JSON" value={parsed(said)} /> : <Markdown text={said} />
     case 'USER_MESSAGE':
       return prose(textAt(observation, 'text') ?? said)
     case 'USER_GITHUB_ISSUE_COMMENT':
@@ -97,3 +97,12 @@ const pullRequestOf = (observation: unknown) => ({
   additions: numberAt(observation, 'additions'),
   deletions: numberAt(observation, 'deletions'),
 })
+
+/** An answer for programs, in lines that a person can read; text that is no JSON after all stays as it is. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
