@@ -22,6 +22,8 @@ test('commands that were found out for a repository that has others are its own 
   await someone.open(`/agent/trace/${agent_run_id}?view=answer`)
   await page.getByRole('list', { name: 'Setup commands' }).getByText('make', { exact: true }).waitFor()
   await page.getByText('Proved by `make test`.').first().waitFor()
+  // The trace has the answer as it is, in lines.
+  await page.getByText(/^\{\n {2}"commands": \[\n {4}"make"/).waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
   await page.getByRole('button', { name: 'Use these' }).click()
   await page.getByRole('button', { name: 'The repository has these now' }).waitFor()
