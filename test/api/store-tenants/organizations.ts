@@ -1,0 +1,55 @@
+import { expect } from 'vitest'
+import { getCustomPrompt, getMember } from '../../../src/store/accounts.ts'
+import { insertEvent } from '../../../src/store/events.ts'
+import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../../src/store/members.ts'
+import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../../src/store/organizations.ts'
+import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../../src/store/resealing.ts'
+import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../../src/store/tokens.ts'
+import { insertDeliveries } from '../../../src/store/webhook-deliveries.ts'
+import { getDelivery, listAttempts, listDeliveries, requeueDelivery } from '../../../src/store/webhook-ledger.ts'
+import { scheduleNext, settleDelivery } from '../../../src/store/webhook-outcomes.ts'
+import type { Ours, Reaches } from './ours.ts'
+import { settlement } from './samples.ts'
+
+/** Members, tokens, webhooks and keys of an organization: the other organization (`org`) reaching for what is ours. */
+export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches => ({
+  insertDeliveries: (db, org) => insertDeliveries(db, org, mine.told, { seq: 1, type: 'agent_run.created', change: '{}' }),
+  settleDelivery: (db, org) => settleDelivery(db, { organization_id: org, id: mine.claimed, epoch: 1, n: 1 }, settlement),
+  scheduleNext: (db, org) => scheduleNext(db, org, mine.told, 'https://a.example/'),
+  listDeliveries: (db, org) => listDeliveries(db, org, { agent_run_id: mine.told }, 0, 100),
+  getDelivery: (db, org) => getDelivery(db, org, mine.delivery),
+  listAttempts: (db, org) => listAttempts(db, org, mine.claimed, 100),
+  requeueDelivery: (db, org) => requeueDelivery(db, org, mine.delivery),
+  belongsElsewhere: async (db, org) => {
+    // Of the user's memberships in other organizations it tells that there is one, which is its purpose; and to no stranger.
+    expect(await belongsElsewhere(db, org, app.user_id, null)).toBe(true)
+    return belongsElsewhere(db, org, app.user_id, app.user_id)
+  },
+  deleteMembership: (db, org) => deleteMembership(db, org, app.user_id),
+  findLiveTokens: async (db, org) => (await findLiveTokens(db, [{ token_id: mine.token, organization_id: org }]))[0],
+  getToken: (db, org) => getToken(db, org, stranger, mine.token),
+  holdMembership: (db, org) => holdMembership(db, org, app.user_id),
+  listTokens: async (db, org) => (await listTokens(db, org, stranger, 0, 100)).rows.filter(row => row.id === mine.token),
+  lockMember: (db, org) => lockMember(db, org, app.user_id),
+  revokeToken: (db, org) => revokeToken(db, org, stranger, mine.token),
+  revokeTokensOf: (db, org) => revokeTokensOf(db, org, app.user_id),
+  setRole: (db, org) => setRole(db, org, app.user_id, 'READER'),
+  resealSecret: async (db, org) => {
+    const [row] = await secretsOfOtherKeys(app.db, 'another', 0, 1)
+    if (!row) throw new Error('no secret')
+    return resealSecret(db, { ...row, organization_id: org }, 'new', Buffer.from('x'))
+  },
+  resealForge: (db, org) =>
+    resealForge(db, { id: mine.forge, organization_id: org, url: 'u', key_id: 'k', sealed: Buffer.from('s') }, 'new', Buffer.from('x')),
+  resealWebhook: (db, org) =>
+    resealWebhook(db, { organization_id: org, which: 'current', key_id: 'k', sealed: Buffer.from('s') }, 'new', Buffer.from('x')),
+  resealRunTargets: (db, org) => resealRunTargets(db, { organization_id: org, id: mine.run, webhooks: '[]' }, '[1]'),
+  getCustomPrompt: async (db, org) => (await getCustomPrompt(db, org, app.user_id)) ?? undefined,
+  getMember: (db, org) => getMember(db, org, app.user_id),
+  forgetDefaultRepository: (db, org) => forgetDefaultRepository(db, org, mine.repo),
+  insertEvent: (db, org) => insertEvent(db, org, mine.run, 'agent_run.updated', {}),
+  setDefaultRepository: (db, org) => setDefaultRepository(db, org, mine.repo),
+  updateOrganization: async (db, org) => {
+    await expect(updateOrganization(db, org, { default_repository_id: mine.repo })).rejects.toThrow(/foreign key/)
+  },
+})

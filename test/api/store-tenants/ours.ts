@@ -1,0 +1,143 @@
+import { digest } from '../../../src/core/token.ts'
+import { insertToken, updateUser } from '../../../src/store/accounts.ts'
+import { append } from '../../../src/store/append.ts'
+import { saveChange } from '../../../src/store/changes.ts'
+import { saveCheckCommands } from '../../../src/store/check-commands.ts'
+import { saveCheckSuiteSettings } from '../../../src/store/check-suite-settings.ts'
+import { saveCheckpoints } from '../../../src/store/checkpoints.ts'
+import { saveCheck } from '../../../src/store/checks.ts'
+import type { Db } from '../../../src/store/database.ts'
+import { saveEgress } from '../../../src/store/egress.ts'
+import { insertForgeDelivery } from '../../../src/store/forge-deliveries.ts'
+import { saveForge } from '../../../src/store/forges.ts'
+import { insertComment } from '../../../src/store/pull-request-comments.ts'
+import { savePullRequest } from '../../../src/store/pull-requests.ts'
+import { insertStartup } from '../../../src/store/run-startups.ts'
+import { insertSandbox } from '../../../src/store/sandboxes.ts'
+import { saveSecret } from '../../../src/store/secrets.ts'
+import { saveSetupCommands } from '../../../src/store/setup-commands.ts'
+import { entry } from '../../../src/trace/entry.ts'
+import { createRun } from '../../runs/await-run.ts'
+import { type App, rows } from '../../start-app.ts'
+import { putRun } from '../put-run.ts'
+import { addArtifact, addEnvironment, addTenant } from '../second-organization.ts'
+import * as sample from './samples.ts'
+
+/** Functions of the store by their names, called for an organization. */
+export type Reaches = Record<string, (db: Db, org: number) => Promise<unknown>>
+export type Ours = Awaited<ReturnType<typeof addOurs>>
+
+/** Another organization, and something of each kind that it must not reach in ours. */
+export async function addOurs(app: App) {
+  const other = await addTenant(app)
+  const runs = await addRuns(app)
+  await addOfRepository(app)
+  const mine = {
+    repo: app.repo_id,
+    ...runs,
+    ...(await addOfRun(app, runs)),
+    ...(await addPullRequest(app, runs.run)),
+    ...(await addDeliveries(app, runs.told)),
+    ...(await addOfForge(app, runs.run)),
+  }
+  return {
+    app,
+    other,
+    mine,
+    /** More than will ever change of it, so that nothing is to be said. */
+    async marked(organization_id: number) {
+      const [row] = await rows<{ lease: string }>(app, 'select try_at::text as lease from run_marks where id = $1', [mine.mark])
+      return { organization_id, id: mine.mark, change: 1_000_000_000, lease: row?.lease ?? 'infinity' }
+    },
+    /** Sees whatever it may: no bound but the organization. */
+    stranger: { user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null },
+  }
+}
+
+/** `epoch` is that of `run`, as if a worker's secret had leaked. */
+async function addRuns(app: App) {
+  const { id: run } = await createRun(app, { prompt: 'x' })
+  await append(app.db, app.org_id, run, null, {
+    entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
+    records: [
+      { kind: 'set_up', key: null, body: '{}' },
+      { kind: 'aside_ended', key: 'k', body: '{}' },
+      { kind: 'checks_judged', key: null, body: '{}' },
+      { kind: 'message', key: null, body: '{}' },
+      { kind: 'tool_finished', key: null, body: '{}' },
+    ],
+  })
+  await putRun(app, run, 'running')
+  const { id: child } = await createRun(app, { prompt: 'x', parent_run_id: run })
+  await rows(app, `update runs set source_type = 'PARENT_RUN', cost_usd = 1 where id = $1`, [child])
+  const [row] = await rows<{ epoch: number }>(
+    app,
+    `update runs set workspace = '/w', branch = 'h', finished_at = now() where id = $1 returning epoch`,
+    [run],
+  )
+  const { id: ended } = await createRun(app, { prompt: 'x' })
+  await putRun(app, ended, 'completed')
+  const { id: expired } = await createRun(app, { prompt: 'x' })
+  await putRun(app, expired, 'completed')
+  await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended])
+  return { run, child, ended, expired, told: ended, epoch: row?.epoch ?? 0 }
+}
+
+async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }) {
+  const of_run = { organization_id: app.org_id, run_id: run }
+  const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
+  await insertStartup(app.db, app.org_id, run, app.repo_id, sample.startup)
+  await saveChange(app.db, app.org_id, run, epoch, sample.change)
+  await saveCheckpoints(app.db, { ...of_run, epoch }, 'a', [sample.checkpoint], sample.pack, 100)
+  return {
+    token: (await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })).id,
+    artifact: await addArtifact(app.db, of_run, 'ours'),
+    environment: await addEnvironment(app.db, { ...of_run, repository_id: app.repo_id }, 'ours'),
+    environment_key: digest('ours').toString('hex'),
+    sandbox: (await insertSandbox(app.db, { ...of_run, epoch }, sample.sandbox)) ?? 0,
+  }
+}
+
+async function addOfRepository(app: App): Promise<void> {
+  const { db, org_id, repo_id, user_id } = app
+  await updateUser(db, user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
+  await saveSecret(db, { ...sample.secret, organization_id: org_id, repository_id: repo_id }, 100)
+  await saveCheckSuiteSettings(db, org_id, repo_id, sample.no_settings)
+  await saveEgress(db, org_id, { ...sample.egress, repository_id: repo_id }, user_id)
+  await saveSetupCommands(db, org_id, repo_id, sample.setup_commands, user_id)
+  await saveCheckCommands(db, org_id, repo_id, '[{"name":"a"}]', user_id)
+  await saveCheck(db, org_id, repo_id, sample.check)
+}
+
+async function addPullRequest({ db, org_id, repo_id, user_id }: App, run: number) {
+  const of_run = { organization_id: org_id, repository_id: repo_id, run_id: run }
+  const pr = (await savePullRequest(db, { ...sample.pull_request, ...of_run }))?.id ?? 0
+  const comment = await insertComment(db, org_id, { ...sample.comment, pull_request_id: pr, user_id })
+  return { pr, comment: comment?.id ?? 0 }
+}
+
+async function addDeliveries(app: App, run: number) {
+  await rows(app, `update runs set webhooks = $2 where id = $1`, [run, '[{"url":"https://a.example/"}]'])
+  const [waiting, claimed] = await rows<{ id: number }>(
+    app,
+    `insert into webhook_deliveries (organization_id, run_id, url, event_seq, type, body, state, epoch, lease_until, give_up_at)
+      select $1, $2, 'https://a.example/', 1, 'agent_run.created', '{}', 'pending', 1, lease, now() + interval '1 day'
+      from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, place) order by place returning id`,
+    [app.org_id, run],
+  )
+  await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, claimed?.id ?? 0])
+  return { delivery: waiting?.id ?? 0, claimed: claimed?.id ?? 0 }
+}
+
+async function addOfForge(app: App, run: number) {
+  const forge = (await saveForge(app.db, { ...sample.forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
+  await insertForgeDelivery(app.db, { ...sample.told, organization_id: app.org_id, forge_id: forge })
+  await rows(app, 'update forge_deliveries set run_id = $1', [run])
+  // Nobody says it while the test looks on.
+  const [mark] = await rows<{ id: number }>(
+    app,
+    `insert into run_marks (organization_id, run_id, number, repository_id, head_sha, pushed, try_at) values ($1, $2, $2, $3, 'm', true, 'infinity') returning id`,
+    [app.org_id, run, app.repo_id],
+  )
+  return { forge, mark: mark?.id ?? 0 }
+}

@@ -1,0 +1,92 @@
+import { expect } from 'vitest'
+import { listRunsOfPullRequests, setBanned } from '../../../src/store/bans.ts'
+import { getChange, letBranchGo, recordPush, saveChange } from '../../../src/store/changes.ts'
+import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forge-deliveries.ts'
+import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forge-queues.ts'
+import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges.ts'
+import {
+  deleteComment,
+  getComment,
+  insertComment,
+  listComments,
+  lockComment,
+  updateComment,
+} from '../../../src/store/pull-request-comments.ts'
+import {
+  addMergeAttempt,
+  dropMergeAttempt,
+  editPullRequest,
+  markMerged,
+  openHeldBack,
+  recordHead,
+  touchPullRequest,
+} from '../../../src/store/pull-request-moves.ts'
+import {
+  detachPullRequests,
+  findByBranch,
+  findPullRequests,
+  getPullRequest,
+  listPullRequests,
+  pullRequestsOfBranches,
+  savePullRequest,
+} from '../../../src/store/pull-requests.ts'
+import { findRemote, isHead, mirrorRemote, recordRemote, recordRemoteDraft } from '../../../src/store/remote-pull-requests.ts'
+import { insertRunMark } from '../../../src/store/run-marks.ts'
+import type { Ours, Reaches } from './ours.ts'
+import { change, comment, counts, pull_request, told } from './samples.ts'
+
+/** Pull requests, their comments, changes, and what forges tell: the other organization (`org`) reaching for what is ours. */
+export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reaches => ({
+  addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
+  dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
+  detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
+  findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: mine.run, repository_ids: null }, 0, 100),
+  recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
+  recordForgeUse: (db, org) => recordForgeUse(db, org, mine.forge),
+  recordForgeProblem: (db, org) => recordForgeProblem(db, org, mine.forge, 'away'),
+  recordForgeIdentity: (db, org) => recordForgeIdentity(db, org, mine.forge, { login: 'agent', app: null }),
+  insertForgeDelivery: (db, org) => insertForgeDelivery(db, { ...told, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
+  settleForgeTask: (db, org) =>
+    settleForgeTask(
+      db,
+      { organization_id: org, forge_id: mine.forge, delivery: told.delivery },
+      { task: null, seconds: 0, outcome: 'done', run_id: null },
+    ),
+  insertRunMark: (db, org) => insertRunMark(db, org, mine.run, 'another'),
+  settleTold: async (db, org) => settleTold(db, 'run_marks', await marked(org), { said_as: 'x', problem: null }),
+  postponeTold: async (db, org) => postponeTold(db, 'run_marks', await marked(org), { seconds: 60, problem: 'x' }),
+  tellAgain: (db, org) => tellAgain(db, 'run_marks', org, mine.mark),
+  forgetTold: (db, org) => forgetTold(db, 'run_marks', org, mine.mark),
+  getComment: (db, org) => getComment(db, org, mine.pr, mine.comment),
+  findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
+  findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
+  isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
+  recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
+  mirrorRemote: (db, org) => mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
+  getChange: (db, org) => getChange(db, org, mine.run),
+  getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
+  findByBranch: (db, org) => findByBranch(db, org, mine.repo, 'h'),
+  openHeldBack: (db, org) => openHeldBack(db, org, mine.pr, pull_request.head_sha),
+  letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
+  listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
+  touchPullRequest: (db, org) => touchPullRequest(db, org, mine.pr),
+  insertComment: (db, org) => insertComment(db, org, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }),
+  listComments: async (db, org) => (await listComments(db, org, mine.pr, 0, 100)).rows,
+  lockComment: (db, org) => lockComment(db, org, mine.pr, mine.comment),
+  updateComment: (db, org) => updateComment(db, org, mine.comment, 'x'),
+  deleteComment: (db, org) => deleteComment(db, org, mine.comment),
+  pullRequestsOfBranches: (db, org) => pullRequestsOfBranches(db, org, mine.repo, [pull_request.head_branch]),
+  listRunsOfPullRequests: (db, org) => listRunsOfPullRequests(db, org, mine.run),
+  markMerged: (db, org) => markMerged(db, org, mine.pr, { merge_sha: 'm', head_sha: 'c' }),
+  editPullRequest: (db, org) => editPullRequest(db, org, mine.pr, { from: 'open', to: 'draft' }),
+  recordHead: (db, org) => recordHead(db, org, mine.pr, { ...counts, from_sha: 'b', head_sha: 'c' }),
+  recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, 'h', 'b'),
+  saveChange: (db, org) => saveChange(db, org, mine.run, mine.epoch, { ...change, patch: 'theirs' }),
+  savePullRequest: async (db, org) => {
+    const foreign = { ...pull_request, organization_id: org, head_branch: 'x', run_id: other.run_id, repository_id: other.repo_id }
+    expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo })).toBe(undefined)
+    expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).toBe(undefined)
+    await expect(savePullRequest(db, { ...foreign, run_id: mine.run })).rejects.toThrow(/foreign key/)
+  },
+  setBanned: (db, org) => setBanned(db, org, mine.run, true),
+})

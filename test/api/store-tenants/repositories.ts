@@ -1,0 +1,81 @@
+import { expect } from 'vitest'
+import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../../src/store/check-commands.ts'
+import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/check-suite-settings.ts'
+import { findRunsAt } from '../../../src/store/check-waits.ts'
+import { listCheckNames, listChecks, saveCheck } from '../../../src/store/checks.ts'
+import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../../src/store/egress.ts'
+import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/environments.ts'
+import { repositoryOf } from '../../../src/store/reach.ts'
+import {
+  getRepository,
+  holdRepository,
+  lockRepository,
+  ownRepositoryIds,
+  removeRepository,
+  setDefaultBranch,
+  setSetupStatus,
+  updateRepository,
+} from '../../../src/store/repositories.ts'
+import { getStartup, insertStartup, startupFigures } from '../../../src/store/run-startups.ts'
+import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../../src/store/secrets.ts'
+import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../../src/store/setup-commands.ts'
+import { addEnvironment } from '../second-organization.ts'
+import type { Ours, Reaches } from './ours.ts'
+import { check, egress, no_settings, secret, setup_commands, startup } from './samples.ts'
+
+/** What a repository is set to, and what is known of its commits: the other organization (`org`) reaching for what is ours. */
+export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
+  ownRepositoryIds: (db, org) => ownRepositoryIds(db, org, [mine.repo]),
+  getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),
+  saveCheckSuiteSettings: (db, org) => saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
+  getEgress: (db, org) => getEgress(db, org, mine.repo),
+  listEgressOfRun: (db, org) => listEgressOfRun(db, org, mine.repo),
+  deleteEgressOf: (db, org) => deleteEgressOf(db, org, mine.repo),
+  saveEgress: async (db, org) => {
+    await expect(saveEgress(db, org, { ...egress, repository_id: mine.repo }, other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  insertStartup: (db, org) => insertStartup(db, org, mine.run, null, startup),
+  getStartup: (db, org) => getStartup(db, org, mine.run),
+  startupFigures: async (db, org) => {
+    const { runs } = await startupFigures(db, org, mine.repo, new Date(0))
+    return runs === 0 ? undefined : runs
+  },
+  findEnvironment: (db, org) =>
+    findEnvironment(db, org, { repository_id: mine.repo, folder_id: 'elsewhere', key: mine.environment_key, max_age_seconds: 1_000 }),
+  countEnvironmentUse: (db, org) => countEnvironmentUse(db, org, mine.environment),
+  listEnvironments: (db, org) => listEnvironments(db, org, mine.repo),
+  deleteEnvironments: (db, org) => deleteEnvironments(db, org, mine.repo, null),
+  insertEnvironment: async (_db, organization_id) => {
+    const place = { organization_id, repository_id: mine.repo, run_id: mine.run }
+    await expect(addEnvironment(app.db, place, 'theirs')).rejects.toThrow(/foreign key/)
+  },
+  getSetupCommands: (db, org) => getSetupCommands(db, org, mine.repo),
+  deleteSetupCommandsOf: (db, org) => deleteSetupCommandsOf(db, org, mine.repo),
+  saveSetupCommands: async (db, org) => {
+    await expect(saveSetupCommands(db, org, mine.repo, setup_commands, other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  getCheckCommands: (db, org) => getCheckCommands(db, org, mine.repo),
+  deleteCheckCommandsOf: (db, org) => deleteCheckCommandsOf(db, org, mine.repo),
+  saveCheckCommands: async (db, org) => {
+    await expect(saveCheckCommands(db, org, mine.repo, '[]', other.user_id)).rejects.toThrow(/foreign key/)
+  },
+  listChecks: (db, org) => listChecks(db, org, [{ repository_id: mine.repo, head_sha: 'b' }]),
+  listCheckNames: (db, org) => listCheckNames(db, org, mine.repo, 10),
+  saveCheck: (db, org) => saveCheck(db, org, mine.repo, { ...check, attempt: 2 }),
+  setSetupStatus: (db, org) => setSetupStatus(db, org, mine.repo, 'SETUP'),
+  deleteSecret: (db, org) => deleteSecret(db, org, mine.repo, 'TOKEN'),
+  deleteSecretsOf: (db, org) => deleteSecretsOf(db, org, mine.repo),
+  listSealedSecrets: (db, org) => listSealedSecrets(db, org, mine.repo),
+  listSecrets: (db, org) => listSecrets(db, org, mine.repo, 0, 100),
+  saveSecret: async (db, org) => {
+    await expect(saveSecret(db, { ...secret, organization_id: org, repository_id: mine.repo }, 100)).rejects.toThrow(/foreign key/)
+  },
+  repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
+  getRepository: (db, org) => getRepository(db, org, mine.repo),
+  holdRepository: (db, org) => holdRepository(db, org, mine.repo),
+  lockRepository: (db, org) => lockRepository(db, org, mine.repo),
+  removeRepository: (db, org) => removeRepository(db, org, mine.repo),
+  updateRepository: (db, org) => updateRepository(db, org, mine.repo, { name: 'theirs', archived: true, base_branch: 'x' }),
+  findRunsAt: (db, org) => findRunsAt(db, org, mine.repo, 'b'),
+  setDefaultBranch: (db, org) => setDefaultBranch(db, org, mine.repo, 'theirs'),
+})

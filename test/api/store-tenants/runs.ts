@@ -1,0 +1,137 @@
+import { expect } from 'vitest'
+import { append } from '../../../src/store/append.ts'
+import { askApproval, giveApproval } from '../../../src/store/approvals.ts'
+import { getArtifact, saveArtifact } from '../../../src/store/artifacts.ts'
+import { copyCheckpoint, getPack, listPacks } from '../../../src/store/checkpoint-packs.ts'
+import {
+  checkpointAt,
+  extendCheckpoint,
+  listCheckpoints,
+  newestKeptSeq,
+  reopenCheckpoints,
+  saveCheckpoints,
+} from '../../../src/store/checkpoints.ts'
+import { costOfChildRuns, generationOf, listChildRuns, lockLiveChildRuns, setRepositoryBounds } from '../../../src/store/child-runs.ts'
+import { forgetLeftoverWorkspace } from '../../../src/store/deletions.ts'
+import { copyConversation, hasChangedFiles } from '../../../src/store/forks.ts'
+import {
+  lastJudged,
+  lastOutcome,
+  lastRecord,
+  lastSetUp,
+  listAsides,
+  listJournal,
+  listPushes,
+  listSteps,
+  newestMessages,
+} from '../../../src/store/journal.ts'
+import { heartbeat } from '../../../src/store/leases.ts'
+import { knownEntries, listEntriesToAnalyze } from '../../../src/store/log-analysis.ts'
+import { findEntries, listEntries, listEntriesAfter } from '../../../src/store/log-entries.ts'
+import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/messages.ts'
+import { recordPause, requestPause, withdrawPause } from '../../../src/store/pauses.ts'
+import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/retention.ts'
+import { findRunHeads } from '../../../src/store/run-heads.ts'
+import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../../src/store/run-moves.ts'
+import { countLiveRuns, getRun, insertRun, lockRun, updateRun } from '../../../src/store/runs.ts'
+import {
+  endSandbox,
+  getSandbox,
+  insertSandbox,
+  listSandboxEntries,
+  listSandboxes,
+  recordSandboxUse,
+  sandboxesOfRuns,
+} from '../../../src/store/sandboxes.ts'
+import { recordTraceparent } from '../../../src/store/traceparents.ts'
+import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../../src/store/workspaces.ts'
+import { entry } from '../../../src/trace/entry.ts'
+import type { Ours, Reaches } from './ours.ts'
+import { checkpoint, message, pack, run, sandbox, taken } from './samples.ts'
+
+/** Runs, their traces, checkpoints and sandboxes: the other organization (`org`) reaching for what is ours. */
+export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
+  append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
+  findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
+  deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired], null)) > 0,
+  deleteFirstEntries: async (db, org) => (await deleteFirstEntries(db, org, mine.expired, 100)) > 0,
+  lockExpiredRuns: (db, org) => lockExpiredRuns(db, org, [mine.expired], 0),
+  forgetLeftoverWorkspace: (db, org) => forgetLeftoverWorkspace(db, org, mine.ended),
+  forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
+  findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
+  getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
+  newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
+  listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),
+  askApproval: (db, org) => askApproval(db, org, mine.run, 'b'),
+  giveApproval: (db, org) => giveApproval(db, org, mine.run),
+  getRun: (db, org) => getRun(db, org, mine.run),
+  checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
+  copyConversation: async (db, org) => {
+    await copyConversation(db, org, { run_id: mine.run, seq: 1 }, other.run_id)
+    await copyConversation(db, org, { run_id: other.run_id, seq: 1 }, mine.ended)
+  },
+  hasChangedFiles: (db, org) => hasChangedFiles(db, org, mine.run, 100, []),
+  copyCheckpoint: async (db, org) => {
+    expect(await copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, other.run_id)).toBe(false)
+    return copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, mine.ended)
+  },
+  extendCheckpoint: (db, org) => extendCheckpoint(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 1, 3_000),
+  getPack: (db, org) => getPack(db, org, mine.run, 1),
+  listCheckpoints: (db, org) => listCheckpoints(db, org, mine.run, 10),
+  listPacks: (db, org) => listPacks(db, org, mine.run),
+  newestKeptSeq: (db, org) => newestKeptSeq(db, org, mine.run, []),
+  reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
+  saveCheckpoints: (_, org) =>
+    saveCheckpoints(app.db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
+  listChildRuns: (db, org) => listChildRuns(db, org, mine.run),
+  lockLiveChildRuns: (db, org) => lockLiveChildRuns(db, org, [mine.run]),
+  generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
+  costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
+  setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
+  countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
+  handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
+  heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
+  insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
+  insertRun: async (db, org) => {
+    const foreign = { ...run, organization_id: org, user_id: other.user_id, repository_id: null, parent_run_id: null }
+    await expect(insertRun(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow(/foreign key/)
+    await expect(insertRun(db, { ...foreign, parent_run_id: mine.run })).rejects.toThrow(/foreign key/)
+  },
+  listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
+  listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
+  lastJudged: (db, org) => lastJudged(db, org, mine.run),
+  lastOutcome: (db, org) => lastOutcome(db, org, mine.run),
+  lastSetUp: (db, org) => lastSetUp(db, org, mine.run),
+  listPushes: (db, org) => listPushes(db, org, mine.run),
+  lastRecord: (db, org) => lastRecord(db, org, mine.run),
+  listJournal: (db, org) => listJournal(db, org, mine.run),
+  listSteps: (db, org) => listSteps(db, org, mine.run),
+  lockRun: (db, org) => lockRun(db, org, mine.run),
+  moveRun: (db, org) => moveRun(db, org, mine.run, mine.epoch, { from: ['running'], to: 'failed', status_reason: 'lost' }),
+  postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
+  recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
+  recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
+  recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
+  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', folder_id: 'x', sandbox: null }),
+  recordPause: (db, org) => recordPause(db, org, mine.run, other.user_id),
+  requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
+  withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
+  recordTraceparent: (db, org) => recordTraceparent(db, org, mine.run, 'theirs'),
+  requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
+  saveArtifact: (db, org) =>
+    saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1 }, 100),
+  takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
+  updateRun: (db, org) =>
+    updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
+  wakeRun: (db, org) => wakeRun(db, org, mine.run, 60),
+  insertSandbox: (db, org) => insertSandbox(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, sandbox),
+  recordSandboxUse: (db, org) => recordSandboxUse(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, taken),
+  endSandbox: (db, org) => endSandbox(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, { reason: 'stopped' }, taken),
+  getSandbox: (db, org) => getSandbox(db, org, mine.sandbox),
+  listSandboxes: (db, org) => listSandboxes(db, org, { agent_run_id: mine.run }, 0, 100),
+  listEntriesToAnalyze: (db, org) => listEntriesToAnalyze(db, org, mine.run, { first_seq: 1, before_seq: 100, kind: null }, 100),
+  knownEntries: (db, org) => knownEntries(db, org, [{ agent_run_id: mine.run, seq: 1 }]),
+  sandboxesOfRuns: (db, org) => sandboxesOfRuns(db, org, [mine.run]),
+  listSandboxEntries: (db, org) =>
+    listSandboxEntries(db, org, { run_id: mine.run, kind: 'agent', first_seq: 1, last_seq: null }, 0, { skip: 0, limit: 100 }),
+})

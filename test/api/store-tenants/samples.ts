@@ -1,0 +1,58 @@
+import type { CheckReport } from '../../../src/store/checks.ts'
+import type { NewRun } from '../../../src/store/runs.ts'
+
+/** What the store is given, where it does not matter what stands in it. */
+
+export const startup = {
+  ...{ queue_ms: 1, claim_ms: 1, mirror_ms: 1, clone_ms: 1, setup_ms: 1, sandbox_ms: 1, first_model_byte_ms: 1, first_action_ms: 1 },
+  environment: null,
+}
+export const settlement = { to: 'again', seconds: 60, url: 'u', status: 503, error: 'e', latency_ms: 1, answer: null } as const
+export const counts = { files_changed: 1, additions: 1, deletions: 1 }
+const numbers = { base_sha: 'a', head_sha: 'b', ...counts }
+export const change = { ...numbers, files: '[]', patch: 'p', patch_truncated: false }
+export const comment = { run_id: null, body: 'b', path: null, line: null, side: null, head_sha: 'c' }
+export const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }
+export const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'parent_run_id'> = {
+  ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null, base_ref: null },
+  ...{ base_sha: null, auto_create_pr: true, budget_max_cost_usd: null, budget_max_steps: null, budget_max_active_seconds: null },
+  ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
+}
+export const no_settings = {
+  check_retry_count: 1,
+  ignored_checks: null,
+  check_retry_counts: null,
+  custom_prompts: null,
+  high_priority_apps: null,
+}
+export const check: CheckReport = {
+  ...{ head_sha: 'b', source: 'local', name: 'a', app: null, status: 'queued', conclusion: null, url: null, log_excerpt: null },
+  ...{ attempt: 1, started_at: null, completed_at: null },
+}
+export const checkpoint = { seq: 1, through_seq: 2_000, tree: 't', head: null, branch: null, left_out: null }
+export const pack = { tip: 't', base_sha: null, content: Buffer.from('p') }
+export const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
+export const forge = {
+  ...({
+    kind: 'github',
+    url: 'https://github.com',
+    auth: 'token',
+    login: null,
+    app_slug: null,
+    app_id: null,
+    installation_id: null,
+  } as const),
+  ...{ problem: null, secrets: { key_id: 'k', sealed: Buffer.from('s') } },
+}
+export const sandbox = { kind: 'agent', driver: 'd', host: 'h', limits: '{}' } as const
+export const taken = { peak_memory_bytes: 7, peak_disk_bytes: null, peak_processes: null, cpu_ms: 7, memory_kills: 0 }
+export const told = { delivery: 'd', event: 'ping', once: null, subject: 'acme/app#1', task: null, outcome: 'seen' }
+export const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
+export const egress = { mode: 'allowlist', setup_mode: null, allow: '[]', presets: '[]' } as const
+export const setup_commands = {
+  commands: '[]',
+  maintenance_commands: '[]',
+  variables: '{}',
+  on_failure: 'fail',
+  timeout_seconds: 60,
+} as const
