@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { SignInLink } from '../../src/contract/members.ts'
+import { digest } from '../../src/core/token.ts'
+import { insertMembership } from '../../src/store/accounts.ts'
+import { rows } from '../start-app.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addCaller, addPerson, type Caller } from './people.ts'
+import { follow, startMembers } from './start-members.ts'
+
+const { app, other, admin, add, added, newEmail, newOrganization, unchanged } = await startMembers()
+
+describe('POST …/members/{user_id}/sign-in-link', () => {
+  const link = (caller: Caller, user_id: number) => caller.ask('POST', `/members/${user_id}/sign-in-link`)
+
+  test('200: a fresh one, and the one before opens nothing any more; no table holds its code', async () => {
+    const { user_id, sign_in_link } = await added({ email: newEmail() })
+    const { status, body } = await link(admin, user_id)
+    expect(status).toBe(200)
+    const fresh = SignInLink.strict().parse(body)
+    const code = new URL(fresh.sign_in_link).hash.slice('#code='.length)
+    expect(await rows(app, 'select user_id from sign_in_links where digest = $1', [digest(code)])).toEqual([{ user_id }])
+    for (const { name } of await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`))
+      expect({ name, found: await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%'`, [code]) }).toEqual({
+        name,
+        found: [],
+      })
+    expect(await follow(app, sign_in_link)).toBeNull()
+    expect(await follow(app, fresh.sign_in_link)).not.toBeNull()
+  })
+
+  test('200: for oneself, and for who belongs to other organizations that the caller administers too', async () => {
+    expect((await link(admin, app.user_id)).status).toBe(200)
+    const { org_id } = await newOrganization()
+    await insertMembership(app.db, org_id, app.user_id, 'ADMIN')
+    const { user_id } = await added({ email: newEmail() })
+    await insertMembership(app.db, org_id, user_id, 'READER')
+    expect((await link(admin, user_id)).status).toBe(200)
+    // Not by a token that is good for one of them only.
+    const bound = await addCaller(app, app.user_id, { organization_id: app.org_id })
+    await unchanged(async () => expectProblem(await link(bound, user_id), 409))
+    await unchanged(async () => expectProblem(await link(bound, app.user_id), 409))
+    await rows(app, 'delete from memberships where organization_id = $1', [org_id])
+  })
+
+  test('403: a member whose role allows more than the token does', async () => {
+    const reading = await addCaller(app, app.user_id, { scopes: ['runs:read', 'logs:read', 'repos:read', 'org:read', 'org:admin'] })
+    for (const role of ['ADMIN', 'MANAGER', 'MEMBER'] as const) {
+      const person = await addPerson(app, role)
+      await unchanged(async () => expectProblem(await link(reading, person.user_id), 403))
+    }
+    expect((await link(reading, (await addPerson(app, 'READER')).user_id)).status).toBe(200)
+    await unchanged(async () => expectProblem(await link(reading, app.user_id), 403))
+  })
+
+  test('403: by a token that expires, which a sign-in would outlive; the page may', async () => {
+    const { user_id } = await addPerson(app, 'READER')
+    const short = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
+    await unchanged(async () => expectProblem(await link(short, user_id), 403))
+    expect((await added({ email: newEmail() }, short)).sign_in_link).toBeNull()
+    const page = await addCaller(app, app.user_id, { kind: 'browser', expires_in_seconds: 900 })
+    expect((await link(page, user_id)).status).toBe(200)
+  })
+
+  test('403: by who is no ADMIN', async () => {
+    const person = await addPerson(app, 'MANAGER')
+    expectProblem(await link(person, person.user_id), 403)
+  })
+
+  test('409: who also belongs to an organization that the caller does not administer: it would be a way in there', async () => {
+    const { user_id } = await added({ email: newEmail() })
+    await insertMembership(app.db, other.org_id, user_id, 'READER')
+    await unchanged(async () => expect(expectProblem(await link(admin, user_id), 409).detail).toContain('another organization'))
+    await insertMembership(app.db, other.org_id, app.user_id, 'MANAGER')
+    await unchanged(async () => expectProblem(await link(admin, user_id), 409))
+    await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, app.user_id])
+  })
+
+  test('409: of a link and a membership elsewhere that are made at once, the link never opens both', async () => {
+    const { caller } = await newOrganization()
+    for (let i = 0; i < 10; i++) {
+      const email = newEmail()
+      const { user_id } = await added({ email })
+      const [given, joined] = await Promise.all([link(admin, user_id), add({ email }, caller)])
+      expect(joined.status).toBe(200)
+      expect([200, 409]).toContain(given.status)
+      if (given.status === 200) expect(await follow(app, given.body.sign_in_link)).toBeNull()
+    }
+  })
+
+  test('409: a service user', async () => {
+    const { body } = await admin.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
+    await unchanged(async () => expectProblem(await link(admin, body.id), 409))
+  })
+
+  test('404: a user of another organization, in the words for one that never was', async () => {
+    const foreign = expectProblem(await link(admin, other.user_id), 404)
+    const never = expectProblem(await link(admin, 424_242), 404)
+    expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...never, request_id: '', instance: '' })
+  })
+})
