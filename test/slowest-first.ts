@@ -29,6 +29,7 @@ export const slowest = [
   'test/client/cli.test.ts',
   'test/runs/clients-at-once.test.ts',
   'test/api/existing-clients.test.ts',
+  'test/api/other-clients.test.ts',
   'test/faults/database-and-runs.test.ts',
   'test/chaos/chaos.test.ts',
   'test/faults/git.test.ts',
