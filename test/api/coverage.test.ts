@@ -71,7 +71,7 @@ const homes: Record<EndpointName, string[]> = {
   allowRepositoryEgress: ['egress'],
   listPullRequests: ['pull-requests'],
   getPullRequest: ['pull-requests'],
-  mergePullRequest: ['merge-pull-request'],
+  mergePullRequest: ['merge-pull-request', 'merge-refused'],
   editPullRequest: ['pull-requests', 'edit-pull-request'],
   listPullRequestCommits: ['pull-request-contents'],
   getPullRequestDiff: ['pull-request-contents'],
