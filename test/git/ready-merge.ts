@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { fetchBranches, type MergeInput, makeMerge } from '../../src/git/merge.ts'
+import { refreshMirror } from '../../src/git/mirrors.ts'
+import type { GitRepository } from '../../src/git/repository-url.ts'
+import { commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+
+export const author = { name: 'Agent Ümlaut', email: 'agent@example.org' }
+
+export type Ready = AsyncDisposable & {
+  place: Place
+  repo: GitRepository
+  remote: string
+  /** Somebody's clone of the remote, with a work tree. */
+  work: string
+  /** Commits files on a branch, made from `from` if it is new, and pushes it. */
+  put(branch: string, files: Record<string, string>, from?: string): Promise<string>
+  fetch(head?: string): Promise<{ base_sha: string; head_sha: string }>
+  merge(input?: Partial<MergeInput>): ReturnType<typeof makeMerge>
+  git(...args: string[]): Promise<string>
+}
+
+/** A bare remote with `main`, and a mirror of it. */
+export async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }): Promise<Ready> {
+  const place = await openPlace()
+  const work = await makeRepository(join(place.dir, 'work'), files)
+  const remote = await makeBare(join(place.dir, 'remote.git'), work)
+  await run(work, 'git', ['remote', 'add', 'origin', remote])
+  const repo = localRepository(remote)
+  await refreshMirror(place.host, repo)
+  const fetch = async (head = 'topic') => {
+    const { base_sha, head_sha } = await fetchBranches(place.host, repo, { base: 'main', head }, 30_000)
+    if (base_sha === null || head_sha === null) throw new Error('a branch is missing')
+    return { base_sha, head_sha }
+  }
+  return {
+    place,
+    repo,
+    remote,
+    work,
+    fetch,
+    async put(branch, files, from = 'main') {
+      const known = await runText(work, 'git', ['branch', '--list', branch])
+      await run(work, 'git', known ? ['checkout', '-q', branch] : ['checkout', '-q', '-b', branch, from])
+      const sha = await commitFiles(work, `change ${branch}`, files)
+      await run(work, 'git', ['push', '-q', 'origin', branch])
+      return sha
+    },
+    merge: async (input = {}) =>
+      makeMerge(place.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
+    git: (...args) => runText(remote, 'git', args),
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  }
+}
+
+export function made(merged: Awaited<ReturnType<typeof makeMerge>>): string {
+  if (merged.kind !== 'made') throw new Error(JSON.stringify(merged))
+  return merged.sha
+}
