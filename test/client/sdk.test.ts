@@ -1,53 +1,11 @@
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
-import { type AgentRun, AgentRunError, createClient, type LogEntry, type RunEvent } from '../../src/client/sdk/client.ts'
-import { append } from '../../src/store/append.ts'
-import { notifyRun } from '../../src/store/notify.ts'
-import { entry } from '../../src/trace/entry.ts'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { type AgentRun, AgentRunError, createClient, type LogEntry } from '../../src/client/sdk/client.ts'
 import { putRun } from '../api/put-run.ts'
-import { addTenant, type Tenant } from '../api/second-organization.ts'
 import { createRun } from '../runs/await-run.ts'
-import { type App, startApp } from '../start-app.ts'
 import { startCutProxy } from './cut-proxy.ts'
+import { collect, range, seqs, startSdk } from './start-sdk.ts'
 
-let app: App
-let other: Tenant
-beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  other = await addTenant(app)
-})
-afterAll(() => app[Symbol.asyncDispose]())
-
-const clientOf = (options: { base_url?: string; organization_id?: number; fetch?: typeof fetch } = {}) =>
-  createClient({ base_url: app.base_url, token: app.token, ...options })
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
-
-/** Adds entries as a worker would, and tells the streams. */
-async function grow(id: number, count: number) {
-  const entries = Array.from({ length: count }, (_, i) =>
-    entry({ message_type: i % 2 ? 'PLAN_EVALUATION' : 'FINAL_ANSWER', thought: `${i}` }),
-  )
-  await append(app.db, app.org_id, id, null, { entries })
-  await notifyRun(app.db, app.org_id, id)
-}
-
-async function newRun(entries: number): Promise<number> {
-  const { id } = await createRun(app, { prompt: 'x' })
-  if (entries > 1) await grow(id, entries - 1)
-  return id
-}
-
-async function end(id: number, status: 'completed' | 'waiting' | 'paused' = 'completed') {
-  await putRun(app, id, status)
-  await notifyRun(app.db, app.org_id, id)
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = []
-  for await (const item of items) list.push(item)
-  return list
-}
-
-const seqs = (events: RunEvent[]) => events.flatMap(event => (event.type === 'log' ? [event.seq] : []))
+const { app, other, clientOf, grow, newRun, end } = await startSdk()
 
 describe('calls', () => {
   test('every operation can be called by its name, typed, in the only organization of the token', async () => {
@@ -256,96 +214,5 @@ describe('runs', () => {
     }
     expect(await clientOf({ fetch: withoutStreams }).runs.wait(id)).toMatchObject({ status: 'completed' })
     expect(asked.filter(path => path !== 'organizations')).toEqual(['events', String(id)])
-  })
-})
-
-describe('follow', () => {
-  test('gives entries as they come and ends with the run that has ended', async () => {
-    const created = clientOf().runs.create({ prompt: 'x' })
-    const { id } = await created
-    const events: RunEvent[] = []
-    for await (const event of created.follow()) {
-      events.push(event)
-      if (events.length === 2) await grow(id, 30)
-      if (event.type === 'log' && event.seq === 31) await end(id)
-    }
-    expect(seqs(events)).toEqual(range(1, 31))
-    expect(events.at(-1)).toMatchObject({ type: 'run', run: { id, terminal: true } })
-  })
-
-  test('begins where it is told, and ends where it is told', async () => {
-    const id = await newRun(20)
-    const events = await collect(clientOf().runs.follow(id, { after_seq: 15, until: run => run.total_logs === 20 }))
-    expect(seqs(events)).toEqual(range(16, 20))
-  })
-
-  test('a connection that is cut again and again, in the middle of an event too, leaves no gap and gives nothing twice', async () => {
-    const id = await newRun(1)
-    let streams = 0
-    // Each connection passes on a little more than the last one, so that cuts fall everywhere.
-    await using proxy = await startCutProxy(app.base_url, () => 600 + 701 * streams++)
-    const client = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
-    const events: RunEvent[] = []
-    const writing = (async () => {
-      for (let i = 0; i < 8; i++) await grow(id, 15)
-      await end(id)
-    })()
-    for await (const event of client.runs.follow(id)) events.push(event)
-    await writing
-    expect(seqs(events)).toEqual(range(1, 121))
-    expect(proxy.connections).toBeGreaterThan(3)
-  })
-
-  test('a break while nothing happens is mended too', async () => {
-    const id = await newRun(3)
-    await using proxy = await startCutProxy(app.base_url, () => null)
-    const client = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
-    const events: RunEvent[] = []
-    let cuts = 0
-    for await (const event of client.runs.follow(id)) {
-      events.push(event)
-      if (event.type === 'run' && !event.run.terminal && cuts++ < 2) {
-        proxy.cut()
-        await grow(id, 2)
-      }
-      if (event.type === 'log' && event.seq === 7) await end(id)
-    }
-    expect(seqs(events)).toEqual(range(1, 7))
-    expect(cuts).toBeGreaterThanOrEqual(2)
-  })
-
-  test('an abort ends it with the reason, leaving it closes the connection', async () => {
-    const id = await newRun(2)
-    const reason = new Error('enough')
-    const abort = new AbortController()
-    const reading = (async () => {
-      for await (const event of clientOf().runs.follow(id, { signal: abort.signal })) if (event.type === 'run') abort.abort(reason)
-    })()
-    await expect(reading).rejects.toBe(reason)
-
-    const aborted = Promise.withResolvers<void>()
-    const watched: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init)
-      const body = response.body?.pipeThrough(new TransformStream({ cancel: () => aborted.resolve() })) ?? null
-      return new Response(body, response)
-    }
-    for await (const _event of clientOf({ fetch: watched }).runs.follow(id)) break
-    await aborted.promise
-  })
-
-  test('a run of somebody else is refused, not tried again', async () => {
-    await expect(collect(clientOf().runs.follow(other.run_id))).rejects.toMatchObject({ status: 404 })
-  })
-
-  test('the organization tells of every run', async () => {
-    const client = clientOf()
-    const events = client.events({ after_seq: 0 })
-    const id = await newRun(1)
-    for await (const event of events) {
-      expect(event.seq).toBeGreaterThan(0)
-      if (event.agent_run_id !== id) continue
-      expect(event.run).toMatchObject({ id, prompt: 'x' })
-      break
-    }
   })
 })
