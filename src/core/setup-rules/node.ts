@@ -3,7 +3,7 @@ import type { Part, Said, Toolchain } from './proposal.ts'
 import { isPlainWord } from './shell-lines.ts'
 import { asText, asTexts, asValues, namesOf, type Project, valueAt } from './tree.ts'
 
-const TESTS = ['test', 'tests', 'test:ci', 'test:unit', 'unit', 'test:node']
+const TESTS = ['test', 'tests', 'tests-only', 'test-only', 'test:only', 'test:ci', 'test:unit', 'unit-test', 'unit', 'test:node']
 const BUILDS = ['build', 'compile', 'typecheck', 'type-check', 'check-types', 'tsc', 'types']
 /** Waits for a person where it thinks that one is there. */
 const WATCHES = /react-scripts test|\bng test|--watch\b|vitest(?! run)|vue-cli-service test/

@@ -83,6 +83,16 @@ test('what fails is changed by one rule after the other; a change that did not h
   expect(given_up).toMatchObject({ verified: false, reason: 'registry_unreachable', plan: { commands: [{ command: install }] } })
 })
 
+test('tests that lack what the registry does not have are told so, not of a program that the machine should have', async () => {
+  const without = "npm pkg delete 'devDependencies[evalmd]' && npm install && git checkout -- package.json"
+  const absent = lab({ 'npm install': 'No matching version found for evalmd@^0.1.0.', 'npm test': 'sh: 1: evalmd: not found' })
+  const proposal = node([step('npm install')], proof('test', 'npm test'))
+  expect(await findSetup(proposal, [], absent)).toMatchObject({
+    ...{ verified: false, reason: 'registry_unreachable', detail: 'npm test needs what the registry does not have: evalmd.' },
+    plan: { commands: [{ command: without }] },
+  })
+})
+
 test('the part of a command that fails is found, and a step that is only said somewhere goes', async () => {
   const whole = 'true && ./missing.sh'
   const { verified, plan, evidence } = await findSetup(

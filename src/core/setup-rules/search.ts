@@ -102,6 +102,9 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
         plan = unreachable.plan
         return ended(false, 'registry_unreachable', unreachable.detail)
       }
+      const absent = absentOf(plan)
+      if (problem.kind === 'proof' && absent.length > 0 && lacksSomething(problem.ran))
+        return ended(false, 'registry_unreachable', `${problem.line} needs what the registry does not have: ${absent.join(', ')}.`)
       const fallback = { reason: problem.kind === 'command' ? ('command_failed' as const) : ('proof_failed' as const), detail: '' }
       const { reason, detail } = explained ?? fallback
       return ended(false, lab.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
@@ -116,6 +119,10 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
     } else if (!(await asked(problem, attempt))) return give_up()
   }
 }
+
+/** What was left out because the registry does not have it. */
+const absentOf = ({ commands }: Plan) =>
+  commands.flatMap(({ command }) => [...command.matchAll(/'devDependencies\[([^\]]+)\]'/g)].map(([, name]) => name ?? ''))
 
 /** What had to be changed to get there, in words: whoever takes the commands should know what they pass over. */
 function changesOf(evidence: readonly Evidence[]): string {
