@@ -18,6 +18,9 @@ const NEVER = listOf(
 /** All of IPv6 that has been given out for the internet (RFC 4291 §2.4): nobody knows what a network makes of the rest. */
 const GLOBAL_V6 = listOf('', '2000::/3')
 
+/** Of this machine. */
+const OWN = listOf('0.0.0.0/8 127.0.0.0/8', '::/127')
+
 function listOf(v4: string, v6: string): BlockList {
   const list = new BlockList()
   for (const [ranges, family] of [
@@ -48,6 +51,12 @@ export function addressNeverAllowed(ip: string): boolean {
   if (isIP(ip) === 4) return false
   const inner = [embeddedIPv4(ip), ...carriedIPv4(ip)]
   return inner.some(address => address !== null && inList(NEVER, address))
+}
+
+/** Whether an address may be that of a network's own copy of something public: neither of this machine nor one that is never allowed. */
+export function addressOfNetwork(ip: string): boolean {
+  if (addressNeverAllowed(ip) || inList(OWN, ip)) return false
+  return isIP(ip) === 4 || [embeddedIPv4(ip), ...carriedIPv4(ip)].every(inner => inner === null || !inList(OWN, inner))
 }
 
 /** `::ffff:a.b.c.d`, `::a.b.c.d` and `64:ff9b::a.b.c.d` → `a.b.c.d`; otherwise null. */

@@ -1,6 +1,7 @@
-import { addressAllowed, addressNeverAllowed, isPrivateHost } from '../core/public-address.ts'
+import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/public-address.ts'
 import { type Authority, authorityText } from './authority.ts'
 import type { Allowed, Policy, Reason } from './policy.ts'
+import { isRegistry } from './presets.ts'
 import { findRule } from './rules.ts'
 
 export type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
@@ -23,7 +24,9 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
         ? refused('private_address', `${host} is a private or reserved address`)
         : refused(found.reason, found.reason === 'off' ? `egress is off, so no rule allows ${at}` : `no rule allows ${at}`)
   const may_be_private = policy.allow_private || found.rule.private_address === true
-  const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !addressAllowed(address))
+  // Networks that have a copy of a registry often give it the registry's own name.
+  const allowed = isRegistry(host, port) ? addressOfNetwork : addressAllowed
+  const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !allowed(address))
   if (!may_be_private && isPrivateHost(host)) return refused('private_address', `${host} is a name of a private network`)
   const addresses = await resolveAll(policy, asked)
   const bad = addresses?.find(closed)

@@ -23,3 +23,11 @@ export const presets: Record<EgressPreset, EgressRule[]> = {
   ubuntu: signed('archive.ubuntu.com', 'security.ubuntu.com', 'ports.ubuntu.com'),
   alpine: signed('dl-cdn.alpinelinux.org'),
 }
+
+/** Registries that are asked over TLS, each by a name that nobody but its owner and the name servers of this network can give an address. */
+const over_tls = new Set(
+  Object.values(presets)
+    .flat()
+    .flatMap(({ host, port }) => (port === 443 ? [host] : [])),
+)
+export const isRegistry = (host: string, port: number) => port === 443 && over_tls.has(host)
