@@ -1,4 +1,4 @@
-import { environment, ownFiles, systemFiles, systemLinks } from './host-files.ts'
+import { environmentOf, ownFiles, systemFiles, systemLinks } from './host-files.ts'
 import { initParameters } from './init-process.ts'
 import type { SandboxSocket, SandboxSpec } from './port.ts'
 import type { RuntimeFolder } from './runtime-folder.ts'
@@ -17,7 +17,7 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
     ...['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--disable-userns', '--cap-drop', 'ALL'],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--info-fd', String(descriptors.info)],
     '--clearenv',
-    ...Object.entries({ ...spec.environment, ...environment }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries({ ...spec.environment, ...environmentOf(node_path) }).flatMap(([name, value]) => ['--setenv', name, value]),
     ...systemLinks().flatMap(({ target, inside }) => ['--symlink', target, inside]),
     ...[...systemFiles(node_path), ...ownFiles(runtime)].flatMap(({ host, inside }) => show(host, inside)),
     ...['--proc', '/proc', '--dev', '/dev'],

@@ -4,6 +4,7 @@ import { endProcess } from '../system/process-identity.ts'
 import type { SystemUser } from '../system/users.ts'
 import { type SandboxHost, spawnBubblewrap } from './bubblewrap-process.ts'
 import { explainFailure } from './explain-failure.ts'
+import { NODE_FOLDER, nodeHeaders } from './host-files.ts'
 import { openLayer } from './layer.ts'
 import { proveLayers } from './layer-test.ts'
 import { type LayerDriver, type SandboxDriver, SandboxError, type SandboxSpec } from './port.ts'
@@ -61,6 +62,7 @@ export function createBubblewrapDriver(options: {
     name: 'bubblewrap',
     means: () => prepare().resources.means,
     ...{ start, end, layers },
+    node_folder: nodeHeaders(options.node_path) === null ? null : NODE_FOLDER,
     selfTest: () =>
       proveIsolation(start, { ...options, uid: 1000, own_root: false, usr: 'nosuid', findReachable: null, explain: explainFailure }),
   }

@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { RuntimeFolder } from './runtime-folder.ts'
 
 /** A path of the host, and where a sandbox sees it, read-only. */
@@ -22,6 +23,19 @@ export const environment: Record<string, string> = {
   GIT_TERMINAL_PROMPT: '0',
 }
 
+/** What Node is in, inside. */
+export const NODE_FOLDER = '/opt/node'
+
+/** The headers that come with a Node, for addons that are compiled; null: it came without. */
+export function nodeHeaders(node_path: string): string | null {
+  const path = join(dirname(dirname(node_path)), 'include/node')
+  return existsSync(join(path, 'node_api.h')) ? path : null
+}
+
+/** `environment`, and where the programs of the host are shown, what follows from these. */
+export const environmentOf = (node_path: string): Record<string, string> =>
+  nodeHeaders(node_path) === null ? environment : { ...environment, npm_package_config_node_gyp_nodedir: NODE_FOLDER }
+
 /** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
 const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']
 /** Without its settings, which may have passwords of registries. */
@@ -31,6 +45,7 @@ const JAVA_ETC = /^java-\d+-openjdk$/
 
 /** The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node. */
 export function systemFiles(node_path: string): Shown[] {
+  const headers = nodeHeaders(node_path)
   return [
     { host: '/usr', inside: '/usr' },
     ...systemFolders()
@@ -39,7 +54,8 @@ export function systemFiles(node_path: string): Shown[] {
     ...[...shared_etc, ...MAVEN_ETC, ...readdirSync('/etc').filter(name => JAVA_ETC.test(name))]
       .map(name => `/etc/${name}`)
       .flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
-    { host: node_path, inside: '/opt/node/bin/node' },
+    { host: node_path, inside: `${NODE_FOLDER}/bin/node` },
+    ...(headers === null ? [] : [{ host: headers, inside: `${NODE_FOLDER}/include/node` }]),
   ]
 }
 

@@ -15,6 +15,8 @@ import type { WorkspaceSize } from './workspace-size.ts'
  */
 export interface SandboxDriver {
   readonly name: string
+  /** Where addons find the headers of the Node inside, in `include/node`; null: they have to ask for them. */
+  readonly node_folder: string | null
   /** By what the limits of a sandbox are held on this machine. Throws SandboxError when this machine cannot have sandboxes. */
   means(): ResourceMeans
   /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */

@@ -136,7 +136,14 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
     })
   await using stack = new AsyncDisposableStack()
   const egress = stack.use(await openEgress(deps, claim, run.repository_id, trusted ? 'setup' : 'agent'))
-  const environment = { ...setup.variables, ...given, ...egress.environment }
+  // By this name every manager of packages hands it on; npm calls it unknown each time, so that agents are spared it.
+  const { node_folder } = deps.driver
+  const environment = {
+    ...(node_folder !== null && { npm_config_nodedir: node_folder }),
+    ...setup.variables,
+    ...given,
+    ...egress.environment,
+  }
   const sandbox = stack.use(await startRecorded(deps, claim, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started(sandbox.identity)
   try {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { nodeHeaders } from '../../src/sandbox/host-files.ts'
 import { servePlain, type TestServer } from '../egress/servers.ts'
 import type { FakeAnswer } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
@@ -63,6 +64,21 @@ test('they run after the clone and before the agent, with secrets, variables and
   const told = JSON.stringify(app.model.requests[0]?.body)
   expect(told).toContain('These commands have prepared the workspace')
   expect(told).toContain('nor is what you add in it: lib/, own.txt')
+})
+
+test('they have the headers of Node, and what npm installs globally the agent has by its name, after all that the machine has', async () => {
+  const greeter = JSON.stringify({ name: 'greeter', version: '1.0.0', bin: { 'greet-all': 'greet.sh', ls: 'greet.sh' } })
+  await setUpBy([
+    'ls "$npm_config_nodedir/include/node/node_api.h"',
+    `mkdir greeter && cd greeter && echo '${greeter}' >package.json && printf '#!/bin/sh\\necho hello all\\n' >greet.sh && npm install --global .`,
+  ])
+  script = [calls(shell('greet-all; ls -d /usr; echo $npm_package_config_node_gyp_nodedir'))]
+  const { id } = await createRun(app, { prompt: 'work' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+  const logs = await allLogs(app, id)
+  const node = nodeHeaders(process.execPath) === null ? '' : '/opt/node'
+  expect(ofTool(logs, 'setup_command')[0].tool_output.output).toContain(`${node}/include/node/node_api.h`)
+  expect(ofTool(logs, 'shell')[0].tool_output.output).toBe(`hello all\n/usr\n${node}\n`)
 })
 
 test('one that fails ends the run before a model is asked, with command and last line; mended, a resume runs them', async () => {

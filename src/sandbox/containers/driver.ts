@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SystemUser } from '../../system/users.ts'
-import { environment, ownFiles, systemFiles } from '../host-files.ts'
+import { environment, environmentOf, NODE_FOLDER, nodeHeaders, ownFiles, systemFiles } from '../host-files.ts'
 import { initParameters } from '../init-process.ts'
 import type { PipeFolder } from '../pipe-folder.ts'
 import { type SandboxDriver, SandboxError, type SandboxSpec } from '../port.ts'
@@ -31,6 +31,7 @@ export function createContainerDriver(options: {
   start_timeout_ms?: number
 }): SandboxDriver {
   const { engine, own_root } = options
+  const of_all = own_root ? environment : environmentOf(options.node_path)
   let runtime: RuntimeFolder | undefined
   const user = options.user ?? ourselves()
   const prepare = (): RuntimeFolder => {
@@ -50,7 +51,7 @@ export function createContainerDriver(options: {
     if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
     if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)
     const ports = (spec.sockets ?? []).flatMap(({ port, inside }) => (port === undefined ? [] : [`${port}=${inside}`]))
-    const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...environment })
+    const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...of_all })
     const told = engine.watched_from_inside ? toldUsage(control.send) : null
     try {
       const container = await engine.start({
@@ -61,7 +62,7 @@ export function createContainerDriver(options: {
           ...initParameters(spec.limits),
           ...ports,
         ],
-        environment,
+        environment: of_all,
         user,
         mounts,
         memory_folders: ['/tmp', ...(spec.home === undefined ? ['/home/agent'] : [])].map(inside => ({
@@ -97,6 +98,7 @@ export function createContainerDriver(options: {
   }
   return {
     name: engine.name,
+    node_folder: own_root || nodeHeaders(options.node_path) === null ? null : NODE_FOLDER,
     means() {
       prepare()
       return { memory: engine.name, cpu: engine.name, processes: engine.name }
