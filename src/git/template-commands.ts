@@ -1,5 +1,5 @@
 import { shellQuote as quote } from '../core/shell-quote.ts'
-import { cloneCommand, makeRepository, PROLOGUE, type WorkspaceRepository } from './workspace-commands.ts'
+import { cloneCommand, makeRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
 
 /** Said by `onTemplateCommand` when the files were not as the template should have them. */
 export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out anew'
@@ -73,6 +73,20 @@ export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_
     ...makeRepository(input),
     // What is as it was need not be written again.
     `if [ -f .git/index ] && g reset --quiet --soft ${quote(input.made_at_sha)} 2>/dev/null; then g update-index -q --refresh >/dev/null || true; fi`,
+    `g reset --quiet --hard ${quote(input.base_sha)}`,
+  ].join('\n')
+}
+
+/**
+ * Where setup commands have run at `made_at_sha`: the files of `base_sha` as they are in that commit, beside what was made. Which of them are
+ * so already is told from their contents, as nothing is believed that the commands left in `.git`; these keep their age, by which make goes.
+ * Exit code 0, otherwise git's.
+ */
+export function exactlyBesideCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
+  return [
+    ...[...PROLOGUE, ...REMOVE_REPOSITORY, ...makeRepository(input)],
+    `g read-tree ${quote(input.made_at_sha)}`,
+    'g update-index -q --refresh >/dev/null || true',
     `g reset --quiet --hard ${quote(input.base_sha)}`,
   ].join('\n')
 }

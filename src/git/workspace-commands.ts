@@ -176,7 +176,7 @@ export const PROLOGUE = [
 ]
 
 /** All of it but the repositories of submodules: where one is checked out git fails without its own. */
-const REMOVE_REPOSITORY = [
+export const REMOVE_REPOSITORY = [
   'if [ -L .git ] || [ -e .git -a ! -d .git ]; then rm -f .git; fi',
   'if [ -d .git ]; then find .git -mindepth 1 -maxdepth 1 ! -name modules -exec rm -rf {} +; fi',
 ]

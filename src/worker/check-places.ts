@@ -1,7 +1,7 @@
 import { mirrorPath } from '../git/git-host.ts'
 import { isOfRunsAlone } from '../git/revisions.ts'
-import { exactlyOnEnvironmentCommand } from '../git/template-commands.ts'
-import { cloneCommand, copyPreparedCommand, takeFilesAwayCommand } from '../git/workspace-commands.ts'
+import { exactlyBesideCommand, exactlyOnEnvironmentCommand } from '../git/template-commands.ts'
+import { cloneCommand, copyPreparedCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { createCheckFolder, removeWorkspace } from '../sandbox/workspaces.ts'
 import type { RunRow } from '../store/runs.ts'
@@ -79,15 +79,16 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
   } else if (setup !== null) {
     const [workspace, home] = [await folder('prepared', stack), await folder('prepared.home', stack)]
     const shown = { workspace, home, read_only: [mirror] }
-    const layOut = async (...commands: string[]) => {
+    const layOut = async (command: string) => {
       await using inside = new AsyncDisposableStack()
       const sandbox = await open(deps.driver.start({ ...shown, limits: deps.sandbox_limits }), inside)
-      for (const one of commands) await lay(sandbox, one)
+      await lay(sandbox, command)
       await sandbox.stop()
     }
     await layOut(cloned(base.sha))
     await runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose, ...(ended && { ended }) })
-    await layOut(takeFilesAwayCommand(), cloned(head_sha))
+    const repository = workspaceRepository(deps, base, head_sha)
+    await layOut(exactlyBesideCommand({ ...repository, base_sha: head_sha, made_at_sha: base.sha }))
     read_only = [mirror, { host: workspace, inside: PREPARED_INSIDE }, { host: home, inside: PREPARED_HOME_INSIDE }]
     command = copyPreparedCommand(PREPARED_INSIDE, PREPARED_HOME_INSIDE)
   }

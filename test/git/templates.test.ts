@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { refreshMirror } from '../../src/git/mirrors.ts'
-import { onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/template-commands.ts'
+import { exactlyBesideCommand, onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/template-commands.ts'
 import { isLargeTree } from '../../src/git/tree-size.ts'
 import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
@@ -52,6 +52,29 @@ test('what begins on a template is in every respect what a clone is, and what co
   }
   expect(shas[0]).toBe(shas[1])
   expect(await set.made.deliver(shas[1] ?? '')).toEqual(await set.plain.deliver(shas[0] ?? ''))
+})
+
+test('after setup commands a commit has exactly its files, those that are as they were keep their age, and nothing left in .git is believed', async () => {
+  await using set = await ready()
+  const later = await commitFiles(set.source, 'later', { 'README.md': '# Later\n', added: 'added' })
+  await runText(set.source, 'git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', 'rm', '--quiet', 'empty'])
+  const last = await commitFiles(set.source, 'last', { more: 'more' })
+  await refreshMirror(set.place.host, set.repo)
+  const exactly = (sha: string) => exactlyBesideCommand({ ...set.plain.input, base_sha: sha, made_at_sha: set.sha })
+  const ages = async () => (await set.plain.bash("stat -c '%n %Y' a/b/c crlf.txt README.md run.sh made")).output
+  await set.plain.bash(
+    `find . -path ./.git -prune -o -type f -exec touch -d @1000000000 {} +; touch -d @1100000000 run.sh made
+     echo changed >README.md; rm crlf.txt; git update-index --assume-unchanged README.md; printf '[core]\n\tbare = true\n' >.git/config`,
+  )
+  expect(await set.plain.bash(exactly(last))).toMatchObject({ exit_code: 0, output: '' })
+  const [deep, crlf, readme, run, made] = (await ages()).trim().split('\n')
+  expect([deep, run, made]).toEqual(['a/b/c 1000000000', 'run.sh 1100000000', 'made 1100000000'])
+  for (const written of [crlf, readme]) expect(written).not.toContain(' 1000000000')
+  expect((await set.plain.bash('git status --porcelain --ignored; cat README.md added; ls empty')).output).toBe(
+    "?? made\n# Later\naddedls: cannot access 'empty': No such file or directory\n",
+  )
+  expect((await set.plain.bash('git rev-parse HEAD')).output).toBe(`${last}\n`)
+  expect(later).not.toBe(last)
 })
 
 test('the branches of the remote are those of now, not of when the template was made', async () => {
