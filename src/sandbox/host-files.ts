@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { phpExtensions } from './php-extensions.ts'
 import type { RuntimeFolder } from './runtime-folder.ts'
 
 /** A path of the host, and where a sandbox sees it, read-only. */
@@ -54,6 +55,7 @@ export function systemFiles(node_path: string): Shown[] {
     ...[...shared_etc, ...MAVEN_ETC, ...readdirSync('/etc').filter(name => JAVA_ETC.test(name))]
       .map(name => `/etc/${name}`)
       .flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
+    ...phpExtensions(),
     { host: node_path, inside: `${NODE_FOLDER}/bin/node` },
     ...(headers === null ? [] : [{ host: headers, inside: `${NODE_FOLDER}/include/node` }]),
   ]

@@ -1,0 +1,24 @@
+import { globSync, readFileSync, realpathSync } from 'node:fs'
+import type { Shown } from './host-files.ts'
+
+const SETTINGS = '/etc/php/*/cli/conf.d/*.ini'
+/** That an extension is loaded, or a comment. */
+const HARMLESS = /^\s*(?:(?:zend_)?extension\s*=\s*"?[\w./-]+"?\s*|opcache\.jit\s*=\s*\w+\s*)?(?:;.*)?$/
+const MOST_BYTES = 4 * 1024
+
+/**
+ * The settings by which PHP for the command line loads the extensions that were installed with it, many of which nothing works without. One that
+ * sets anything else stays out: it may hold the key of a service.
+ */
+export function phpExtensions(pattern = SETTINGS): Shown[] {
+  return globSync(pattern).flatMap(inside => {
+    try {
+      const host = realpathSync(inside)
+      const text = readFileSync(host, 'utf8')
+      return text.length <= MOST_BYTES && text.split('\n').every(line => HARMLESS.test(line)) ? [{ host, inside }] : []
+    } catch {
+      // What cannot be read here could not be read inside either.
+      return []
+    }
+  })
+}
