@@ -7,6 +7,7 @@ const NAMES = new Set([
   ...['libs.versions.toml', 'gradle-wrapper.properties', 'maven-wrapper.properties', 'Gemfile', 'Gemfile.lock', 'gems.rb', 'gems.locked'],
   ...['composer.json', 'composer.lock', 'mix.exs', 'mix.lock', 'conanfile.txt', 'conanfile.py', 'conan.lock', 'vcpkg.json'],
   ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.java-version', '.tool-versions', 'mise.toml', 'flake.lock'],
+  ...['Makefile.PL', 'Build.PL', 'cpanfile', 'cpanfile.snapshot', 'dist.ini'],
   // What a command names by its program alone.
   ...['Makefile', 'makefile', 'GNUmakefile', 'CMakeLists.txt', 'configure', 'configure.ac', 'meson.build', 'Rakefile', 'justfile'],
   ...['Taskfile.yml', 'tox.ini', 'noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', '.gitmodules'],

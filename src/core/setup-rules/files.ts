@@ -5,6 +5,7 @@ const MANIFESTS = new Set([
   ...['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'requirements.txt'],
   ...['go.mod', 'go.work', 'Cargo.toml', 'rust-toolchain.toml', 'rust-toolchain'],
   ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'Rakefile', '.ruby-version', 'composer.json'],
+  ...['Makefile.PL', 'Build.PL', 'cpanfile', 'dist.ini'],
   ...['CMakeLists.txt', 'Makefile', 'makefile', 'GNUmakefile', 'Makefile.am', 'Makefile.in'],
 ])
 const REQUIREMENTS =

@@ -109,6 +109,10 @@ const RULES: Rule[] = [
     'php',
   ],
   [/^\S*composer\b/, 'left_out', 'php'],
+  [/^(?:\w+=\S+\s+)*perl\s+(?:-\S+\s+)*(?:Makefile|Build)\.PL\b/, 'install', 'perl'],
+  [/^(?:\w+=\S+\s+)*(?:prove\b|(?:perl\s+)?\.?\/?Build\s+test\b)/, 'test', 'perl'],
+  [/^(?:perl\s+)?(?:\.\/)?Build\s*$/, 'build', 'perl'],
+  [/^(?:cpanm?|cpan[-_]\S+|dzil|minil|carton|(?:perl\s+)?(?:\.\/)?Build\s)\b/, 'left_out', 'perl'],
   [
     /^make\s+(?:-[CfIj]\s+\S+\s+|-\S+\s+|\w+=\S+\s+)*(?:install|dist|clean|distclean|lint|fmt|format|docs?|release|run|dev|serve|start|deploy|help)\b/,
     'left_out',

@@ -210,6 +210,31 @@ test('a build of C that the rules know is tested by the rules, and a folder that
   expect(proposed(node).proofs[0]?.slice(0, 2)).toEqual(['test: (cd web && npm test)', 'test: npm test'])
 })
 
+test('Perl: it is built by what its Makefile.PL or Build.PL makes, and without one its tests are run as they stand', () => {
+  const there = ['perl', 'make', 'gcc']
+  const makefile = {
+    'Makefile.PL': "use 5.014;\nuse ExtUtils::MakeMaker;\nWriteMakefile(NAME => 'A::B');\n",
+    'lib/A/B.pm': '',
+    't/a.t': '',
+  }
+  expect(proposed(makefile, there)).toMatchObject({
+    shown: ['perl Makefile.PL', 'make'],
+    proofs: [['test: make test', `smoke: perl -Ilib -e 'require A::B'`]],
+    tools: [{ binary: 'perl', wanted: '5.014' }, { binary: 'make' }],
+  })
+  expect(proposed({ 'Build.PL': '', 'lib/A.pm': '', 'lib/A/B.pm': '', 'A.xs': '', 't/b/c.t': '' }, there)).toMatchObject({
+    shown: ['perl Build.PL', './Build'],
+    proofs: [['test: ./Build test', `smoke: perl -Mblib -e 'require A'`]],
+    tools: [{ binary: 'perl' }, { binary: 'gcc' }],
+  })
+  expect(
+    proposed({ cpanfile: '', 'lib/A.pm': '', 't/a.t': '', 'README.md': '## Build\n```\ncpanm .\nprove -lv t\n```\n' }, there),
+  ).toMatchObject({
+    shown: [],
+    proofs: [['test: prove -lv t', 'test: prove -l t', `smoke: perl -Ilib -e 'require A'`]],
+  })
+})
+
 test('of a repository that says nothing, nothing is proposed', () => {
   expect(proposed({ 'notes.txt': 'hello' })).toMatchObject({ shown: [], to_prove: [], ecosystems: [] })
 })

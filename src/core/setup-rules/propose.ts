@@ -3,6 +3,7 @@ import { NOT_OWN } from './files.ts'
 import { goPart } from './go.ts'
 import { javaPart } from './java.ts'
 import { isNodeWorkspaceRoot, nodePart } from './node.ts'
+import { perlPart } from './perl.ts'
 import { phpPart } from './php.ts'
 import type { Part, Proof, ProofKind, Proposal, Said, Step, Toolchain, ToProve } from './proposal.ts'
 import { pythonPart } from './python.ts'
@@ -77,6 +78,7 @@ function partsIn(project: Project, toolchain: Toolchain): Part[] {
     javaPart(project),
     rubyPart(project),
     phpPart(project),
+    perlPart(project),
   ].filter(part => part !== null)
   // Beside a manifest of its own, a Makefile is a list of errands; alone it is how the thing is built.
   const c = found.every(isAside) ? cPart(project) : null

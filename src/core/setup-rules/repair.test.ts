@@ -111,7 +111,7 @@ test('what lies outside of the repository is named', () => {
   )
   expect(of('bash: line 1: cargo: command not found', 127)).toEqual({
     reason: 'toolchain_missing',
-    detail: 'The program cargo is not there.',
+    detail: 'The program cargo is not there. Debian has it in cargo.',
   })
   expect(of('➤ YN0081: │ ms@npm:2.1.3: Unsafe http requests must be explicitly whitelisted in your configuration (r)')?.reason).toBe(
     'registry_unreachable',
@@ -122,20 +122,43 @@ test('what lies outside of the repository is named', () => {
     detail: 'Go 1.24 or newer is needed.',
   })
   expect(of('a.c:1:10: fatal error: zlib.h: No such file or directory')).toMatchObject({
-    detail: 'The header zlib.h of a library is not there.',
+    detail: 'The header zlib.h of a library is not there. Debian has it in zlib1g-dev.',
   })
   expect(explain({ output: '', exit_code: null, timed_out: true })).toMatchObject({ reason: 'time_over' })
   expect(of('Exception in thread "main" java.nio.file.NoSuchFileException: /usr/share/maven/bin/m2.conf')).toMatchObject({
     reason: 'toolchain_missing',
   })
   expect(of('/workspace/build-aux/missing: line 81: help2man: command not found')).toMatchObject({
-    detail: 'The program help2man is not there.',
+    detail: 'The program help2man is not there. Debian has it in help2man.',
   })
   expect(of('The iconv OR mbstring extension is required and both are missing.')).toMatchObject({
-    detail: 'PHP has no extension iconv here.',
+    detail: 'PHP has no extension iconv here. Debian has it in php-common.',
   })
   expect(of("E   ModuleNotFoundError: No module named 'a'")).toBeNull()
   expect(of('1 test failed')).toBeNull()
+})
+
+test('what builds of C, Perl, Go and Java miss is named with what Debian calls it, and what they can do without is not', () => {
+  const of = (output: string) => explain(failed(output))?.detail ?? null
+  expect(of('meson.build:73:0: ERROR: Dependency "libcap" not found, tried pkgconfig and cmake')).toBe(
+    'The library libcap is not there. Debian has it in libcap-dev.',
+  )
+  expect(of("meson.build:95:2: ERROR: Program 'kyua' not found or not executable")).toBe(
+    'The program kyua is not there. Debian has it in kyua.',
+  )
+  expect(of('configure: error: libevent not found')).toBe('configure says: libevent not found. Debian has it in libevent-dev.')
+  expect(of('configure.ac:7: error: possibly undefined macro: AX_CHECK_COMPILE_FLAG')).toContain('Debian has it in autoconf-archive.')
+  expect(of('CMake Error at F.cmake:230 (message):\n  Could NOT find ZLIB (missing: ZLIB_LIBRARY)')).toBe(
+    'CMake does not find ZLIB. Debian has it in zlib1g-dev.',
+  )
+  expect(of('-- Could NOT find Doxygen (missing: DOXYGEN_EXECUTABLE)\na.c:1: error: expected ;')).toBeNull()
+  expect(of("Can't locate Class/Method/Modifiers.pm in @INC (you may need to install the Class::Method::Modifiers module)")).toBe(
+    'The Perl module Class::Method::Modifiers is not there. Debian has it in libclass-method-modifiers-perl.',
+  )
+  expect(of("> Could not find method enableFeaturePreview() for arguments [X] on settings 'a'")).toContain('another version of Gradle')
+  expect(
+    explain(failed('go: golang.org/x/mod@v0.6.0: Get "https://p/": Bad Gateway (the name proxy.golang.org cannot be resolved)'))?.reason,
+  ).toBe('registry_unreachable')
 })
 
 test('why tests fail by themselves is said where their output tells it', () => {

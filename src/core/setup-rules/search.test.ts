@@ -61,6 +61,34 @@ test('the best proof that passes is enough, and a test that fails by itself is t
   ])
 })
 
+test('a test that ran no tests proves nothing; one of which most pass does where nothing passes as a whole', async () => {
+  const none = { 'python3 -m unittest': 'Ran 0 tests in 0.000s\n\nOK\n' }
+  const passing = (wanted: Proposal, outputs: Record<string, string>) =>
+    findSetup(wanted, [], {
+      ...lab({}),
+      prepare: async () => {
+        const prove = async ({ command }: Proof): Promise<Ran> => {
+          const output = outputs[command] ?? ''
+          const ok = outputs[command] === undefined || /OK$/m.test(output)
+          return { ok, output, exit_code: ok ? 0 : 1, timed_out: false, seq: 1, ms: 1 }
+        }
+        return { ran: [], prepared: { prove, async [Symbol.asyncDispose]() {} } }
+      },
+    })
+  const python = node([], proof('test', 'python3 -m unittest'), proof('smoke', "python3 -c 'import a'"))
+  const { verified, detail, evidence } = await passing(python, none)
+  expect([verified, detail]).toEqual([true, "Proved by `python3 -c 'import a'`; `python3 -m unittest` found no tests."])
+  expect(evidence[0]).toMatchObject({ ok: false, text: 'It found no tests.' })
+  expect(await passing(node([], proof('test', 'python3 -m unittest')), none)).toMatchObject({ verified: false, reason: 'proof_failed' })
+
+  const red = node([], proof('test', 'make test'))
+  expect(await passing(red, { 'make test': '=== 1 failed, 7 passed in 0.1s ===' })).toMatchObject({
+    verified: true,
+    detail: 'Proved by `make test`, of which 7 of 8 tests pass; the others fail by themselves.',
+  })
+  expect(await passing(red, { 'make test': '=== 7 failed, 1 passed in 0.1s ===' })).toMatchObject({ verified: false })
+})
+
 test('that it can be loaded is no proof where the tests lack what the setup left out', async () => {
   const wanted = node([step('npm ci --ignore-scripts')], proof('test', 'npm test'), proof('smoke', 'node -e 1'))
   const { verified, reason } = await findSetup(wanted, [], lab({ 'npm test': "Cannot find module 'mocha'" }))
@@ -140,6 +168,6 @@ test('a test that fails by itself is told with what its output says of it', asyn
     lab({ 'npm test': 'No test files found' }),
   )
   expect(detail).toBe(
-    'Proved by `node -e 1`; `npm test` (the commit has no files of such tests) ran and failed, which the setup is not the reason of.',
+    'Proved by `node -e 1`; `npm test` ran and failed (the commit has no files of such tests), which the setup is not the reason of.',
   )
 })

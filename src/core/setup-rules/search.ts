@@ -1,5 +1,5 @@
 import { failingExcerpt } from '../failing-excerpt.ts'
-import { explain, type Failed, lacksSomething, type Reason, whyRed } from './failures.ts'
+import { explain, type Failed, hasNoTests, lacksSomething, mostlyPassed, type Reason, whyRed } from './failures.ts'
 import type { Proof, Proposal, Step, Tool, ToProve } from './proposal.ts'
 import { type Repair, repairCommand, repairForProof } from './repair.ts'
 import { partsOf } from './shell-lines.ts'
@@ -165,7 +165,7 @@ async function proveAll(
   const said: string[] = []
   let n = 0
   for (const part of plan.to_prove) {
-    const failures: { proof: Proof; ran: Ran }[] = []
+    const failures: Failing[] = []
     let proved: Proof | null = null
     for (const proof of part.proofs) {
       // That it can be loaded says nothing where its tests could not even begin for what the setup should have brought.
@@ -173,8 +173,9 @@ async function proveAll(
       if (failures.length > 0 && lab.over()) break
       const ran = await prepared.prove(proof, attempt, ++n)
       timings.proofs.push({ command: proof.command, ms: ran.ms })
-      evidence.push(evidenceOf('proof', proof, ran))
-      if (ran.ok) {
+      const empty = ran.ok && proof.kind === 'test' && hasNoTests(ran)
+      evidence.push({ ...evidenceOf('proof', proof, ran), ...(empty && { ok: false, text: 'It found no tests.' }) })
+      if (ran.ok && !empty) {
         proved = proof
         break
       }
@@ -183,16 +184,32 @@ async function proveAll(
       if (repair !== null) return { problem: { kind: 'proof', command: proof.command, line: proof.command, ran }, repair }
     }
     const [first] = failures
+    const counted = proved === null ? countedAmong(failures) : null
+    if (counted !== null) {
+      said.push(counted)
+      continue
+    }
     if (proved === null) {
       if (first === undefined) continue
       return { problem: { kind: 'proof', command: first.proof.command, line: first.proof.command, ran: first.ran }, repair: null }
     }
-    const red = failures.filter(({ proof }) => proof.kind === 'test').map(({ proof, ran }) => `\`${proof.command}\`${becauseOf(ran)}`)
-    said.push(
-      `Proved by \`${proved.command}\`${red.length === 0 ? '' : `; ${red.join(' and ')} ran and failed, which the setup is not the reason of`}.`,
-    )
+    const red = failures.filter(({ proof }) => proof.kind === 'test').map(redText)
+    said.push(`${[`Proved by \`${proved.command}\``, ...red].join('; ')}.`)
   }
   return { detail: said.join(' ') }
+}
+
+type Failing = { proof: Proof; ran: Ran }
+
+/** Where nothing passes as a whole: the tests of which most do. */
+function countedAmong(failures: readonly Failing[]): string | null {
+  for (const { proof, ran } of failures) {
+    const counts = proof.kind === 'test' ? mostlyPassed(ran) : null
+    if (counts === null || ran.ok) continue
+    const all = counts.passed + counts.failed
+    return `Proved by \`${proof.command}\`, of which ${counts.passed} of ${all} ${counts.of} pass; the others fail by themselves.`
+  }
+  return null
 }
 
 /** A manager of packages for Node that has succeeded has brought all that is asked for: what is missing then, the repository does not ask for. */
@@ -211,10 +228,13 @@ function evidenceOf(what: 'command' | 'proof', said: Step | Proof | undefined, r
   return { seq: ran.seq, what, ok: ran.ok, command: said?.command ?? '', from: said?.from ?? '', text }
 }
 
-/** In brackets, where it is known. */
-function becauseOf(ran: Ran): string {
+/** What became of tests where something else has proved the setup. */
+function redText({ proof, ran }: Failing): string {
+  if (ran.ok) return `\`${proof.command}\` found no tests`
   const why = whyRed(ran)
-  return why === null ? '' : ` (${why})`
+  const because = why === null ? '' : ` (${why})`
+  if (lacksSomething(ran)) return `\`${proof.command}\` could not begin${because}`
+  return `\`${proof.command}\` ran and failed${because}, which the setup is not the reason of`
 }
 
 const excerptOf = (ran: Ran) =>

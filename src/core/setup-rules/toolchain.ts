@@ -21,6 +21,7 @@ const BINARIES = [
     'rake',
     'php',
     'composer',
+    'perl',
   ],
   ...['make', 'cmake', 'meson', 'ninja', 'gcc', 'g++', 'autoreconf', 'automake', 'libtoolize', 'pkg-config', 'git'],
 ]
