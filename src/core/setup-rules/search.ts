@@ -126,7 +126,7 @@ const absentOf = ({ commands }: Plan) =>
 
 /** What had to be changed to get there, in words: whoever takes the commands should know what they pass over. */
 function changesOf(evidence: readonly Evidence[]): string {
-  const why = new Set(evidence.flatMap(({ what, text }) => (what === 'repair' ? [text] : [])))
+  const why = new Set(evidence.flatMap(({ what, text }) => (what === 'repair' ? [text.replace(/\.$/, '')] : [])))
   return why.size === 0 ? '' : ` Changed on the way: ${[...why].join('; ')}.`
 }
 
