@@ -6,7 +6,7 @@ import { mirrorState, readMirror } from './mirror-refs.ts'
 import { asSha, isRefName, isSha } from './ref-name.ts'
 import { runGit } from './run-git.ts'
 
-/** A commit and the word it was found by. `branch` and `tag`: `ref` is the short name; `commit`: the full SHA. */
+/** A commit and the word it was found by. `branch`: `ref` is the short name; `tag`: what it was asked for by, since a branch may have its short name; `commit`: the full SHA. */
 export type Resolved = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
 
 /**
@@ -55,7 +55,7 @@ function candidates(wanted: string): [name: string, kind: Resolved['kind'], shor
   const tag = wanted.replace(/^refs\/tags\//, '')
   const found: [string, Resolved['kind'], string][] = []
   if (!wanted.startsWith('refs/tags/')) found.push([`refs/heads/${branch}`, 'branch', branch])
-  if (!wanted.startsWith('refs/heads/')) found.push([`refs/tags/${tag}`, 'tag', tag])
+  if (!wanted.startsWith('refs/heads/')) found.push([`refs/tags/${tag}`, 'tag', wanted])
   if (/^[0-9a-fA-F]{7,39}$/.test(wanted)) found.push([wanted.toLowerCase(), 'commit', wanted])
   return found
 }

@@ -2,6 +2,7 @@ import { bodyOf, type Proposal } from '../agent/phases/pull-request.ts'
 import { wordsOf, wordsQuestion } from '../agent/phases/pull-request-words.ts'
 import { titleOf } from '../core/title.ts'
 import { traceUrl } from '../core/trace-url.ts'
+import { resolveRef } from '../git/revisions.ts'
 import { insertEvent } from '../store/events.ts'
 import { findByBranch, type PullRequestRow, savePullRequest } from '../store/pull-requests.ts'
 import { mirrorRemote, recordRemote } from '../store/remote-pull-requests.ts'
@@ -29,7 +30,8 @@ export async function propose(
 ): Promise<boolean> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
   const { title, body } = claim.redactor.value(await wordsFor(deps, run, base, words, changes.patch))
-  const wanted = { title, body, head_branch: base.branch, base_branch: base.ref, draft: true }
+  const base_branch = await targetOf(deps, base)
+  const wanted = { title, body, head_branch: base.branch, base_branch, draft: true }
   if ((await claim.append({})).status === 'cancelling') return true
   const proposed = await proposeOnForge(deps, claim, base.repository, wanted, control)
   if (proposed.kind === 'failed') return true
@@ -45,7 +47,7 @@ export async function propose(
       body,
       url: `${traceUrl(deps.base_url, run.id)}?view=changes`,
       head_branch: base.branch,
-      base_branch: base.ref,
+      base_branch,
       base_sha: base.sha,
       head_sha: head,
       ...counts,
@@ -75,6 +77,13 @@ export async function propose(
     if (ended) await mirrorRemote(tx, run.organization_id, pr.id, remote)
     return !ended
   })
+}
+
+/** The branch that a change is for: the one that the run began at, or the default branch where it began at a tag or a commit. */
+async function targetOf(deps: AskingDeps, { repository, ref }: Base): Promise<string> {
+  if ((await resolveRef(deps.git, repository.id, `refs/heads/${ref}`)) !== null) return ref
+  const usual = await resolveRef(deps.git, repository.id, null)
+  return usual !== null && 'ref' in usual ? usual.ref : ref
 }
 
 /** The words of a new pull request: a model's where one is asked, otherwise by rules. A title that somebody gave the run stays. One that is there keeps its words, whoever has changed them. */

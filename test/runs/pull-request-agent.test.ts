@@ -45,6 +45,19 @@ test('a pull request has the words that the repository’s template asks for, of
   ])
 })
 
+test('a run that begins at a tag or at a commit proposes its change for the default branch', async () => {
+  const twice = [calls(shell('echo more > more.txt')), { text: 'More.' }]
+  await using app = await startCodingApp(answers(...twice, ...twice))
+  app.git('tag', 'main')
+  const tagged = app.git('rev-parse', 'HEAD').trim()
+  app.git('commit', '--quiet', '--allow-empty', '-m', 'later')
+  for (const base_ref of ['refs/tags/main', tagged]) {
+    const { id } = await createRun(app, { prompt: 'Add more', base_ref })
+    expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', base_ref, base_sha: tagged })
+    expect(await pullRequestOf(app, id)).toMatchObject({ base_branch: 'main', base_sha: tagged, files_changed: 1 })
+  }
+})
+
 test('one whose commits should not have been pushed stays a draft, and a later head that passes opens it', async () => {
   const conflict = 'printf "<<<<<<< ours\\none\\n=======\\ntwo\\n>>>>>>> theirs\\n" > count.js'
   const stubborn = { text: 'I left it as it is, on purpose.' }
