@@ -5,12 +5,12 @@ import { reachOf } from '../../src/core/reach.ts'
 import { digest } from '../../src/core/token.ts'
 import { insertMembership, insertToken } from '../../src/store/accounts.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putRepository } from './put-repository.ts'
 import { addArtifact, addPullRequest } from './second-organization.ts'
 
 let app: App
@@ -23,10 +23,7 @@ const call = (method: string, path: string, body?: unknown) => app.call(method, 
 const org = (path: string) => `/v1/organizations/${app.org_id}${path}`
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  const { id: repo_id } = await insertRepository(app.db, {
-    ...{ organization_id: app.org_id, name: 'other', full_name: 'other/other', url: '/nowhere/other.git' },
-    ...{ kind: 'local', description: null, sample: false },
-  })
+  const repo_id = await putRepository(app, 'other')
   const token = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
   await insertToken(app.db, { ...token, digest: digest(TOKEN), organization_id: app.org_id, repository_ids: [app.repo_id] })
   const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogEntry } from '../../src/contract/logs.ts'
 import { AgentRun } from '../../src/contract/runs.ts'
 import { createSealer } from '../../src/core/sealing.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { allLogs } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putRepository } from './put-repository.ts'
 import { addOrganization, addTenant, type Organization } from './second-organization.ts'
 
 let app: App
@@ -187,25 +187,16 @@ describe('where it starts', () => {
 describe('which repository', () => {
   test('the only one, else the default, else 400 that names repo_id; none at all is 404', async () => {
     const who = await addOrganization(app, 'Repositories')
-    const register = (name: string) =>
-      insertRepository(app.db, {
-        organization_id: who.org_id,
-        name,
-        full_name: name,
-        url: `/nowhere/${name}`,
-        kind: 'local',
-        description: null,
-        sample: false,
-      })
+    const register = (name: string) => putRepository({ db: app.db, org_id: who.org_id }, name)
     const none = expectProblem(await createAs(who, { prompt: 'x' }), 404)
     expect(none.detail).toBe('No repos found in the organization. Please add some repos and try again.')
     const first = await register('first')
-    expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(first.id)
+    expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(first)
     const second = await register('second')
     expectProblem(await createAs(who, { prompt: 'x' }), 400, 'body.repo_id')
-    expect((await createAs(who, { prompt: 'x', repo_id: second.id })).body.repo_id).toBe(second.id)
-    await rows(app, 'update organizations set default_repository_id = $2 where id = $1', [who.org_id, second.id])
-    expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(second.id)
+    expect((await createAs(who, { prompt: 'x', repo_id: second })).body.repo_id).toBe(second)
+    await rows(app, 'update organizations set default_repository_id = $2 where id = $1', [who.org_id, second])
+    expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(second)
   })
 
   test('none when asked for, with repo_id null or absent; a repository beside that is a mistake', async () => {

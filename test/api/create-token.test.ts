@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isWellFormed } from '../../src/core/token.ts'
 import { insertMembership } from '../../src/store/accounts.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addService, create, made } from './make-token.ts'
 import { addCaller, addPerson, askWith, type Bounds, type Caller } from './people.ts'
+import { putRepository } from './put-repository.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
@@ -144,10 +144,7 @@ describe('POST …/tokens', () => {
     })
 
     test('a repository of this organization that is not on the list of the token', async () => {
-      const url = 'https://git.example/second.git'
-      const { id } = await insertRepository(app.db, {
-        ...{ organization_id: app.org_id, name: 's', full_name: 'a/s', url, kind: 'https', description: null, sample: false },
-      })
+      const id = await putRepository(app, 'second', 'https', 'https://git.example/second.git')
       const bound = await addCaller(app, app.user_id, { organization_id: app.org_id, repository_ids: [app.repo_id] })
       expectProblem(await create(bound, { repository_ids: [app.repo_id, id] }), 400, 'body.repository_ids.1')
     })

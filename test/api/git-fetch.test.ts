@@ -5,12 +5,12 @@ import { readdirSync, renameSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { pktLine } from '../../src/git/pkt-line.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { rows, startApp } from '../start-app.ts'
 import { gitClient } from './git-client.ts'
 import { processesIn } from './git-processes.ts'
 import { addPerson } from './people.ts'
 import { startForgeApp } from './proposals.ts'
+import { putRepository } from './put-repository.ts'
 import { startGit } from './start-git.ts'
 
 const { app, client, mirror } = await startGit()
@@ -135,40 +135,20 @@ describe('who may', () => {
   })
 
   test('a reader may fetch, and a token without the scope, of another organization or bound to other repositories may not', async () => {
-    const other = await insertRepository(app.db, {
-      ...{
-        organization_id: app.org_id,
-        name: 'o',
-        full_name: 'o/o',
-        url: '/nowhere/o.git',
-        kind: 'local',
-        description: null,
-        sample: false,
-      },
-    })
+    const other = await putRepository(app, 'other')
     const reader = await addPerson(app, 'READER')
     expect((await lsRemote(reader.token)).code).toBe(0)
     const blind = await addPerson(app, 'ADMIN', { scopes: ['runs:write'] })
     expect((await lsRemote(blind.token)).err).toContain('This needs the scope repos:read')
-    const bound = await addPerson(app, 'ADMIN', { organization_id: app.org_id, repository_ids: [other.id] })
+    const bound = await addPerson(app, 'ADMIN', { organization_id: app.org_id, repository_ids: [other] })
     expect((await lsRemote(bound.token)).err).toContain('Repository not found.')
     expect((await lsRemote(app.token, app.repo_id, app.org_id + 1)).err).toContain('You do not have access to this organization.')
     expect((await lsRemote(app.token, 999_999)).err).toContain('Repository not found.')
   })
 
   test('a repository that has never been fetched and cannot be is said so in words', async () => {
-    const nowhere = await insertRepository(app.db, {
-      ...{
-        organization_id: app.org_id,
-        name: 'n',
-        full_name: 'n/n',
-        url: '/nowhere/n.git',
-        kind: 'local',
-        description: null,
-        sample: false,
-      },
-    })
-    expect((await lsRemote(app.token, nowhere.id)).err).toContain('does not exist on the machine of the service')
+    const nowhere = await putRepository(app, 'nowhere')
+    expect((await lsRemote(app.token, nowhere)).err).toContain('does not exist on the machine of the service')
   })
 })
 

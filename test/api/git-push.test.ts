@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { addHook } from '../git/repositories.ts'
 import { rows } from '../start-app.ts'
 import { addPerson } from './people.ts'
+import { putRepository } from './put-repository.ts'
 import { PUSH_MAX_BYTES, startPushes } from './start-git.ts'
 
 const { app, client, clone, at } = await startPushes()
@@ -135,18 +135,8 @@ describe('who may not', () => {
   test('a reader, a token that only reads, one of other repositories', async () => {
     const reader = await addPerson(app, 'READER')
     const reading = await addPerson(app, 'ADMIN', { scopes: ['repos:read', 'repos:admin'] })
-    const other = await insertRepository(app.db, {
-      ...{
-        organization_id: app.org_id,
-        name: 'o',
-        full_name: 'o/o',
-        url: '/nowhere/o.git',
-        kind: 'local',
-        description: null,
-        sample: false,
-      },
-    })
-    const bound = await addPerson(app, 'ADMIN', { organization_id: app.org_id, repository_ids: [other.id] })
+    const other = await putRepository(app, 'other')
+    const bound = await addPerson(app, 'ADMIN', { organization_id: app.org_id, repository_ids: [other] })
     for (const [{ token }, words] of [
       [reader, 'scope runs:write, which your role READER'],
       [reading, 'scope runs:write, which your token'],
@@ -160,10 +150,7 @@ describe('who may not', () => {
   })
 
   test('anybody to a repository of another server, or an archived one', async () => {
-    const { id } = await insertRepository(app.db, {
-      ...{ organization_id: app.org_id, name: 'far', full_name: 'far/far', url: 'https://git.example/far.git', kind: 'https' },
-      ...{ description: null, sample: false },
-    })
+    const id = await putRepository(app, 'far', 'https', 'https://git.example/far.git')
     const { code, err } = await clone.push(client.address(id), 'main')
     expect([code, err]).toEqual([128, expect.stringContaining('Push to the repository itself: https://git.example/far.git')])
     await rows(app, 'update repositories set archived = true where id = $1', [app.repo_id])
@@ -175,9 +162,7 @@ describe('who may not', () => {
 test('a repository without a commit gets its first', async () => {
   const empty = `${app.remote}.empty`
   app.git('init', '--quiet', '--bare', '--initial-branch=main', empty)
-  const { id } = await insertRepository(app.db, {
-    ...{ organization_id: app.org_id, name: 'e', full_name: 'e/e', url: empty, kind: 'local', description: null, sample: false },
-  })
+  const id = await putRepository(app, 'empty', 'local', empty)
   await client.ok('.', 'clone', '--quiet', client.address(id), 'empty')
   clone.name = 'empty'
   const sha = await clone.commit({ 'a.txt': 'a\n' })

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunPage } from '../../src/contract/runs.ts'
 import { insertMembership, insertUser } from '../../src/store/accounts.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putRepository } from './put-repository.ts'
 import { putRun } from './put-run.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
@@ -19,16 +19,7 @@ beforeAll(async () => {
   other = await addTenant(app)
   colleague = (await insertUser(app.db, { full_name: 'Colleague' })).id
   await insertMembership(app.db, app.org_id, colleague, 'MEMBER')
-  const repository = {
-    organization_id: app.org_id,
-    name: 'b',
-    full_name: 'b',
-    url: '/nowhere/b',
-    kind: 'local',
-    description: null,
-    sample: false,
-  } as const
-  second_repo = (await insertRepository(app.db, repository)).id
+  second_repo = await putRepository(app, 'b')
   ids = []
   for (let i = 0; i < 7; i++)
     ids.push(

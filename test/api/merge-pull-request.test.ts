@@ -7,10 +7,11 @@ import { followRun } from '../runs/await-run.ts'
 import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putRepository } from './put-repository.ts'
 import { putRun } from './put-run.ts'
 import { startMerges } from './start-merges.ts'
 
-const { app, merge, get, edit, main, audits, own, addHook, addRepository } = await startMerges()
+const { app, merge, get, edit, main, audits, own, addHook } = await startMerges()
 
 /** While `work` runs, no pull request can be written down as merged: the service dies between push and row. */
 async function withoutTheRow<T>(work: () => Promise<T>): Promise<T> {
@@ -179,7 +180,7 @@ describe('200', () => {
 
   test('a repository that is reached over the network', async () => {
     await using server = await startGitServer(dirname(app.remote))
-    const repository_id = await addRepository('http', 'http', `${server.url}/remote.git`)
+    const repository_id = await putRepository(app, 'http', 'http', `${server.url}/remote.git`)
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
     expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main(), repo_id: repository_id } })
     expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)

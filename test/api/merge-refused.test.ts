@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { startGitServer } from '../git/git-server.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putRepository } from './put-repository.ts'
 import { startMerges } from './start-merges.ts'
 
-const { app, merge, get, edit, main, own, addHook, removeHook, addRepository } = await startMerges()
+const { app, merge, get, edit, main, own, addHook, removeHook } = await startMerges()
 
 describe('409', () => {
   /** Refused, in words that fit, with base and pull request as they were. */
@@ -85,7 +86,7 @@ git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`)
 
   test('a base that is checked out in the repository’s own work tree: refused with a way out, which works', async () => {
     const work = join(dirname(app.remote), 'work')
-    const repository_id = await addRepository('work', 'local', work)
+    const repository_id = await putRepository(app, 'work', 'local', work)
     const file = own()
     const pr = await app.propose({ [file]: 'x\n' }, { repository_id })
     app.put('main', {})
@@ -108,7 +109,7 @@ git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`)
 
 describe('503', () => {
   test('a remote that does not answer: later perhaps', async () => {
-    const repository_id = await addRepository('down', 'http', 'http://127.0.0.1:1/down.git')
+    const repository_id = await putRepository(app, 'down', 'http', 'http://127.0.0.1:1/down.git')
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
     const answer = await merge(pr.id)
     expect(expectProblem(answer, 503).detail).toMatch(/cannot be reached/)
@@ -129,7 +130,7 @@ describe('503', () => {
       }
       return false
     })
-    const repository_id = await addRepository('cut', 'http', `${server.url}/remote.git`)
+    const repository_id = await putRepository(app, 'cut', 'http', `${server.url}/remote.git`)
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
     expectProblem(await merge(pr.id), 503)
     expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main() } })

@@ -3,11 +3,11 @@ import { OrganizationDetail, OrganizationPage, OrganizationSettings } from '../.
 import { digest } from '../../src/core/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
+import { putRepository } from './put-repository.ts'
 import { addOrganization, addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
@@ -164,8 +164,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
 
 describe('what runs follow', () => {
   test('the default repository is taken by a run that names none', async () => {
-    const second = { name: 'second', full_name: 'acme/second', url: '/nowhere/second.git', kind: 'local', sample: false } as const
-    const { id } = await insertRepository(app.db, { ...second, organization_id: app.org_id, description: null })
+    const id = await putRepository(app, 'second')
     const create = () => app.call('POST', `${path()}/agent/run`, { prompt: 'x' })
     expectProblem(await create(), 400, 'body.repo_id')
     await patch({ default_repo_id: id })

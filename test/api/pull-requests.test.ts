@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EditPullRequestResponse, PullRequest, PullRequestPage } from '../../src/contract/pull-requests.ts'
 import { digest } from '../../src/core/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
 import { type ForgeApp, type Proposal, startForgeApp } from './proposals.ts'
+import { putRepository } from './put-repository.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
 let app: ForgeApp
@@ -224,8 +224,7 @@ describe('404', () => {
 
   test('one of a repository that the token is not for', async () => {
     const { id } = await change()
-    const place = { organization_id: app.org_id, name: 'r', full_name: 'x/r', url: '/nowhere/r.git', kind: 'local' } as const
-    const { id: elsewhere } = await insertRepository(app.db, { ...place, description: null, sample: false })
+    const elsewhere = await putRepository(app, 'elsewhere')
     const headers = await tokenOf('ADMIN', { repository_ids: [elsewhere] })
     expectProblem(await app.call('GET', prs(`/${id}`), undefined, headers), 404)
     expectProblem(await app.call('POST', prs(`/${id}/merge`), {}, headers), 404)

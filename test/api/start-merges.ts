@@ -1,7 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach } from 'vitest'
-import { insertRepository, type RepositoryKind } from '../../src/store/repositories.ts'
 import { rows } from '../start-app.ts'
 import { startForgeApp } from './proposals.ts'
 
@@ -33,10 +32,5 @@ export async function startMerges() {
     /** What the remote does before it takes a push, in the one test. */
     addHook: (script: string) => writeFileSync(hook, `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
     removeHook: () => rmSync(hook),
-    /** Another repository of the organization. Its id. */
-    async addRepository(name: string, kind: RepositoryKind, url: string): Promise<number> {
-      const place = { organization_id: app.org_id, name, full_name: `x/${name}`, description: null, sample: false }
-      return (await insertRepository(app.db, { ...place, kind, url })).id
-    },
   }
 }

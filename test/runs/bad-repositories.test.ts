@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { insertRepository } from '../../src/store/repositories.ts'
+import { putRepository } from '../api/put-repository.ts'
 import { folderOfFile } from '../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
@@ -10,16 +10,8 @@ import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './
 test('an unreachable git URL: accepted, then failed as git_unavailable with the reason in the trace', async () => {
   await using app = await startCodingApp(answers(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
   const url = 'http://127.0.0.1:9/nobody/nothing.git'
-  const repository = await insertRepository(app.db, {
-    organization_id: app.org_id,
-    name: 'nothing',
-    full_name: 'nobody/nothing',
-    url,
-    kind: 'http',
-    description: null,
-    sample: false,
-  })
-  const created = await createRun(app, { prompt: 'x', repo_id: repository.id })
+  const repo_id = await putRepository(app, 'nothing', 'http', url)
+  const created = await createRun(app, { prompt: 'x', repo_id })
   expect(created).toMatchObject({ status: 'queued', base_sha: null })
   const run = await awaitEnd(app, created.id)
   expect(run).toMatchObject({ status: 'failed', status_reason: 'git_unavailable' })

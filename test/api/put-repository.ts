@@ -1,0 +1,13 @@
+import type { Database } from '../../src/store/database.ts'
+import { insertRepository, type RepositoryKind } from '../../src/store/repositories.ts'
+
+/** Another repository of the organization, whether or not there is one at the address. Its id. */
+export async function putRepository(
+  { db, org_id }: { db: Database; org_id: number },
+  name: string,
+  kind: RepositoryKind = 'local',
+  url = `/nowhere/${name}.git`,
+): Promise<number> {
+  const place = { organization_id: org_id, name, full_name: `${name}/${name}`, url, kind }
+  return (await insertRepository(db, { ...place, description: null, sample: false })).id
+}
