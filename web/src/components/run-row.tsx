@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { GitBranch, GitPullRequest } from 'lucide-react'
 import type { AgentRun } from '../../../src/contract/runs.ts'
-import { ago, compact, duration, moment, money } from '../text/format.ts'
+import { compact, duration, money } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Figure } from './figure.tsx'
+import { Created, ListHead, rowLook } from './list-row.tsx'
 import { ModelBadge } from './model-badge.tsx'
 import { elapsed, tokens } from './run-numbers.ts'
 import { StatusPill } from './status-pill.tsx'
@@ -12,18 +13,8 @@ import { StatusPill } from './status-pill.tsx'
 const columns = 'md:grid-cols-[8.5rem_minmax(0,1fr)_17rem]'
 const figures = 'grid grid-cols-[1fr_1fr_1fr_5rem] items-center gap-2 text-right'
 
-/** Names of the columns; on narrow screens there are none. */
 export const RunRowHead = () => (
-  <div aria-hidden className={`grid gap-x-4 border-line border-b px-4 py-1.5 text-2xs text-faint max-md:hidden ${columns}`}>
-    <span>Status</span>
-    <span>Run</span>
-    <span className={figures}>
-      <span>At work</span>
-      <span>Tokens</span>
-      <span>Cost</span>
-      <span>Created</span>
-    </span>
-  </div>
+  <ListHead columns={columns} names={['Status', 'Run']} figures={figures} figure_names={['At work', 'Tokens', 'Cost', 'Created']} />
 )
 
 /** One run of the list. The whole row leads to its trace. */
@@ -31,10 +22,7 @@ export function RunRow({ run, repository, now }: { run: AgentRun; repository: st
   const time = elapsed(run, now)
   const used = tokens(run)
   return (
-    <li
-      data-run-id={run.id}
-      className={`relative grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 border-line border-b px-4 py-2 transition-colors last:border-b-0 hover:bg-hover ${columns}`}
-    >
+    <li data-run-id={run.id} className={`${rowLook} ${columns}`}>
       <div className="max-md:col-start-2 max-md:row-start-1">
         <StatusPill run={run} />
       </div>
@@ -78,11 +66,7 @@ export function RunRow({ run, repository, now }: { run: AgentRun; repository: st
         <Figure name="Time at work">{time === null ? '–' : duration(time)}</Figure>
         <Figure name="Tokens">{used === 0 ? '–' : compact(used)}</Figure>
         <Figure name="Cost">{run.usage.cost_usd === null ? '–' : money(run.usage.cost_usd)}</Figure>
-        <Figure name="Created">
-          <time dateTime={run.created_at} title={moment(run.created_at)} className="text-faint">
-            {ago(run.created_at, now)}
-          </time>
-        </Figure>
+        <Created at={run.created_at} now={now} />
       </dl>
     </li>
   )
