@@ -1,4 +1,5 @@
 import { isPrivateHost } from './public-address.ts'
+import type { RepositoryKind } from './repository-kind.ts'
 
 /** A repository as the API of its forge names it. */
 export type ForgeRepository = { owner: string; name: string }
@@ -11,10 +12,7 @@ const partsOf = (path: string) => path.split('/').filter(part => part !== '')
  * The repository at an address as the forge at `forge_url` names it; null: it is not there. Over the web it is below the forge's own address,
  * over ssh on its host. Nothing that is not `owner/name` is a repository of a forge, and no local path.
  */
-export function repositoryOn(
-  forge_url: string,
-  { url, kind }: { url: string; kind: 'https' | 'http' | 'ssh' | 'local' },
-): ForgeRepository | null {
+export function repositoryOn(forge_url: string, { url, kind }: { url: string; kind: RepositoryKind }): ForgeRepository | null {
   if (kind === 'local') return null
   const forge = new URL(forge_url)
   const scp = kind === 'ssh' && !url.includes('://') ? /^[^@:/]+@([^:/]+):(.*)$/.exec(url) : null

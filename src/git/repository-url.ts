@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import { posix } from 'node:path'
 import { isPrivateHost } from '../core/public-address.ts'
-
-export type RepositoryKind = 'https' | 'http' | 'ssh' | 'local'
+import type { RepositoryKind } from '../core/repository-kind.ts'
 
 /** What the rest of this folder needs to know of a repository. `url` is what `parseRepositoryUrl` gave: for `local` an absolute path. */
 /** `organization_id`: whose credentials it is reached with; without it there are none. */

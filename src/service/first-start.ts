@@ -1,10 +1,11 @@
 import type { WireProfile } from '../contract/tokens.ts'
+import type { RepositoryKind } from '../core/repository-kind.ts'
 import { digest, newToken, tokenPrefix } from '../core/token.ts'
 import { insertMembership, insertToken, insertUser, isKnownToken } from '../store/accounts.ts'
 import type { Database, Db } from '../store/database.ts'
 import { lockFirstStart } from '../store/first-start.ts'
 import { firstOrganization, getOrganization, insertOrganization, setDefaultRepository } from '../store/organizations.ts'
-import { insertRepository, listRepositories, type RepositoryKind } from '../store/repositories.ts'
+import { insertRepository, listRepositories } from '../store/repositories.ts'
 
 export type FirstStartInput = {
   organization_name: string

@@ -1,6 +1,6 @@
+import type { RepositoryKind } from '../core/repository-kind.ts'
 import { type Db, only } from './database.ts'
 
-export type RepositoryKind = 'https' | 'http' | 'ssh' | 'local'
 export type RepositoryRow = {
   id: number
   organization_id: number

@@ -1,5 +1,6 @@
+import type { RepositoryKind } from '../../src/core/repository-kind.ts'
 import type { Database } from '../../src/store/database.ts'
-import { insertRepository, type RepositoryKind } from '../../src/store/repositories.ts'
+import { insertRepository } from '../../src/store/repositories.ts'
 
 /** Another repository of the organization, whether or not there is one at the address. Its id. */
 export async function putRepository(
