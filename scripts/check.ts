@@ -17,6 +17,8 @@ const checks: { name: string; script: string; args: string[] }[] = [
       'src/',
       'web/src/',
       'test/shape.test.ts',
+      'test/source-tree.test.ts',
+      'test/routes.test.ts',
       'test/drift.test.ts',
       'test/contractions.test.ts',
       'test/openapi-lint.test.ts',

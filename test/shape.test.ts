@@ -1,18 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
-import { endpoints } from '../src/contract/endpoints.ts'
-import { gitOperations } from '../src/contract/git-operations.ts'
-import { createApp } from '../src/http/app.ts'
-import { handlers } from '../src/http/handlers.ts'
-import { streamHandlers } from '../src/http/stream-routes.ts'
-import { Feeds } from '../src/live/feeds.ts'
-import { Hub } from '../src/live/hub.ts'
-import { Database } from '../src/store/database.ts'
-import { unaskedServices } from './no-service.ts'
-import { noTelemetry } from './no-telemetry.ts'
-import { clone, type Import, importsOf, sourceFiles } from './source-tree.ts'
+import { clone, type Import, sourceFiles } from './source-tree.ts'
 
 /**
  * Who may import whom. A room is a top folder or file of src. Everybody may read the pure centre: contract and core.
@@ -213,33 +202,6 @@ test('the web page sees the contract and the sample of the server, its lower roo
   expect(importers.map(file => file.path)).toEqual([])
 })
 
-test('imports are read as they are: types apart from code, comments and quoted sources not at all', () => {
-  const text = [
-    "import type { A } from '../store/a.ts'",
-    "import { type B, type C } from './b.ts'",
-    "import { type D, e } from './d.ts'",
-    "import f, { type G } from '@scope/name/deep'",
-    "import './side.ts'",
-    "export * from './star.ts'",
-    "export type { H } from './h.ts'",
-    "// import { x } from './comment.ts'",
-    'const quoted = `',
-    "import { y } from './quoted.ts'",
-    '`',
-    "const lazy = () => import('./lazy.ts')",
-  ].join('\n')
-  expect(importsOf('src/live/x.ts', text)).toEqual([
-    { target: 'src/store/a.ts', types: true, from_package: false },
-    { target: 'src/live/b.ts', types: true, from_package: false },
-    { target: 'src/live/d.ts', types: false, from_package: false },
-    { target: '@scope/name', types: false, from_package: true },
-    { target: 'src/live/star.ts', types: false, from_package: false },
-    { target: 'src/live/h.ts', types: true, from_package: false },
-    { target: 'src/live/side.ts', types: false, from_package: false },
-    { target: 'src/live/lazy.ts', types: false, from_package: false },
-  ])
-})
-
 test('only what is started from outside reads the environment', () => {
   const readers = [...server, ...page].filter(file => /\bprocess\.env\b/.test(file.text)).map(file => file.path)
   expect(readers.filter(path => !['src/config.ts', ...entries].includes(path))).toEqual([])
@@ -267,48 +229,6 @@ test('no check of the compiler is switched off', () => {
   const off = /@ts-(ignore|nocheck|expect-error)|[:<(|]\s*any\b[\s,;>)\]=[]|,\s*any\s*[>\]]|\bas any\b/
   const files = [...server, ...page, ...tools].filter(file => off.test(file.text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')))
   expect(files.map(file => file.path)).toEqual([])
-})
-
-test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
-  const session = [
-    'createSession',
-    'createSessionToken',
-    'deleteSession',
-    'receiveGitHub',
-    'receiveGitea',
-    'openGitHubManifest',
-    'finishGitHubManifest',
-  ]
-  const feeds = new Feeds(
-    new Hub(),
-    () => {},
-    () => {},
-  )
-  const served = [...Object.keys(handlers), ...Object.keys(streamHandlers(feeds, new Set())), ...session, 'getOpenApi']
-  expect(served.sort()).toEqual(Object.keys(endpoints).sort())
-
-  await using db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: () => {} })
-  const { app } = await createApp({
-    services: unaskedServices(db),
-    feeds,
-    readiness: () => Promise.reject(new Error('not asked')),
-    web: join(clone, 'no-such-folder'),
-    trust_proxy: false,
-    version: '',
-    failed_tokens: null,
-    allowed_hosts: null,
-    cors_origins: [],
-    log: () => {},
-    telemetry: noTelemetry(),
-  })
-  await app.ready()
-  const wanted = ([...Object.values(endpoints), ...Object.values(gitOperations)] as Endpoint[]).flatMap(endpoint =>
-    pathsOf(endpoint).map(path => ({ method: endpoint.method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
-  )
-  expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
-  const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
-  expect(methods.length).toBe(wanted.length)
-  await app.close()
 })
 
 test('ARCHITECTURE.md names every folder of src and web/src, and nothing that is not there', () => {
