@@ -1,12 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { IPod } from 'kubernetes-models/v1/Pod'
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
 import { ownerMark } from '../../src/sandbox/kubernetes/remove-pods.ts'
 import { type Sandbox, SandboxError, SandboxLostError } from '../../src/sandbox/port.ts'
 import { makeOwnFolder } from '../../src/system/own-folder.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 import { clusterDriver, type DriverOptions } from './cluster/driver.ts'
 import type { KubernetesObject } from './cluster/schemas.ts'
 import { type Cluster, startCluster } from './cluster/start-cluster.ts'
@@ -15,8 +15,7 @@ import { withoutEngine } from './start-engine.ts'
 import { sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const NAMESPACE = 'agentrun-sandboxes'
-const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'))
-chmodSync(folder, 0o711)
+const folder = folderOfFile()
 let cluster: Cluster
 let next = 0
 
@@ -38,10 +37,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
   beforeAll(async () => {
     cluster = await startCluster(folder)
   })
-  afterAll(async () => {
-    await cluster[Symbol.asyncDispose]()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cluster[Symbol.asyncDispose]())
   afterEach(() => {
     const left = pods()
     for (const pod of left) cluster.api.store.remove(pod)
@@ -275,9 +271,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
       () => {
         const { pod_pids_limit } = cluster.node
         cluster.node.pod_pids_limit = 4_000
-        return () => {
-          cluster.node.pod_pids_limit = pod_pids_limit
-        }
+        return () => void Object.assign(cluster.node, { pod_pids_limit })
       },
       async () => {
         const box = await startSandbox(makeDriver(), makeWorkspace(), { limits: { max_processes: 64 } })
