@@ -70,7 +70,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
 
   const commands = found.plan.commands.map(({ command }) => command)
   // What a model has proposed a person looks at first: it may be what somebody has put into its mouth.
-  const saved = found.verified && !found.plan.by_model && (await saveFound(deps, claim, run, commands))
+  const saved = found.verified && !found.partial && !found.plan.by_model && (await saveFound(deps, claim, run, commands))
   const seen = {
     seq: total_logs,
     what: 'proposal' as const,

@@ -99,6 +99,15 @@ test('that it can be loaded is no proof where the tests lack what the setup left
   ).toBe(true)
 })
 
+test('what was left out is for a person to judge where nothing but loading proves what is left', async () => {
+  const scripts = { 'npm ci': 'npm error command failed', 'npm test': 'Error: No test files found: "test"' }
+  const proofs = [proof('test', 'npm test'), proof('smoke', 'node -e 1')]
+  const found = await findSetup(node([step('npm ci')], ...proofs), [], lab(scripts))
+  expect(found).toMatchObject({ verified: true, partial: true, detail: expect.stringMatching(/a person has to accept it\.$/) })
+  expect(await findSetup(node([step('npm ci')], ...proofs), [], lab({ 'npm test': 'AssertionError' }))).toMatchObject({ partial: false })
+  expect(await findSetup(node([step('npm ci')], ...proofs), [], lab({ 'npm ci': scripts['npm ci'] }))).toMatchObject({ partial: false })
+})
+
 test('what fails is changed by one rule after the other; a change that did not help is taken back', async () => {
   const peers = lab({ 'npm ci': 'ERESOLVE', 'npm ci --legacy-peer-deps': 'npm error command failed' })
   const { verified, plan, detail } = await findSetup(node([step('npm ci')], proof('test', 'npm test')), [], peers)

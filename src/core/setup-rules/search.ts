@@ -31,6 +31,8 @@ export type Timing = { command: string; ms: number }
 export type Found = {
   plan: Plan
   verified: boolean
+  /** Something was left out to get there, and no more than loading proves what is left: for a person to judge. */
+  partial: boolean
   reason: Reason | null
   detail: string
   evidence: Evidence[]
@@ -54,7 +56,9 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
   /** What was tried last, and what failed of it. */
   let before: { plan: Plan; line: string } | null = null
   let unreachable: { plan: Plan; detail: string } | null = null
-  const ended = (verified: boolean, reason: Reason | null, detail: string): Found => ({ plan, verified, reason, detail, evidence, timings })
+  const ended = (verified: boolean, reason: Reason | null, detail: string, partial = false): Found => ({
+    ...{ plan, verified, partial, reason, detail, evidence, timings },
+  })
   const asked = async (problem: Problem, attempt: number): Promise<boolean> => {
     if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || lab.over()) return false
     const suggested = await lab.ask(plan, problem, ++questions)
@@ -84,7 +88,11 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       await using of_this = prepared
       outcome = await proveAll(plan, of_this, lab, attempt, made, evidence, timings)
     }
-    if ('detail' in outcome) return ended(true, null, `${outcome.detail}${changesOf(evidence)}`)
+    if ('detail' in outcome) {
+      const partial = outcome.by_smoke && leavesOut(plan)
+      const judge = partial ? ' Something was left out and nothing but loading proves it: a person has to accept it.' : ''
+      return ended(true, null, `${outcome.detail}${changesOf(evidence)}${judge}`, partial)
+    }
 
     const { problem, repair } = outcome
     const explained = explain(problem.ran)
@@ -131,7 +139,7 @@ function changesOf(evidence: readonly Evidence[]): string {
 }
 
 type Failure = Extract<Problem, { ran: Ran }>
-type Outcome = { detail: string } | { problem: Failure; repair: Repair | null }
+type Outcome = { detail: string; by_smoke: boolean } | { problem: Failure; repair: Repair | null }
 
 /** Looks for the line of a command that fails, by running its parts one by one. */
 async function afterFailure(plan: Plan, ran: Ran[], lab: Lab, attempt: number, made: ReadonlySet<string>): Promise<Outcome> {
@@ -163,6 +171,7 @@ async function proveAll(
   timings: Found['timings'],
 ): Promise<Outcome> {
   const said: string[] = []
+  let by_smoke = false
   let n = 0
   for (const part of plan.to_prove) {
     const failures: Failing[] = []
@@ -193,10 +202,11 @@ async function proveAll(
       if (first === undefined) continue
       return { problem: { kind: 'proof', command: first.proof.command, line: first.proof.command, ran: first.ran }, repair: null }
     }
+    by_smoke ||= proved.kind === 'smoke'
     const red = failures.filter(({ proof }) => proof.kind === 'test').map(redText)
     said.push(`${[`Proved by \`${proved.command}\``, ...red].join('; ')}.`)
   }
-  return { detail: said.join(' ') }
+  return { detail: said.join(' '), by_smoke }
 }
 
 type Failing = { proof: Proof; ran: Ran }
@@ -213,8 +223,10 @@ function countedAmong(failures: readonly Failing[]): string | null {
 }
 
 /** A manager of packages for Node that has succeeded has brought all that is asked for: what is missing then, the repository does not ask for. */
-const isComplete = ({ ecosystem }: ToProve, { commands }: Plan) =>
-  ecosystem === 'node' && !commands.some(({ command }) => /--ignore-scripts|skip-build|npm pkg delete/.test(command))
+const isComplete = ({ ecosystem }: ToProve, plan: Plan) => ecosystem === 'node' && !leavesOut(plan)
+
+/** Scripts of packages, or packages that the registry does not have. */
+const leavesOut = ({ commands }: Plan) => commands.some(({ command }) => /--ignore-scripts|skip-build|npm pkg delete/.test(command))
 
 function changed(plan: Plan, next: Repair | Suggested, problem: Failure): Plan {
   if ('plan' in next) return next.plan
