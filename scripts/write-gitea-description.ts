@@ -15,7 +15,14 @@ const DONE: Record<string, number> = {
     repoEditPullRequest: 201,
     repoMergePullRequest: 200,
   },
-  ...{ issueGetComments: 200, issueGetRepoComments: 200, issueCreateComment: 201, issueEditComment: 200, issueDeleteComment: 204 },
+  ...{ issueGetComments: 200, issueCreateComment: 201, issueEditComment: 200, issueDeleteComment: 204 },
+  ...{
+    issueListIssues: 200,
+    issueGetIssue: 200,
+    issueGetCommentsAndTimeline: 200,
+    repoListPullReviews: 200,
+    repoGetPullReviewComments: 200,
+  },
 }
 
 type Schema = Record<string, unknown>

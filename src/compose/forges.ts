@@ -9,6 +9,7 @@ import { GitError } from '../git/git-error.ts'
 import type { GitRepository } from '../git/repository-url.ts'
 import { mirrorComments } from '../service/comment-mirrors.ts'
 import type { Services } from '../service/context.ts'
+import { findRequests } from '../service/find-requests.ts'
 import { tryFailingForges } from '../service/forge-health.ts'
 import { pollForges } from '../service/forge-poll.ts'
 import { doForgeTasks } from '../service/forge-tasks.ts'
@@ -49,7 +50,8 @@ export function startForges(services: Services, log: Log): Disposable {
     stack.defer(repeat(TASK_MS, 'telling forges', all, log))
   }
   stack.defer(repeat(HEALTH_MS, 'trying forges again', () => tryFailingForges(services), log, 'at once'))
-  stack.defer(repeat(POLL_MS, 'looking at forges', () => pollForges(services, (message, fields) => log('warn', message, fields)), log))
+  for (const look of [pollForges, findRequests])
+    stack.defer(repeat(POLL_MS, 'looking at forges', () => look(services, (message, fields) => log('warn', message, fields)), log))
   const tidy = async () => {
     while ((await deleteOldForgeDeliveries(services.db, KEPT_DAYS, BATCH)) === BATCH);
   }

@@ -20,20 +20,39 @@ export type ForgeRequest = {
 /** What is to be looked at on the forge, because something is said to have happened to it. */
 export type ForgeTask =
   | ForgeRequest
+  /** Something was asked there that only the forge has a number for. */
+  | { kind: 'asked'; by: 'label' | 'review'; repository: ForgeRepository; number: number }
   | { kind: 'pull_request'; repository: ForgeRepository; number: number }
   | { kind: 'checks'; repository: ForgeRepository; sha: string }
   | { kind: 'branch'; repository: ForgeRepository; branch: string }
 
-/** `once`: what the same request is known by, whichever delivery or look brings it. */
-export type ReadEvent = { task: ForgeTask; once: string | null } | { ignored: string }
+/** `once`: what the same request is known by, whichever delivery or look brings it; `said_at`: when it was made, if that is said. */
+export type ReadEvent = { task: ForgeTask; once: string | null; said_at?: Date | null } | { ignored: string }
+/** What was asked longer ago is over: nobody waits for it any more, and it may have been done so long ago that nobody knows. */
+export const HEARD_MS = 24 * 3_600_000
 
 /** What stands in comments of ours, where we have the account of somebody else. */
 export const OUR_MARK = '<!-- agentrun: '
 
-/** A request, unless nobody can be asked whether they may: a bot, or somebody without a name. */
-export function unlessBot(is_bot: boolean, task: ForgeRequest, once: string | null): ReadEvent {
-  if (is_bot || task.author.endsWith('[bot]')) return { ignored: 'it comes from a bot' }
-  return task.number > 0 && task.author !== '' ? { task, once } : { ignored: 'it does not say who asks, or where' }
+/** Whether nobody can be asked if they may: it is a bot, or somebody without a name. */
+const unheard = (is_bot: boolean, { author, number }: { author: string; number: number }): string | null => {
+  if (is_bot || author.endsWith('[bot]')) return 'it comes from a bot'
+  return number > 0 && author !== '' ? null : 'it does not say who asks, or where'
+}
+
+export function requestUnlessBot(is_bot: boolean, task: ForgeRequest, once: string, said_at: Date | null): ReadEvent {
+  const ignored = unheard(is_bot, task)
+  return ignored === null ? { task, once, said_at } : { ignored }
+}
+
+/** One that is told without a number of its own: the forge has one, and is asked. */
+export function askedUnlessBot(
+  is_bot: boolean,
+  by: 'label' | 'review',
+  { repository, number, author }: Pick<ForgeRequest, 'repository' | 'number' | 'author'>,
+): ReadEvent {
+  const ignored = unheard(is_bot, { author, number })
+  return ignored === null ? { task: { kind: 'asked', by, repository, number }, once: null } : { ignored }
 }
 
 /** What is done about a delivery that says where to look, and nothing else. */

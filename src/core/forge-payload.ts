@@ -15,3 +15,9 @@ export const number = (value: unknown) => (typeof value === 'number' && Number.i
 export const long = (value: unknown) => text(value).slice(0, MOST_BODY).toWellFormed()
 export const short = (value: unknown) => text(value).slice(0, MOST_TITLE).toWellFormed()
 export const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+
+/** The latest of some times, of those that are any. */
+export function latest(...times: unknown[]): Date | null {
+  const known = times.map(time => Date.parse(text(time))).filter(Number.isFinite)
+  return known.length === 0 ? null : new Date(Math.max(...known))
+}

@@ -16,15 +16,17 @@ test('a comment, a review, an issue and a label that are addressed to us are req
     once: 'issue_comment:5',
   })
   expect(read('issue_comment', commentBy('ada', '@agent go', { pull: true }))).toMatchObject({ task: { ...pull, by: 'comment' } })
+  // A review has no number, and not every version says which label was added: the forge knows.
+  const asked = { kind: 'asked', repository, number: 7 }
   for (const event of ['pull_request_approved', 'pull_request_rejected', 'pull_request_comment', 'pull_request_review_comment'])
-    expect(read(event, reviewBy('ada', '@Agent: not yet'))).toMatchObject({
-      task: { ...pull, by: 'review', body: '@Agent: not yet' },
-      once: null,
-    })
-  expect(read('issues', issueBy('ada', 'Please, @agent'))).toMatchObject({ task: { ...issue, by: 'opening' }, once: 'issues:907' })
-  // Where it is not said which label was added, one asks once.
-  expect(read('issues', labeledBy('ada', 'Agent', true))).toMatchObject({ task: { ...issue, by: 'label', body: 'It breaks.' }, once: null })
-  expect(read('issues', labeledBy('ada', 'agent', false))).toMatchObject({ task: { by: 'label' }, once: 'label:issues:907' })
+    expect(read(event, reviewBy('ada', '@Agent: not yet'))).toEqual({ task: { ...asked, by: 'review' }, once: null })
+  for (const added of [true, false])
+    expect(read('issues', labeledBy('ada', 'Agent', added))).toEqual({ task: { ...asked, by: 'label' }, once: null })
+  const opened = issueBy('ada', 'Please, @agent')
+  const time = '2026-11-22T10:00:00Z'
+  expect(read('issues', opened)).toMatchObject({ task: { ...issue, by: 'opening' }, once: 'issues:907', said_at: null })
+  Object.assign(opened.issue, { created_at: '2026-11-20T10:00:00Z', updated_at: time })
+  expect(read('issues', opened)).toHaveProperty('said_at', new Date(time))
 })
 
 test('nobody is heard who is a bot, changes something afterwards, or does not mean us', () => {
@@ -35,6 +37,8 @@ test('nobody is heard who is a bot, changes something afterwards, or does not me
     ['issue_comment', commentBy('ada', 'go'), 'nobody mentions @agent'],
     ['issue_comment', commentBy('ada', 'Done, @agent <!-- agentrun: x -->'), 'it is a comment of ours'],
     ['pull_request_approved', reviewBy('ada', ''), 'nobody mentions @agent'],
+    ['pull_request_approved', reviewBy('gitea-actions', '@agent'), 'it comes from a bot'],
+    ['issues', labeledBy('gitea-actions', 'agent', true), 'it comes from a bot'],
     ['issues', labeledBy('ada', 'bug', true), 'nothing is done about issues label_updated'],
     ['issues', issueBy('ada', '@agent', 7, 'edited'), 'nothing is done about issues edited'],
     [

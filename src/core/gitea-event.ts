@@ -1,5 +1,14 @@
-import { type ForgeRequest, lookFor, mentions, OUR_MARK, type ReadEvent, unknownEvent, unlessBot } from './forge-event.ts'
-import { long, number, same, short, text, valueAt } from './forge-payload.ts'
+import {
+  askedUnlessBot,
+  type ForgeRequest,
+  lookFor,
+  mentions,
+  OUR_MARK,
+  type ReadEvent,
+  requestUnlessBot,
+  unknownEvent,
+} from './forge-event.ts'
+import { latest, long, number, same, short, text, valueAt } from './forge-payload.ts'
 import { MARK_NAME } from './run-mark.ts'
 
 const PULL_REQUEST_ACTIONS = ['closed', 'reopened', 'edited', 'synchronized']
@@ -14,7 +23,7 @@ const COMMITS: [RegExp, string[]][] = [
 
 /**
  * What a signed delivery of Gitea or Forgejo asks for, with the same meaning as one of GitHub. `name` is who we are there, without `@`. A
- * review is told without its number, and a change of labels by some versions without saying which: such a label asks once of an issue.
+ * review is told without its number, and a change of labels by some versions without saying which: the forge is asked for both.
  */
 export function readGiteaEvent(event: string, payload: unknown, name: string): ReadEvent {
   const at = (...path: string[]) => valueAt(payload, path)
@@ -24,12 +33,11 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
   const subject = at('pull_request') != null ? 'pull_request' : 'issue'
   const isPull = subject === 'pull_request' || at('is_pull') === true || at('issue', 'pull_request') != null
   const about = { repository, number: number(at(subject, 'number')), is_pull_request: isPull, title: short(at(subject, 'title')) }
-  const by = (person: string[], said: Pick<ForgeRequest, 'by' | 'body' | 'comment_id' | 'url'>, once: string | null): ReadEvent =>
-    unlessBot(
-      number(at(...person, 'id')) === 0,
-      { kind: 'request', ...about, ...said, author: text(at(...person, 'login')), author_association: '' },
-      once,
-    )
+  const isBot = (...person: string[]) => number(at(...person, 'id')) === 0
+  const sender = { ...about, author: text(at('sender', 'login')) }
+  const by = (author: string, said: Pick<ForgeRequest, 'by' | 'body' | 'comment_id' | 'url'>): ForgeRequest => ({
+    ...{ kind: 'request', ...about, ...said, author, author_association: '' },
+  })
   if (event === 'issue_comment' || REVIEW.test(event)) {
     const review = at('review') != null
     const said = review ? 'review' : 'comment'
@@ -37,20 +45,23 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
     if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${said} that is ${action}` }
     if (text(body).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
     if (!mentions(text(body), name)) return { ignored: `nobody mentions @${name}` }
+    if (review) return askedUnlessBot(isBot('sender'), 'review', sender)
     const id = number(at('comment', 'id'))
-    if (review) return by(['sender'], { by: 'review', body: long(body), comment_id: null, url: text(at(subject, 'html_url')) }, null)
-    const url = text(at('comment', 'html_url'))
-    return by(['comment', 'user'], { by: 'comment', body: long(body), comment_id: id, url }, `issue_comment:${id}`)
+    const words = { by: 'comment', body: long(body), comment_id: id, url: text(at('comment', 'html_url')) } as const
+    const request = by(text(at('comment', 'user', 'login')), words)
+    const said_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
+    return requestUnlessBot(isBot('comment', 'user'), request, `issue_comment:${id}`, said_at)
   }
   if (event === 'issues' || event === 'pull_request') {
-    const id = number(at(subject, 'id'))
-    const said = { body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) }
-    if (action === 'opened' && mentions(said.body, name)) return by(['sender'], { by: 'opening', ...said }, `${event}:${id}`)
+    const words = { by: 'opening', body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) } as const
+    if (action === 'opened' && mentions(words.body, name)) {
+      const said_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
+      return requestUnlessBot(isBot('sender'), by(sender.author, words), `${event}:${number(at(subject, 'id'))}`, said_at)
+    }
     const added = at('changes', 'added_labels')
     const labels = Array.isArray(added) ? added : at(subject, 'labels')
     const labeled = Array.isArray(labels) && labels.some(label => same(text(valueAt(label, ['name'])), name))
-    if (action === 'label_updated' && labeled)
-      return by(['sender'], { by: 'label', ...said }, Array.isArray(added) ? null : `label:${event}:${id}`)
+    if (action === 'label_updated' && labeled) return askedUnlessBot(isBot('sender'), 'label', sender)
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: about.number }, once: null }

@@ -87,9 +87,12 @@ describe('the deliveries that GitHub publishes as examples', () => {
       { task: { ...by, by: 'comment', is_pull_request: false, author_association: 'OWNER' }, once: `issue_comment:${comment.comment.id}` },
       { task: { ...by, by: 'comment', is_pull_request: true }, once: `pull_request_review_comment:${remark.comment.id}` },
       { task: { ...by, by: 'review', is_pull_request: true }, once: `pull_request_review:${review.review.id}` },
-      { task: { ...by, by: 'label', comment_id: null, title: expect.any(String) }, once: null },
+      { task: { kind: 'asked', by: 'label', repository: { owner: 'Codertocat' }, number: label.issue.number }, once: null },
       { task: { ...by, by: 'opening', comment_id: null, body: issue.issue.body }, once: `issues:${issue.issue.id}` },
     ])
+    // A remark counts from when its review was sent.
+    const times = ['20:21', '20:38', '20:38', undefined, '20:18'].map(time => time && new Date(`2019-05-15T15:${time}Z`))
+    expect(read.map(one => 'task' in one && one.said_at)).toEqual(times)
   })
 
   test('are left alone when a bot or an app wrote them, or somebody changed them afterwards', () => {

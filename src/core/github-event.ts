@@ -1,5 +1,14 @@
-import { type ForgeRequest, lookFor, mentions, OUR_MARK, type ReadEvent, unknownEvent, unlessBot } from './forge-event.ts'
-import { long, number, same, short, text, valueAt } from './forge-payload.ts'
+import {
+  askedUnlessBot,
+  type ForgeRequest,
+  lookFor,
+  mentions,
+  OUR_MARK,
+  type ReadEvent,
+  requestUnlessBot,
+  unknownEvent,
+} from './forge-event.ts'
+import { latest, long, number, same, short, text, valueAt } from './forge-payload.ts'
 import { MARK_NAME } from './run-mark.ts'
 
 const PULL_REQUEST_ACTIONS = ['closed', 'reopened', 'converted_to_draft', 'ready_for_review', 'edited', 'synchronize']
@@ -30,24 +39,23 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
       ...{ body: long(at(said, 'body')), author: text(at(said, 'user', 'login')), comment_id: id, url: text(at(said, 'html_url')) },
       author_association: text(at(said, 'author_association')),
     }
-    return unlessBot(at(said, 'user', 'type') !== 'User', request, `${event}:${id}`)
+    // A remark is written before its review is sent, and changed once more by that.
+    const said_at = latest(at(said, 'created_at'), at(said, 'updated_at'), at(said, 'submitted_at'))
+    return requestUnlessBot(at(said, 'user', 'type') !== 'User', request, `${event}:${id}`, said_at)
   }
   const subject = event === 'issues' ? 'issue' : 'pull_request'
   const opened = action === 'opened' && mentions(text(at(subject, 'body')), name)
   const labeled = action === 'labeled' && same(text(at('label', 'name')), name)
   if ((event === 'issues' || event === 'pull_request') && (opened || labeled)) {
-    const request: ForgeRequest = {
-      ...{
-        kind: 'request',
-        by: opened ? 'opening' : 'label',
-        repository,
-        number: number(at(subject, 'number')),
-        is_pull_request: subject === 'pull_request',
-      },
+    const request = {
+      ...{ kind: 'request' as const, repository, number: number(at(subject, 'number')), is_pull_request: subject === 'pull_request' },
       ...{ title: short(at(subject, 'title')), body: long(at(subject, 'body')), author: text(at('sender', 'login')) },
       ...{ author_association: '', comment_id: null, url: text(at(subject, 'html_url')) },
     }
-    return unlessBot(at('sender', 'type') !== 'User', request, opened ? `${event}:${number(at(subject, 'id'))}` : null)
+    const is_bot = at('sender', 'type') !== 'User'
+    if (labeled) return askedUnlessBot(is_bot, 'label', request)
+    const said_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
+    return requestUnlessBot(is_bot, { ...request, by: 'opening' }, `${event}:${number(at(subject, 'id'))}`, said_at)
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: pull_request }, once: null }

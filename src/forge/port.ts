@@ -1,5 +1,6 @@
 import type { ForgeKind } from '../contract/forges.ts'
 import type { ForgeRepository } from '../core/forge-address.ts'
+import type { ForgeRequest } from '../core/forge-event.ts'
 import type { RunMark } from '../core/run-mark.ts'
 
 /**
@@ -81,8 +82,38 @@ export type RemoteComment = {
   /** It says something else than when it was written. */
   edited: boolean
 }
-/** One of any issue or pull request, which share their numbers. */
-export type PlacedComment = RemoteComment & { number: number; is_pull_request: boolean }
+/** An issue or a pull request, which share their numbers, and what it says itself. */
+export type RemoteSubject = {
+  number: number
+  is_pull_request: boolean
+  url: string
+  title: string
+  body: string
+  author: string
+  is_bot: boolean
+  author_association: string
+  created_at: Date
+  /** When anything happened to it last: a comment, a review and a label too. */
+  changed_at: Date
+  labels: string[]
+  /** How many comments it has. */
+  comments: number
+}
+/** What somebody asked of us on an issue or pull request. By `event` and `id` it is the same as what was told of it. */
+export type RemoteAsk = {
+  by: ForgeRequest['by']
+  event: 'issues' | 'pull_request' | 'issue_comment' | 'pull_request_review' | 'pull_request_review_comment' | 'labeled'
+  id: number
+  url: string
+  author: string
+  author_association: string
+  body: string
+  at: Date
+  /** Of a label: it was taken off since. */
+  withdrawn: boolean
+}
+/** `name`: what we are called there; `withdrawn`: labels too that were taken off since. */
+export type AskedOf = { name: string; since: Date; withdrawn: boolean }
 export type RemoteListing = { full_name: string; url: string; default_branch: string | null; private: boolean; archived: boolean }
 
 /**
@@ -120,8 +151,14 @@ export type RemoteForge = {
   deleteComment(repo: ForgeRepository, id: number): Promise<void>
   /** Oldest first. */
   listComments(repo: ForgeRepository, number: number): Promise<RemoteComment[]>
-  /** Of all issues and pull requests, those that were written or changed since then. */
-  listNewComments(repo: ForgeRepository, since: Date): Promise<PlacedComment[]>
+  /** Issues and pull requests that have changed since then, the one that did so longest ago first; not `all`: there are later ones. */
+  listChanged(repo: ForgeRepository, since: Date): Promise<{ subjects: RemoteSubject[]; all: boolean }>
+  getSubject(repo: ForgeRepository, number: number): Promise<RemoteSubject>
+  /**
+   * What was asked of us there since then, in its order: where it says our name itself, or a comment, a review or a remark in one does, and by a
+   * label of that name. Nothing of bots, nothing that was changed after it was said, and nothing of ours.
+   */
+  listAsked(repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<RemoteAsk[]>
   /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. */
   listChecks(repo: ForgeRepository, sha: string): Promise<RemoteCheck[]>
   /** Shows by MARK_NAME, among the checks of a commit, how a run stands. Said again it is there once. */

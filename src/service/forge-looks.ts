@@ -12,7 +12,7 @@ import { given } from './forge.ts'
 import { resumeForChecks } from './late-checks.ts'
 import { changePullRequest } from './pull-requests.ts'
 
-type Look = Exclude<ForgeTask, { kind: 'request' }>
+type Look = Exclude<ForgeTask, { kind: 'request' | 'asked' }>
 type Place = { on: OnForge; repository: RepositoryRow }
 
 /** Looks at what a forge says has happened, and takes over how it is now: so neither order nor doubles matter. Answers what it was. */

@@ -10,6 +10,7 @@ import { forgeContext, registeredRepository } from './forge-context.ts'
 import { noteFailure } from './forge-health.ts'
 import { doLook } from './forge-looks.ts'
 import { doRequest, maySucceedLater } from './forge-request.ts'
+import { type AskedPlace, takeAsked } from './take-asked.ts'
 
 const AT_ONCE = 20
 const LEASE_SECONDS = 120
@@ -17,6 +18,8 @@ const LEASE_SECONDS = 120
 const GIVE_UP_SECONDS = 24 * 3_600
 const FIRST_WAIT_SECONDS = 5
 const LONGEST_WAIT_SECONDS = 900
+/** Whatever was told of is to be seen after so long. */
+const SHOWN_SECONDS = 60
 
 /** Does what forges have told of and is due, each once, whichever process does it. Answers how much there was. */
 export async function doForgeTasks(services: Services, log: Log): Promise<number> {
@@ -59,6 +62,15 @@ async function doTask(services: Services, claimed: ClaimedTask): Promise<void> {
   }
 }
 
+/** What somebody told of, where it was asked. A forge may show it a moment after it told of it. */
+async function findAsked(services: Services, place: AskedPlace, task: ForgeTask & { kind: 'asked' }, age: number) {
+  const told = { by: task.by, at: new Date(Date.now() - age * 1_000) }
+  const subject = await place.on.forge.getSubject(place.on.repository, task.number)
+  const asked = await takeAsked(services, place, subject, told)
+  const shown = asked.some(({ by, at }) => by === task.by && at.getTime() > told.at.getTime() - SHOWN_SECONDS * 1_000)
+  return shown || age > SHOWN_SECONDS ? 'looked at' : { task, seconds: FIRST_WAIT_SECONDS }
+}
+
 /** A text says why it is over; what is to be done next otherwise; undefined: that is written down already. */
 async function attempt(services: Services, forge: ForgeRow, claimed: ClaimedTask, task: ForgeTask | AnswerTask) {
   const ctx = await forgeContext(services, forge, claimed.delivery)
@@ -67,6 +79,7 @@ async function attempt(services: Services, forge: ForgeRow, claimed: ClaimedTask
   const on = repository && (await services.forges.of(repository))
   if (!repository || !on) return 'the repository is not registered'
   if (task.kind === 'answer') return (await doAnswer(ctx, claimed, task, on)) ?? 'answered'
+  if (task.kind === 'asked') return findAsked(services, { forge, on, repository }, task, claimed.age)
   if (task.kind !== 'request') return doLook(ctx, task, { on, repository })
   return (await doRequest(ctx, claimed, task, { on, repository })) ?? undefined
 }

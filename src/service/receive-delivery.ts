@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ForgeKind, ForgeReceipt } from '../contract/forges.ts'
-import type { ForgeTask, ReadEvent } from '../core/forge-event.ts'
+import { type ForgeTask, HEARD_MS, type ReadEvent } from '../core/forge-event.ts'
 import { openForgeSecrets } from '../core/forge-secrets.ts'
 import { isSignedByForge } from '../core/forge-signature.ts'
 import { readGiteaEvent } from '../core/gitea-event.ts'
@@ -66,14 +66,14 @@ export async function receiveDelivery(services: Pick<Services, 'db' | 'sealer'>,
   const [delivery, event] = [first(way.delivery), first(way.event)]
   if (!ID.test(delivery)) throw invalid(['header', way.delivery[0] ?? ''], 'must be the id of a delivery')
   if (!EVENT.test(event)) throw invalid(['header', way.event[0] ?? ''], 'must be the name of an event')
-  const read = way.read(event, told.payload, mentionName(forge))
+  const read = unlessOver(way.read(event, told.payload, mentionName(forge)))
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
     ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },
-    // Its id is not signed: whoever has seen a request could have it done again under another one.
+    // Its id is not signed: whoever has seen it could have it done again under another one.
     once:
       'task' in read
-        ? (read.once ?? (read.task.kind === 'request' ? `body ${createHash('sha256').update(told.bytes).digest('hex')}` : null))
+        ? (read.once ?? (read.task.kind === 'asked' ? `body ${createHash('sha256').update(told.bytes).digest('hex')}` : null))
         : null,
     subject: task && subjectOf(task),
     task: task && JSON.stringify(task),
@@ -81,3 +81,7 @@ export async function receiveDelivery(services: Pick<Services, 'db' | 'sealer'>,
   })
   return { received: true, duplicate: !fresh, queued: fresh && task !== null, reason: 'ignored' in read ? read.ignored : null }
 }
+
+/** What was told is forgotten some day: what comes again after that is too old to be done again. */
+const unlessOver = (read: ReadEvent): ReadEvent =>
+  'task' in read && read.said_at && read.said_at.getTime() < Date.now() - HEARD_MS ? { ignored: 'it was said more than a day ago' } : read

@@ -68,24 +68,37 @@ export async function isHead(db: Db, organization_id: number, repository_id: num
 }
 
 /**
- * Repositories of organizations that are connected to a forge and that nobody has asked there for so many seconds, of all organizations, with
- * when that was last. Who asks has asked from now on.
+ * Repositories of organizations that are connected to a forge and that nobody has asked there for so many seconds, of all organizations. Who
+ * asks has asked from now on.
  */
-export async function takeDueRepositories(
-  db: Db,
-  seconds: number,
-  limit: number,
-): Promise<(RepositoryRow & { seen_before: Date | null })[]> {
-  const { rows } = await db.query<RepositoryRow & { seen_before: Date | null }>({
+export async function takeDueRepositories(db: Db, seconds: number, limit: number): Promise<RepositoryRow[]> {
+  const { rows } = await db.query<RepositoryRow>({
     name: 'take_due_repositories',
-    text: `with due as (select id, forge_seen_at as seen_before from repositories r
+    text: `update repositories set forge_seen_at = now() where id in (
+        select id from repositories r
         where removed_at is null and not archived and coalesce(forge_seen_at, '-infinity') < now() - make_interval(secs => $1)
           and exists (select from forges f where f.organization_id = r.organization_id)
         order by forge_seen_at nulls first limit $2 for update skip locked)
-      update repositories r set forge_seen_at = now() from due where r.id = due.id returning r.*, due.seen_before`,
+      returning *`,
     values: [seconds, limit],
   })
   return rows
+}
+
+/** It was looked through up to then; false: somebody else has come elsewhere since `from`. */
+export async function recordSeenUntil(
+  db: Db,
+  organization_id: number,
+  id: number,
+  { from, until }: { from: Date | null; until: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_seen_until',
+    text: `update repositories set forge_seen_until = $4
+      where organization_id = $1 and id = $2 and forge_seen_until is not distinct from $3::timestamptz`,
+    values: [organization_id, id, from, until],
+  })
+  return rowCount === 1
 }
 
 /**

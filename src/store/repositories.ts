@@ -18,6 +18,10 @@ export type RepositoryRow = {
   sample: boolean
   archived: boolean
   setup_status: string
+  /** Up to what its forge was looked through for requests; null: never. */
+  forge_seen_until: Date | null
+  /** What was asked there before is over. */
+  forge_heard_from: Date
 }
 
 /** One that was removed is not there any more, for everything but the runs that it had. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ForgeReceipt } from '../../src/contract/forges.ts'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import * as payloads from '../forge/github-payloads.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -28,10 +29,8 @@ afterAll(async () => {
 const told = () =>
   rows<{ delivery: string; outcome: string | null }>(app, 'select delivery, outcome from forge_deliveries order by received_at')
 const mention = (change: Record<string, unknown> = {}) => {
-  const payload = structuredClone(
-    recorded.find(({ name }) => name === 'issue_comment')?.examples.find(({ action }) => action === 'created'),
-  )
-  Object.assign(payload.comment, { body: '@agent-bot please', ...change })
+  const payload = payloads.commentBy('ada', '@agent-bot please', { number: 1, id: 98 })
+  Object.assign(payload.comment, change)
   return payload
 }
 
@@ -56,13 +55,24 @@ describe('200', () => {
   })
 
   test('a label that is told again under another id is a duplicate, because nobody signs the id', async () => {
-    const labels = recorded.find(({ name }) => name === 'issues')?.examples.filter(({ action }) => action === 'labeled') ?? []
-    const payload = structuredClone(labels[0])
-    payload.label.name = 'agent-bot'
+    const payload = payloads.labeledBy('ada', 'agent-bot', { number: 1 })
     expect((await deliver(url, 'issues', payload, { delivery: 'label-1' })).body).toMatchObject({ duplicate: false, queued: true })
     expect((await deliver(url, 'issues', payload, { delivery: 'label-2' })).body).toMatchObject({ duplicate: true, queued: false })
     payload.issue.updated_at = '2030-01-01T00:00:00Z'
     expect((await deliver(url, 'issues', payload, { delivery: 'label-3' })).body).toMatchObject({ duplicate: false, queued: true })
+  })
+
+  test('what was said more than a day ago is not done, however well it is signed: it may have been, so long ago that nobody knows', async () => {
+    const at = new Date(Date.now() - 25 * 3_600_000).toISOString()
+    const place = { number: 1, id: 97, at }
+    const told = [
+      await deliver(url, 'issue_comment', payloads.commentBy('ada', '@agent-bot go', place)),
+      await deliver(url, 'pull_request_review', payloads.reviewBy('ada', '@agent-bot go', place)),
+      await deliver(url, 'pull_request_review_comment', payloads.remarkBy('ada', '@agent-bot go', place)),
+      await deliver(url, 'issues', payloads.openedBy('ada', '@agent-bot go', place)),
+    ]
+    for (const { body } of told)
+      expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it was said more than a day ago' })
   })
 
   test('what is about a repository that nobody registered ends with that, and makes no run', async () => {

@@ -108,6 +108,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
       'resealForge',
       'recordRemote',
       'recordRemoteDraft',
+      'recordSeenUntil',
       'insertForgeDelivery',
       'settleForgeTask',
       'recordForgeProblem',

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 import { answerMistakes, findOperation, requestMistakes } from './description.ts'
 import { type Answered, fakeOperations, fakeOwnOperations } from './fake-operations.ts'
 import { FakeState } from './fake-state.ts'
+import { publications, subjectOperations } from './fake-subjects.ts'
 
 /** What goes wrong with a request: before it is done, or after, so that nobody hears that it was. */
 export type Fault =
@@ -17,6 +18,9 @@ export type Fault =
   | { kind: 'redirect'; to: string }
   /** Done, and not answered before `until` is. */
   | { kind: 'hold'; until: Promise<unknown> }
+  /** Something else happens first. */
+  | { kind: 'after'; work: () => unknown }
+  | { kind: 'graphql'; errors: { type?: string; message: string }[] }
 
 export type FakeGitHub = AsyncDisposable & {
   /** Where people and git find it. */
@@ -136,6 +140,8 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     const login = as_app ? (isApp(authorization) ? app.slug : null) : loginOf(authorization)
     const open = name.startsWith('POST /app-manifests/')
     if (login === null && !open) return refuse(401, 'Bad credentials')
+    if (fault?.kind === 'after') fault.work()
+    if (fault?.kind === 'graphql') return send({ status: 200, body: { data: null, errors: fault.errors } })
     const answered = name === 'POST /graphql' ? graphql(text) : rest(found, url, text, login ?? '')
     if (fault?.kind === 'hang_up') return void request.socket.destroy()
     if (fault?.kind === 'hold') await fault.until
@@ -158,9 +164,11 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     return operation ? operation({ params: found.params, query: url.searchParams, body, login }) : `${found.name} is not played here`
   }
 
-  /** The two mutations that the service knows, to the letter. */
+  /** What the service knows, to the letter. */
   function graphql(text: string): Answered | string {
-    const { query, variables } = JSON.parse(text) as { query: string; variables: { id: string } }
+    const { query, variables } = JSON.parse(text) as { query: string; variables: { id?: string; ids?: string[] } }
+    const read = publications(state, query, variables)
+    if (read) return read
     const [, mutation] =
       /^mutation\(\$id: ID!\) \{ (convertPullRequestToDraft|markPullRequestReadyForReview)\(input: \{ pullRequestId: \$id \}\) \{ pullRequest \{ isDraft \} \} \}$/.exec(
         query,
@@ -188,7 +196,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     }),
   )
   const state = new FakeState({ owner: 'acme', repo: 'app', folder: bare, origin: server.url })
-  const operations = { ...fakeOperations(state), ...fakeOwnOperations(state, app, issue) }
+  const operations = { ...fakeOperations(state), ...subjectOperations(state), ...fakeOwnOperations(state, app, issue) }
   return {
     ...{ url: server.url, folder: bare, state, token, app, requests, mistakes },
     play: (name, ...list) => void faults.set(name, [...(faults.get(name) ?? []), ...list]),

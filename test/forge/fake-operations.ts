@@ -12,7 +12,7 @@ const no = (status: number, message: string, errors?: Json[]): Answered => ({
 })
 
 /** One page of a list, with the `Link` that GitHub adds. */
-function page<T>(asked: Asked, url: string, all: T[]): { rows: T[]; link: string | undefined } {
+export function page<T>(asked: Asked, url: string, all: T[]): { rows: T[]; link: string | undefined } {
   const size = Math.min(100, Number(asked.query.get('per_page') ?? 30))
   const n = Number(asked.query.get('page') ?? 1)
   const last = Math.max(1, Math.ceil(all.length / size))
@@ -20,7 +20,7 @@ function page<T>(asked: Asked, url: string, all: T[]): { rows: T[]; link: string
   return { rows: all.slice((n - 1) * size, n * size), link: n < last ? `${to(n + 1, 'next')}, ${to(last, 'last')}` : undefined }
 }
 
-const list = ({ rows, link }: { rows: Json[]; link: string | undefined }, body: Json = rows): Answered => ({
+export const list = ({ rows, link }: { rows: Json[]; link: string | undefined }, body: Json = rows): Answered => ({
   status: 200,
   body,
   ...(link && { link }),
@@ -64,7 +64,18 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
           { resource: 'PullRequest', code: 'custom', message: `No commits between ${body.base} and ${body.head}` },
         ])
       const { title, body: text = '', head, base, draft = false } = body
-      const pull: FakePull = { number: 100 + state.pulls.length, state: 'open', merged_sha: null, title, body: text, head, base, draft }
+      const made = { user: 'agent-bot', created_at: new Date().toISOString() }
+      const pull: FakePull = {
+        number: 100 + state.pulls.length,
+        state: 'open',
+        merged_sha: null,
+        title,
+        body: text,
+        head,
+        base,
+        draft,
+        ...made,
+      }
       state.pulls.push(pull)
       return whole(pull, 201)
     },
@@ -94,7 +105,8 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       const number = Number(asked.params.issue_number)
       const since = asked.query.get('since')
       const found = state.comments.filter(
-        ({ number: of, created_at }) => of === number && (since === null || created_at === undefined || created_at >= since),
+        ({ number: of, created_at, updated_at = created_at }) =>
+          of === number && (since === null || updated_at === undefined || Date.parse(updated_at) >= Date.parse(since)),
       )
       return list(
         page(
@@ -104,13 +116,9 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
         ),
       )
     },
-    'GET /repos/{owner}/{repo}/issues/comments': asked => {
-      const since = asked.query.get('since') ?? ''
-      const found = state.comments.map(comment => state.commentObject(comment)).filter(({ updated_at }) => updated_at >= since)
-      return list(page(asked, `${state.api}/issues/comments`, found))
-    },
     'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': ({ params, body, login }) => {
-      const comment = { id: 5_000 + state.made_comments++, number: Number(params.issue_number), user: login, body: body.body }
+      const created_at = new Date().toISOString()
+      const comment = { id: 5_000 + state.made_comments++, number: Number(params.issue_number), user: login, body: body.body, created_at }
       state.comments.push(comment)
       return { status: 201, body: state.commentObject(comment) }
     },

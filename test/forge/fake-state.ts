@@ -15,7 +15,24 @@ export type FakePull = {
   base: string
   /** Its branch is in another repository. */
   of_fork?: true
+  user?: string
+  created_at?: string
+  edited_at?: string
 }
+export type FakeIssue = { number: number; user: string; title: string; body: string; created_at: string; edited_at?: string }
+export type FakeReview = { id: number; number: number; user: string; body: string; submitted_at: string; edited_at?: string }
+/** Written before its review was sent. */
+export type FakeRemark = {
+  id: number
+  number: number
+  review_id: number
+  user: string
+  body: string
+  created_at: string
+  edited_at?: string
+}
+export type FakeLabeling = { id: number; number: number; user: string; label: string; given: boolean; at: string }
+/** A repository's, on an issue that is made up where there is none of that number. */
 export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string; updated_at?: string }
 export type FakeCheck = {
   sha: string
@@ -45,6 +62,10 @@ export class FakeState {
   readonly origin: string
   pulls: FakePull[] = []
   comments: FakeComment[] = []
+  issues: FakeIssue[] = []
+  reviews: FakeReview[] = []
+  remarks: FakeRemark[] = []
+  labelings: FakeLabeling[] = []
   checks: FakeCheck[] = []
   statuses: FakeStatus[] = []
   /** GitHub has no `owner`. */
@@ -97,7 +118,7 @@ export class FakeState {
     return {
       ...base,
       ...{
-        number: pull.number,
+        ...{ id: 1_000 + pull.number, number: pull.number },
         node_id: `PR_${pull.number}`,
         state: pull.state,
         title: pull.title,
@@ -120,7 +141,7 @@ export class FakeState {
     const base = exampleOf('POST', '/repos/{owner}/{repo}/issues/{issue_number}/comments', 201)
     return {
       ...base,
-      ...{ id, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at },
+      ...{ id, node_id: `IC_${id}`, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at },
       user: { ...base.user, login: user, type: user.endsWith('[bot]') ? 'Bot' : 'User' },
       html_url: `${this.origin}/${this.owner}/${this.repo}/${this.pulls.some(pull => pull.number === number) ? 'pull' : 'issues'}/${number}#issuecomment-${id}`,
       issue_url: `${this.api}/issues/${number}`,

@@ -1,10 +1,11 @@
 import type { GiteaSet } from './fake-gitea.ts'
 import type { FakeComment, FakePull, FakeState, FakeStatus } from './fake-state.ts'
 import { whole } from './gitea-description.ts'
+import { giteaSubjectOperations } from './gitea-subjects.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
 type Json = any
-type Asked = { params: Record<string, string>; query: URLSearchParams; body: Json }
+export type GiteaAsked = { params: Record<string, string>; query: URLSearchParams; body: Json }
 export type GiteaAnswered = { status: number; body?: Json; headers?: Record<string, string> }
 
 const BOT = { id: 7, login: 'agent-bot' }
@@ -13,7 +14,7 @@ const no = (status: number, message: string): GiteaAnswered => ({ status, body: 
 const isDraft = ({ title }: FakePull) => /^\s*(wip:|\[wip\])/i.test(title)
 
 /** What Gitea does, by operation. */
-export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (asked: Asked) => GiteaAnswered> {
+export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (asked: GiteaAsked) => GiteaAnswered> {
   const repository = (full_name = `${state.owner}/${state.repo}`) =>
     whole('Repository', {
       full_name,
@@ -24,7 +25,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
     })
 
   /** Its own numbers where they count: it never gives more than it is set to. */
-  function page<T>({ query }: Asked, path: string, all: T[], body: (row: T) => Json): GiteaAnswered {
+  function page<T>({ query }: GiteaAsked, path: string, all: T[], body: (row: T) => Json): GiteaAnswered {
     const size = Math.min(set.most_per_page, Number(query.get('limit') ?? 30))
     const n = Number(query.get('page') ?? 1)
     const last = Math.max(1, Math.ceil(all.length / size))
@@ -64,7 +65,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       user: whole('User', user === BOT.login ? BOT : { id: user.endsWith('-actions') ? -2 : 99, login: user }),
     })
 
-  const one = ({ params }: Asked, work: (pull: FakePull) => GiteaAnswered): GiteaAnswered => {
+  const one = ({ params }: GiteaAsked, work: (pull: FakePull) => GiteaAnswered): GiteaAnswered => {
     const pull = state.pulls.find(({ number }) => number === Number(params.index))
     return pull ? work(pull) : no(404, "The target couldn't be found.")
   }
@@ -74,6 +75,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
   const pulls = '/repos/{owner}/{repo}/pulls'
 
   return {
+    ...giteaSubjectOperations(state, page),
     'GET /user': () => ({ status: 200, body: whole('User', BOT) }),
     'GET /user/repos': asked => {
       const names = ['acme/app', ...Array.from({ length: 130 }, (_, i) => `acme/other-${i}`)]
@@ -90,7 +92,8 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       if (taken(body.head, body.base)) return exists(body.head, body.base)
       const { title, body: text = '', head, base } = body
       const number = 100 + state.pulls.length
-      const pull: FakePull = { number, state: 'open', draft: false, merged_sha: null, title, body: text, head, base }
+      const made = { user: BOT.login, created_at: new Date().toISOString() }
+      const pull: FakePull = { number, state: 'open', draft: false, merged_sha: null, title, body: text, head, base, ...made }
       state.pulls.push(pull)
       return { status: 201, body: pullObject(pull) }
     },
@@ -126,13 +129,9 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       )
       return { status: 200, body: found.map(commentObject), headers: { 'x-total-count': String(found.length) } }
     },
-    'GET /repos/{owner}/{repo}/issues/comments': asked => {
-      const since = asked.query.get('since') ?? ''
-      const found = state.comments.filter(({ created_at = '9', updated_at = created_at }) => updated_at >= since)
-      return page(asked, '/repos/acme/app/issues/comments', found, commentObject)
-    },
     'POST /repos/{owner}/{repo}/issues/{index}/comments': ({ params, body }) => {
-      const comment = { id: 5_000 + state.made_comments++, number: Number(params.index), user: BOT.login, body: body.body }
+      const created_at = new Date().toISOString()
+      const comment = { id: 5_000 + state.made_comments++, number: Number(params.index), user: BOT.login, body: body.body, created_at }
       state.comments.push(comment)
       return { status: 201, body: commentObject(comment) }
     },

@@ -189,7 +189,6 @@ test('comments are read and written; of the forge itself they are of a bot', asy
     { id: 1, author: 'ada', is_bot: false, author_association: '', url: expect.stringContaining('#issuecomment-1') },
     { id: 2, author: 'gitea-actions', is_bot: true },
   ])
-  expect((await forge.listNewComments(repo, new Date('2026-11-21T00:00:00Z'))).map(({ id, number }) => [id, number])).toEqual([[2, 7]])
   const { id } = await forge.createComment(repo, 7, 'done')
   await forge.updateComment(repo, id, 'really done')
   expect((await forge.listComments(repo, 7)).at(-1)).toMatchObject({ id, author: 'agent-bot', body: 'really done' })

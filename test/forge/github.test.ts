@@ -172,9 +172,6 @@ test('lists are read to their end, page by page, and no further than was asked',
   const forge = byToken()
   for (let i = 0; i < 230; i++) github.state.comments.push({ id: i, number: 7, user: 'ada', body: `${i}` })
   expect((await forge.listComments(repo, 7)).map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i))
-  const new_ones = await forge.listNewComments(repo, new Date(0))
-  expect(new_ones.map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i))
-  expect(new_ones[0]).toMatchObject({ number: 7, is_pull_request: false })
   expect(github.count('GET /repos/{owner}/{repo}/issues/{issue_number}/comments')).toBe(3)
   expect(await forge.createComment(repo, 7, 'done')).toMatchObject({ author: 'agent-bot', body: 'done' })
   for (const each of [forge, byApp()]) {

@@ -1,13 +1,10 @@
-import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
+import * as payloads from '../forge/github-payloads.ts'
 import { rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { type CodingApp, calls, gitIn, shell, startCodingApp } from './coding-app.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: recorded payloads of many shapes
-const recorded = examples as unknown as { name: string; examples: any[] }[]
 
 let app: CodingApp
 let github: FakeGitHub
@@ -39,22 +36,8 @@ beforeEach(() => {
 
 let comment_id = 9_000
 /** A comment on issue or pull request `number`, as GitHub tells of it. */
-function commentBy(login: string, body: string, of = number, pull = false) {
-  const payload = structuredClone(
-    recorded.find(({ name }) => name === 'issue_comment')?.examples.find(({ action }) => action === 'created'),
-  )
-  Object.assign(payload.repository, { name: 'app', full_name: 'acme/app' })
-  payload.repository.owner.login = 'acme'
-  Object.assign(payload.issue, { number: of, title: 'It is broken', ...(pull && { pull_request: { url: 'x' } }) })
-  Object.assign(payload.comment, {
-    id: comment_id++,
-    body,
-    author_association: 'MEMBER',
-    html_url: `${github.url}/acme/app/issues/${of}#c`,
-  })
-  Object.assign(payload.comment.user, { login, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
-  return payload
-}
+const commentBy = (login: string, body: string, of = number, pull = false) =>
+  payloads.commentBy(login, body, { number: of, id: comment_id++, pull })
 
 const outcomeOf = async (delivery: string) =>
   (
@@ -248,7 +231,8 @@ test('a mention that nobody told of is found by looking, once; credentials that 
   const passed_on = () => rows(app, `select 1 from log_entries where run_id = $1 and message_type = 'USER_GITHUB_ISSUE_COMMENT'`, [id])
   await expect.poll(async () => (await passed_on()).length, { timeout: 40_000 }).toBe(1)
   await awaitEnd(app, id)
-  const begun = () => rows<{ id: number }>(app, `select id from runs where title = 'Issue #9001'`)
+  const begun = () =>
+    rows<{ id: number }>(app, `select id from runs where title = 'It is broken' and source_type = 'GITHUB' and id > ${id}`)
   await expect.poll(async () => (await begun()).length, { timeout: 40_000 }).toBe(1)
   await awaitEnd(app, (await begun())[0]?.id ?? 0)
 
@@ -272,13 +256,7 @@ test('what happened to a pull request there is so here, told in whatever order; 
   const pull = github.state.pulls.find(one => one.number === pr)
   if (!pull) throw new Error('no pull request')
   const stateHere = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${id}`)).body.items[0]
-  const tell = async (action: string) => {
-    const payload = structuredClone(recorded.find(({ name }) => name === 'pull_request')?.examples.find(one => one.action === 'closed'))
-    Object.assign(payload.repository, { name: 'app', full_name: 'acme/app' })
-    payload.repository.owner.login = 'acme'
-    payload.pull_request.number = pr
-    await deliver(url, 'pull_request', { ...payload, action })
-  }
+  const tell = (action: string) => deliver(url, 'pull_request', payloads.pullRequest(action, pr))
   pull.draft = true
   await tell('converted_to_draft')
   await expect.poll(async () => (await stateHere()).state, { timeout: 10_000 }).toBe('draft')

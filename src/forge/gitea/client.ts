@@ -11,7 +11,7 @@ type Answered = { headers: Headers; data: unknown }
 /** As many as a server gives at once unless it is told otherwise; it may give fewer. */
 const PER_PAGE = 50
 /** Nobody has so many that matter to a run. */
-const MOST_PAGES = 50
+export const MOST_PAGES = 50
 
 /** Requests to one Gitea or Forgejo as one account. Of what it answers nothing is believed that is not of the wanted shape. */
 export class GiteaClient {

@@ -1,10 +1,12 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
-import { ForgeError, type PlacedComment, type RemoteComment, type RemoteForge, type RemotePullRequest, type RemoteState } from '../port.ts'
+import { ForgeError, type RemoteComment, type RemoteForge, type RemotePullRequest, type RemoteState } from '../port.ts'
 import { cut } from '../texts.ts'
+import { listAsked } from './asked.ts'
 import { checksOf, markStatus } from './checks.ts'
 import { GiteaClient, type GiteaSettings } from './client.ts'
 import { isMarked, markedTitle, plainTitle } from './draft-title.ts'
 import { Account, Comment, Permission, PullRequest, Repository, Status } from './shapes.ts'
+import { getSubject, listChanged } from './subjects.ts'
 
 const TITLE_CHARS = 250
 const BODY_CHARS = 65_536
@@ -151,19 +153,9 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
       return (await client.get(Comment.array(), `${at(repo)}/issues/${number}/comments`)).map(remoteComment)
     },
 
-    async listNewComments(repo, since) {
-      const found: PlacedComment[] = []
-      for await (const page of client.pages(Comment, `${at(repo)}/issues/comments`, { since: since.toISOString() }))
-        for (const comment of page) {
-          const about = comment.pull_request_url || comment.issue_url || ''
-          found.push({
-            ...remoteComment(comment),
-            number: Number(about.split('/').at(-1)),
-            is_pull_request: Boolean(comment.pull_request_url),
-          })
-        }
-      return found
-    },
+    listChanged: (repo, since) => listChanged(client, at(repo), since),
+    getSubject: (repo, number) => getSubject(client, at(repo), number),
+    listAsked: (repo, subject, of) => listAsked(client, at(repo), subject, of),
 
     async listChecks(repo, sha) {
       const statuses = await listStatuses(repo, sha)

@@ -24,6 +24,40 @@ export const Comment = z.object({
 })
 export type Comment = z.output<typeof Comment>
 
+export const Issue = z.object({
+  ...{ id: z.int(), number: z.int(), html_url: word, title: z.string(), body: word, user: Person.nullish(), comments: z.int().nullish() },
+  ...{ labels: z.array(z.object({ name: z.string() })).nullish(), pull_request: z.object({}).nullish() },
+  ...{ created_at: z.coerce.date(), updated_at: z.coerce.date() },
+})
+export type Issue = z.output<typeof Issue>
+
+/** The number of a pull request as such is not the one that it has as an issue. */
+export const Numbered = z.object({ id: z.int() })
+
+/** What happened to an issue or pull request: of a label that was given `body` is `1`. Nothing is null, and not an empty list. */
+export const Timeline = z
+  .array(
+    z.object({
+      ...{ id: z.int(), type: word, html_url: word, user: Person.nullish(), body: word, review_id: z.int().nullish() },
+      ...{ label: z.object({ name: z.string() }).nullish(), created_at: z.coerce.date(), updated_at: z.coerce.date() },
+    }),
+  )
+  .nullable()
+  .transform(rows => rows ?? [])
+export type Happened = z.output<typeof Timeline>[number]
+
+export const Review = z.object({ id: z.int(), state: word, comments_count: z.int().nullish() })
+
+export const Remarks = z
+  .array(
+    z.object({
+      ...{ id: z.int(), html_url: word, user: Person.nullish(), body: word },
+      ...{ created_at: z.coerce.date(), updated_at: z.coerce.date() },
+    }),
+  )
+  .nullable()
+  .transform(rows => rows ?? [])
+
 export const Status = z.object({
   ...{ id: z.int(), context: word, status: z.string(), target_url: word, description: word, created_at: date, updated_at: date },
   creator: Person.nullish(),

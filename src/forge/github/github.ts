@@ -1,11 +1,13 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
 import { ForgeError, type RemoteComment, type RemoteForge } from '../port.ts'
 import { cut } from '../texts.ts'
+import { listAsked } from './asked.ts'
 import { listChecks } from './checks.ts'
 import { GitHubClient, type GitHubSettings } from './client.ts'
 import { markCommit } from './marks.ts'
 import { allPages } from './pages.ts'
 import { remotePullRequest } from './pull-request.ts'
+import { getSubject, listChanged } from './subjects.ts'
 
 const TITLE_CHARS = 256
 const BODY_CHARS = 65_536
@@ -145,16 +147,9 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
       return rows.map(remoteComment)
     },
 
-    async listNewComments(repo, since) {
-      const newer = { since: since.toISOString(), sort: 'updated', direction: 'asc' } as const
-      const rows = await allPages(page =>
-        client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/comments', { ...at(repo), ...newer, ...page })),
-      )
-      return rows.map(row => ({
-        ...remoteComment(row),
-        ...{ number: Number(row.issue_url.split('/').at(-1)), is_pull_request: row.html_url.includes('/pull/') },
-      }))
-    },
+    listChanged: (repo, since) => listChanged(client, repo, since),
+    getSubject: (repo, number) => getSubject(client, repo, number),
+    listAsked: (repo, subject, of) => listAsked(client, repo, subject, of),
 
     listChecks: (repo, sha) => listChecks(client, repo, sha),
     markCommit: (repo, sha, mark) => markCommit(client, repo, sha, mark),

@@ -30,7 +30,14 @@ import {
   pullRequestsOfBranches,
   savePullRequest,
 } from '../../../src/store/pull-requests.ts'
-import { findRemote, isHead, mirrorRemote, recordRemote, recordRemoteDraft } from '../../../src/store/remote-pull-requests.ts'
+import {
+  findRemote,
+  isHead,
+  mirrorRemote,
+  recordRemote,
+  recordRemoteDraft,
+  recordSeenUntil,
+} from '../../../src/store/remote-pull-requests.ts'
 import { insertRunMark } from '../../../src/store/run-marks.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { change, comment, counts, pull_request, told } from './samples.ts'
@@ -61,6 +68,7 @@ export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reach
   findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
+  recordSeenUntil: (db, org) => recordSeenUntil(db, org, mine.repo, { from: null, until: new Date(0) }),
   recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
   mirrorRemote: (db, org) => mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
   getChange: (db, org) => getChange(db, org, mine.run),

@@ -1,0 +1,35 @@
+import type { RemoteSubject } from '../port.ts'
+import { type GiteaClient, MOST_PAGES } from './client.ts'
+import { Issue } from './shapes.ts'
+
+const remoteSubject = (row: Issue): RemoteSubject => ({
+  ...{ number: row.number, is_pull_request: row.pull_request != null, url: row.html_url, title: row.title, body: row.body },
+  ...{ author: row.user?.login ?? '', is_bot: (row.user?.id ?? 0) < 1, author_association: '', comments: row.comments ?? 0 },
+  ...{ created_at: row.created_at, changed_at: row.updated_at, labels: (row.labels ?? []).map(({ name }) => name) },
+})
+
+/**
+ * It lists them by when they were made, so all are read before the first is known. Where they are more than that, those of the first half of
+ * the time are, and so on.
+ */
+export async function listChanged(
+  client: GiteaClient,
+  at: string,
+  since: Date,
+  before: Date | null = null,
+): Promise<{ subjects: RemoteSubject[]; all: boolean }> {
+  const subjects: RemoteSubject[] = []
+  let pages = 0
+  const query = { state: 'all', since: since.toISOString(), ...(before && { before: before.toISOString() }) }
+  for await (const page of client.pages(Issue, `${at}/issues`, query)) {
+    subjects.push(...page.map(remoteSubject))
+    pages++
+  }
+  const half = new Date((since.getTime() + (before ?? new Date()).getTime()) / 2)
+  if (pages === MOST_PAGES && half.getTime() - since.getTime() > 1_000)
+    return { ...(await listChanged(client, at, since, half)), all: false }
+  return { subjects: subjects.sort((a, b) => a.changed_at.getTime() - b.changed_at.getTime()), all: before === null }
+}
+
+export const getSubject = async (client: GiteaClient, at: string, number: number): Promise<RemoteSubject> =>
+  remoteSubject(await client.get(Issue, `${at}/issues/${number}`))

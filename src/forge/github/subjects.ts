@@ -1,0 +1,53 @@
+import type { ForgeRepository } from '../../core/forge-address.ts'
+import type { RemoteSubject } from '../port.ts'
+import type { GitHubClient } from './client.ts'
+import { hasNext, PER_PAGE } from './pages.ts'
+
+/** What GitHub says of an issue, which a pull request is too. */
+type Described = {
+  number: number
+  html_url: string
+  title: string
+  body?: string | null | undefined
+  user: { login: string; type: string } | null
+  author_association?: string | undefined
+  performed_via_github_app?: object | null | undefined
+  pull_request?: object | undefined
+  labels: (string | { name?: string | undefined })[]
+  comments: number
+  created_at: string
+  updated_at: string
+}
+
+const remoteSubject = (row: Described): RemoteSubject => ({
+  ...{ number: row.number, is_pull_request: row.pull_request != null, url: row.html_url, title: row.title, body: row.body ?? '' },
+  ...{ author: row.user?.login ?? '', is_bot: row.user?.type !== 'User' || row.performed_via_github_app != null },
+  ...{ author_association: row.author_association ?? '', comments: row.comments },
+  ...{ created_at: new Date(row.created_at), changed_at: new Date(row.updated_at) },
+  labels: row.labels.map(label => (typeof label === 'string' ? label : (label.name ?? ''))),
+})
+
+/**
+ * One page, and as many more as are of the same second as `since`. What changes meanwhile goes to the end of the list, so that a page that is
+ * asked for by its number would leave something out; who goes on asks from the last one on instead.
+ */
+export async function listChanged(client: GitHubClient, { owner, name }: ForgeRepository, since: Date) {
+  const subjects: RemoteSubject[] = []
+  const from = { owner, repo: name, state: 'all', sort: 'updated', direction: 'asc', since: since.toISOString() } as const
+  for (let page = 1; ; page++) {
+    const { data, headers } = await client.on({ owner, name }, octokit =>
+      octokit.request('GET /repos/{owner}/{repo}/issues', { ...from, per_page: PER_PAGE, page }),
+    )
+    subjects.push(...data.map(remoteSubject))
+    const all = !hasNext(headers)
+    const last = subjects.at(-1)
+    if (all || last === undefined || last.changed_at > since) return { subjects, all }
+  }
+}
+
+export async function getSubject(client: GitHubClient, { owner, name }: ForgeRepository, number: number): Promise<RemoteSubject> {
+  const { data } = await client.on({ owner, name }, octokit =>
+    octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { owner, repo: name, issue_number: number }),
+  )
+  return remoteSubject(data)
+}

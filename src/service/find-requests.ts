@@ -1,0 +1,66 @@
+import { firstChanged } from '../core/forge-asks.ts'
+import { HEARD_MS } from '../core/forge-event.ts'
+import type { OnForge } from '../forge/forges.ts'
+import { ForgeError } from '../forge/port.ts'
+import { findForge } from '../store/forges.ts'
+import { recordSeenUntil, takeDueRepositories } from '../store/remote-pull-requests.ts'
+import type { RepositoryRow } from '../store/repositories.ts'
+import type { Services } from './context.ts'
+import { noteFailure } from './forge-health.ts'
+import { takeAsked } from './take-asked.ts'
+
+/** Of each repository it is asked so often what has changed. */
+const LOOK_SECONDS = 300
+const AT_ONCE = 10
+/** So many issues and pull requests are looked into at a time; the next look goes on from there. */
+const MOST = 50
+/** What changed in the last minutes before a look is looked into once more by the next: clocks differ, and a forge may say it late. */
+const OVERLAP_MS = 300_000
+
+type Say = (message: string, fields: Record<string, unknown>) => void
+
+/** Looks for what people asked for in repositories on forges, in case nobody told us. */
+export async function findRequests(services: Services, log: Say): Promise<void> {
+  for (const repository of await takeDueRepositories(services.db, LOOK_SECONDS, AT_ONCE)) {
+    const failed = (error: ForgeError) =>
+      log('what people ask for on a forge could not be looked at', { code: error.code, error: error.message })
+    let on: OnForge | null = null
+    try {
+      on = await services.forges.of(repository)
+      if (on) await lookThrough(services, repository, on, failed)
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error
+      if (on) await noteFailure(services, { organization_id: repository.organization_id, id: on.connection_id }, error)
+      failed(error)
+    }
+  }
+}
+
+/** From where the last look came to, which is as far as everything was written down: whatever ends a look, the next finds the rest. */
+async function lookThrough(services: Services, repository: RepositoryRow, on: OnForge, failed: (error: ForgeError) => void): Promise<void> {
+  const { db } = services
+  const { organization_id, id, forge_seen_until: from } = repository
+  const forge = await findForge(db, on.connection_id)
+  if (!forge) return
+  const begun = Date.now()
+  const since = new Date(Math.max(begun - HEARD_MS, from?.getTime() ?? 0))
+  let until = since
+  try {
+    const { subjects, all } = await on.forge.listChanged(on.repository, since)
+    const some = firstChanged(subjects, since, MOST)
+    for (const subject of some) {
+      await takeAsked(services, { forge, on, repository }, subject).catch(error => {
+        if (!isGone(error)) throw error
+        failed(error)
+      })
+      until = subject.changed_at
+    }
+    if (all && some.length === subjects.length) until = new Date(begun - OVERLAP_MS)
+  } finally {
+    await recordSeenUntil(db, organization_id, id, { from, until })
+  }
+}
+
+/** It is not there any more, or nobody will ever be able to read it: nothing comes after it otherwise. */
+const isGone = (error: unknown): error is ForgeError =>
+  error instanceof ForgeError && ['not_found', 'answer', 'refused', 'conflict'].includes(error.code)

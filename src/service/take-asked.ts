@@ -1,0 +1,52 @@
+import { type ForgeRequest, HEARD_MS } from '../core/forge-event.ts'
+import { long, short, text } from '../core/forge-payload.ts'
+import type { OnForge } from '../forge/forges.ts'
+import type { RemoteAsk, RemoteSubject } from '../forge/port.ts'
+import { insertForgeDelivery } from '../store/forge-deliveries.ts'
+import type { ForgeRow } from '../store/forges.ts'
+import type { RepositoryRow } from '../store/repositories.ts'
+import type { Services } from './context.ts'
+import { mentionName, subjectOf } from './receive-delivery.ts'
+
+export type AskedPlace = { forge: ForgeRow; on: OnForge; repository: RepositoryRow }
+/** Somebody told us that a label was given, or a review: when. */
+type ToldOf = { by: 'label' | 'review'; at: Date }
+
+/** By how much the clock of a forge may be before ours. */
+const CLOCKS_MS = 5_000
+
+/**
+ * Writes down what was asked of us on an issue or pull request, each once, whoever finds it. A label that was taken off is none, unless we were
+ * told of it: then it is the last that had been given by then. Answers what there is.
+ */
+export async function takeAsked(
+  { db }: Pick<Services, 'db'>,
+  { forge, on, repository }: AskedPlace,
+  subject: RemoteSubject,
+  told: ToldOf | null = null,
+): Promise<RemoteAsk[]> {
+  const since = new Date(Math.max(Date.now() - HEARD_MS, repository.forge_heard_from.getTime()))
+  const of_label = told?.by === 'label' ? told.at.getTime() + CLOCKS_MS : null
+  const asked = await on.forge.listAsked(on.repository, subject, { name: mentionName(forge), since, withdrawn: of_label !== null })
+  const told_of = asked.findLast(({ by, at }) => by === 'label' && of_label !== null && at.getTime() <= of_label)
+  for (const ask of asked) {
+    if (ask.withdrawn && ask !== told_of) continue
+    const task = requestOf(on.repository, subject, ask)
+    const once = `${ask.event}:${ask.id}`
+    await insertForgeDelivery(db, {
+      // No delivery has a colon in its id.
+      ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery: `look:${once}`, event: ask.event },
+      ...{ once, subject: subjectOf(task), task: JSON.stringify(task), outcome: null },
+    })
+  }
+  return asked
+}
+
+function requestOf(repository: ForgeRequest['repository'], subject: RemoteSubject, ask: RemoteAsk): ForgeRequest {
+  const { by, author, author_association, id } = ask
+  return {
+    ...{ kind: 'request', by, repository, number: subject.number, is_pull_request: subject.is_pull_request, title: short(subject.title) },
+    ...{ body: long(ask.body), author: text(author), author_association: text(author_association), url: text(ask.url) },
+    comment_id: by === 'comment' || by === 'review' ? id : null,
+  }
+}

@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { outgoingFetch } from '../../src/egress/fetch.ts'
+import { createResolver } from '../../src/egress/resolve.ts'
+import { giteaForge } from '../../src/forge/gitea/gitea.ts'
+import type { RemoteForge } from '../../src/forge/port.ts'
+import { type FakeGitea, startFakeGitea } from './fake-gitea.ts'
+
+let gitea: FakeGitea
+let forge: RemoteForge
+beforeEach(async () => {
+  gitea = await startFakeGitea()
+  const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
+  forge = giteaForge({ url: gitea.url, token: gitea.token, fetch, user_agent: 'agentrun/test' })
+})
+afterEach(async () => {
+  expect(gitea.mistakes).toEqual([])
+  await gitea[Symbol.asyncDispose]()
+})
+
+const repo = { owner: 'acme', name: 'app' }
+const LIST = 'GET /repos/{owner}/{repo}/issues'
+const at = (minute: number, second = 0) => `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
+const open = (number: number, minute: number, more: { body?: string; edited_at?: string; second?: number } = {}) => {
+  const { second, ...said } = more
+  gitea.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body: 'It breaks.', created_at: at(minute, second), ...said })
+}
+const asked = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
+  const found = await forge.listAsked(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
+  return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
+}
+const pull = (number: number, body: string) =>
+  gitea.state.pulls.push({
+    ...{ number, state: 'open', draft: false, merged_sha: null, title: 'One', body, head: 'main', base: 'main' },
+    ...{ user: 'ada', created_at: at(0) },
+  })
+
+test.each(['link', 'total', 'neither'] as const)(
+  'what has changed comes by when it did, whatever order and pages it is listed in (counted by %s)',
+  async counts_by => {
+    Object.assign(gitea.set, { counts_by, most_per_page: 20 })
+    for (let i = 0; i < 70; i++) open(i + 1, Math.floor(i / 60), { second: i % 60 })
+    gitea.state.comments.push({ id: 1, number: 3, user: 'ada', body: 'x', created_at: at(5) })
+    const { subjects, all } = await forge.listChanged(repo, new Date(at(0, 10)))
+    expect([subjects.map(({ number }) => number), all]).toEqual([[...Array.from({ length: 60 }, (_, i) => i + 11), 3], true])
+    expect(subjects.at(-1)).toMatchObject({ number: 3, title: 'Issue 3', is_pull_request: false, author: 'ada', comments: 1 })
+    gitea.requests.length = 0
+    expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], all: true })
+    expect(gitea.requests).toHaveLength(1)
+  },
+)
+
+test('more than are read at once are those that changed first', async () => {
+  gitea.set.most_per_page = 1
+  const now = Date.now()
+  for (let i = 0; i < 60; i++) {
+    const created_at = new Date(now - (60 - i) * 60_000).toISOString()
+    gitea.state.issues.push({ number: i + 1, user: 'ada', title: 'x', body: 'x', created_at })
+  }
+  const { subjects, all } = await forge.listChanged(repo, new Date(now - 61 * 60_000))
+  expect(all).toBe(false)
+  const numbers = subjects.map(({ number }) => number)
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => i + 1))
+  expect(numbers.length).toBeGreaterThan(20)
+  expect(gitea.count(LIST)).toBeLessThan(100)
+})
+
+test('an issue asks by what it says itself, in a comment and by a label, each known by what its delivery is known by', async () => {
+  open(7, 1, { body: '@agent please' })
+  const comment = (id: number, user: string, body: string, updated_at = at(2)) =>
+    gitea.state.comments.push({ id, number: 7, user, body, created_at: at(2), updated_at })
+  comment(1, 'ada', '@Agent and this')
+  comment(2, 'ada', 'nobody is meant')
+  comment(3, 'gitea-actions', '@agent go')
+  comment(4, 'ada', '@agent <!-- agentrun: x -->')
+  comment(5, 'ada', '@agent, edited', at(3))
+  gitea.state.labelings.push({ id: 9, number: 7, user: 'ben', label: 'AGENT', given: true, at: at(3) })
+  expect(await asked(7)).toEqual([
+    {
+      ...{ by: 'opening', event: 'issues', id: 907, once: 'issues:907', author: 'ada', body: '@agent please', withdrawn: false },
+      ...{ at: new Date(at(1)), url: `${gitea.url}/acme/app/issues/7`, author_association: '' },
+    },
+    expect.objectContaining({ by: 'comment', once: 'issue_comment:1', author: 'ada', body: '@Agent and this' }),
+    expect.objectContaining({ by: 'label', once: 'labeled:9', author: 'ben', body: '@agent please', at: new Date(at(3)) }),
+  ])
+  expect(await asked(7, { since: at(4) })).toEqual([])
+})
+
+test('a pull request asks in a review and in a remark, which counts from when its review was sent', async () => {
+  pull(8, 'For you, @agent')
+  gitea.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
+  gitea.state.reviews.push({ id: 6, number: 8, user: 'ada', body: '@agent, edited', submitted_at: at(4), edited_at: at(5) })
+  const remark = (id: number, created_at: string, edited_at?: string) =>
+    gitea.state.remarks.push({ id, number: 8, review_id: 5, user: 'ada', body: '@agent why?', created_at, ...(edited_at && { edited_at }) })
+  remark(6, '2026-11-19T10:00:00Z')
+  remark(7, at(1), at(2))
+  remark(8, at(1), at(6))
+  expect(await asked(8)).toMatchObject([
+    { by: 'opening', once: 'pull_request:1008', at: new Date(at(0)) },
+    { by: 'review', once: 'pull_request_review:5', body: '@agent: not yet', at: new Date(at(4)) },
+    { by: 'comment', once: 'pull_request_review_comment:6', at: new Date(at(4)) },
+    { by: 'comment', once: 'pull_request_review_comment:7' },
+  ])
+})
+
+test('what an issue says itself asks as long as all that happened to it is known', async () => {
+  open(7, 1, { body: '@agent please' })
+  gitea.state.labelings.push({ id: 9, number: 7, user: 'ada', label: 'bug', given: true, at: at(3) })
+  expect(await asked(7)).toMatchObject([{ once: 'issues:907' }])
+  open(8, 1, { body: '@agent please', edited_at: at(2) })
+  expect(await asked(8)).toEqual([])
+})
+
+test('a label that was taken off asks only of those who were told of it, and each giving of it is another', async () => {
+  open(7, 1)
+  const label = (id: number, given: boolean, minute: number, user = 'ada') =>
+    gitea.state.labelings.push({ id, number: 7, user, label: 'agent', given, at: at(minute) })
+  label(1, true, 2)
+  label(2, false, 3)
+  expect(await asked(7)).toEqual([])
+  expect(await asked(7, { withdrawn: true })).toMatchObject([{ once: 'labeled:1', withdrawn: true }])
+  label(3, true, 4)
+  expect(await asked(7)).toMatchObject([{ once: 'labeled:3', withdrawn: false }])
+  label(4, false, 5)
+  label(5, true, 6, 'gitea-actions')
+  expect((await asked(7, { withdrawn: true })).map(({ once, withdrawn }) => [once, withdrawn])).toEqual([
+    ['labeled:1', true],
+    ['labeled:3', true],
+  ])
+})
+
+test('an answer that nobody can read, and a failure midway, are told apart', async () => {
+  open(7, 1)
+  const TIMELINE = 'GET /repos/{owner}/{repo}/issues/{index}/timeline'
+  gitea.play(TIMELINE, { kind: 'page', status: 200 }, { kind: 'status', status: 502 }, { kind: 'hang_up', when: 'before' })
+  const codes = []
+  for (let i = 0; i < 3; i++) codes.push(await asked(7).catch(error => error.code))
+  expect(codes).toEqual(['answer', 'server_error', 'unreachable'])
+})

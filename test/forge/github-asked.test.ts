@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { outgoingFetch } from '../../src/egress/fetch.ts'
+import { createResolver } from '../../src/egress/resolve.ts'
+import { githubForge } from '../../src/forge/github/github.ts'
+import type { RemoteForge } from '../../src/forge/port.ts'
+import { type FakeGitHub, startFakeGitHub } from './fake-github.ts'
+
+let github: FakeGitHub
+let forge: RemoteForge
+beforeEach(async () => {
+  github = await startFakeGitHub()
+  const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
+  forge = githubForge({ origin: github.url, fetch, user_agent: 'agentrun/test', credentials: { token: github.token } })
+})
+afterEach(async () => {
+  expect(github.mistakes).toEqual([])
+  await github[Symbol.asyncDispose]()
+})
+
+const repo = { owner: 'acme', name: 'app' }
+const at = (minute: number, second = 0) => `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
+const EVENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events'
+const pull = (number: number) => ({
+  ...({ number, state: 'open', draft: false, merged_sha: null, title: 'One', body: 'words', head: 'main', base: 'main' } as const),
+  ...{ user: 'ada', created_at: at(0) },
+})
+const open = (number: number, minute: number, second?: number, body = 'It breaks.') =>
+  github.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body, created_at: at(minute, second) })
+const asked = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
+  const found = await forge.listAsked(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
+  return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
+}
+const onces = async (number: number, options = {}) => (await asked(number, options)).map(({ once }) => once)
+
+test('what has changed comes by when it did, and is gone on with from the last one on; quiet repositories cost one request', async () => {
+  for (let i = 0; i < 130; i++) open(i + 1, Math.floor(i / 60), i % 60)
+  github.state.comments.push({ id: 1, number: 3, user: 'ada', body: 'x', created_at: at(5) })
+  const first = await forge.listChanged(repo, new Date(at(0)))
+  expect([first.subjects.length, first.all]).toEqual([100, false])
+  const second = await forge.listChanged(repo, first.subjects.at(-1)?.changed_at ?? new Date())
+  expect([...first.subjects, ...second.subjects].map(({ number }) => number)).toEqual([
+    ...[1, 2, ...Array.from({ length: 98 }, (_, i) => i + 4)],
+    ...[101, ...Array.from({ length: 29 }, (_, i) => i + 102), 3],
+  ])
+  expect(second).toMatchObject({ all: true, subjects: { length: 31 } })
+  expect(second.subjects.at(-1)).toMatchObject({ number: 3, title: 'Issue 3', is_pull_request: false, author: 'ada', comments: 1 })
+  github.requests.length = 0
+  expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], all: true })
+  expect(github.requests).toHaveLength(1)
+})
+
+test('more than a page that changed in one second are read to a later one, so that who goes on gets on', async () => {
+  for (let i = 0; i < 210; i++) open(i + 1, 0)
+  open(300, 1)
+  const { subjects, all } = await forge.listChanged(repo, new Date(at(0)))
+  expect([subjects.length, all, subjects.at(-1)?.number]).toEqual([211, true, 300])
+})
+
+test('an issue asks by what it says itself, in a comment and by a label, each known by what its delivery is known by', async () => {
+  open(7, 1, 0, '@agent please')
+  github.state.comments.push(
+    { id: 1, number: 7, user: 'ada', body: '@Agent and this', created_at: at(2) },
+    { id: 2, number: 7, user: 'ada', body: 'nobody is meant', created_at: at(2) },
+    { id: 3, number: 7, user: 'ci[bot]', body: '@agent go', created_at: at(2) },
+    { id: 4, number: 7, user: 'ada', body: '@agent <!-- agentrun: x -->', created_at: at(2) },
+  )
+  github.state.labelings.push({ id: 9, number: 7, user: 'ben', label: 'AGENT', given: true, at: at(3) })
+  expect(await asked(7)).toEqual([
+    {
+      ...{ by: 'opening', event: 'issues', id: 907, once: 'issues:907', author: 'ada', body: '@agent please', withdrawn: false },
+      ...{ at: new Date(at(1)), url: `${github.url}/acme/app/issues/7`, author_association: expect.any(String) },
+    },
+    expect.objectContaining({ by: 'comment', once: 'issue_comment:1', author: 'ada', url: expect.stringContaining('#issuecomment-1') }),
+    expect.objectContaining({ by: 'label', once: 'labeled:9', author: 'ben', body: '@agent please', at: new Date(at(3)) }),
+  ])
+  expect(await onces(7, { since: at(2, 30) })).toEqual(['labeled:9'])
+})
+
+test('a pull request asks in a review and in a remark, which counts from when its review was sent', async () => {
+  github.state.pulls.push({ ...pull(8), body: 'For you, @agent' })
+  github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
+  github.state.remarks.push({ id: 6, number: 8, review_id: 5, user: 'ada', body: '@agent why?', created_at: '2026-11-19T10:00:00Z' })
+  expect(await asked(8)).toMatchObject([
+    { by: 'opening', once: 'pull_request:1008', at: new Date(at(0)) },
+    { by: 'review', once: 'pull_request_review:5', body: '@agent: not yet', at: new Date(at(4)) },
+    { by: 'comment', once: 'pull_request_review_comment:6', body: '@agent why?', at: new Date(at(4)) },
+  ])
+})
+
+test('nothing that was edited after it was said, and nothing that is gone', async () => {
+  github.state.pulls.push({ ...pull(8), body: '@agent', edited_at: at(1) })
+  github.state.comments.push({ id: 1, number: 8, user: 'ada', body: '@agent', created_at: at(2), updated_at: at(3) })
+  github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent', submitted_at: at(4), edited_at: at(5) })
+  github.state.remarks.push(
+    { id: 6, number: 8, review_id: 5, user: 'ada', body: '@agent', created_at: at(1), edited_at: at(6) },
+    { id: 7, number: 8, review_id: 5, user: 'ada', body: '@agent', created_at: at(1), edited_at: at(2) },
+  )
+  expect(await onces(8)).toEqual(['pull_request_review_comment:7'])
+  github.play('POST /graphql', { kind: 'after', work: () => github.state.comments.splice(0) })
+  github.state.comments.splice(0, 1, { id: 2, number: 8, user: 'ada', body: '@agent', created_at: at(2) })
+  expect(await onces(8)).toEqual(['pull_request_review_comment:7'])
+})
+
+test('a label that was taken off asks only of those who were told of it, and each giving of it is another', async () => {
+  open(7, 1)
+  const label = (id: number, given: boolean, minute: number, user = 'ada', name = 'agent') =>
+    github.state.labelings.push({ id, number: 7, user, label: name, given, at: at(minute) })
+  label(1, true, 2)
+  label(2, false, 3)
+  expect(await asked(7)).toEqual([])
+  expect(github.count(EVENTS)).toBe(0)
+  expect(await asked(7, { withdrawn: true })).toMatchObject([{ once: 'labeled:1', withdrawn: true }])
+  label(3, true, 4)
+  label(4, true, 5, 'ada', 'bug')
+  expect(await asked(7)).toMatchObject([{ once: 'labeled:3', withdrawn: false }])
+  label(5, false, 6)
+  label(6, true, 7, 'ci[bot]')
+  expect((await asked(7, { withdrawn: true })).map(({ once, withdrawn }) => [once, withdrawn])).toEqual([
+    ['labeled:1', true],
+    ['labeled:3', true],
+  ])
+})
+
+test('all pages of what was done are read, and a failure midway is one', async () => {
+  open(7, 1)
+  for (let id = 1; id <= 230; id++)
+    github.state.labelings.push({ id, number: 7, user: 'ada', label: 'bug', given: id % 2 === 1, at: at(2) })
+  github.state.labelings.push({ id: 231, number: 7, user: 'ada', label: 'agent', given: true, at: at(3) })
+  expect(await onces(7)).toEqual(['labeled:231'])
+  expect(github.count(EVENTS)).toBe(3)
+  github.play(EVENTS, { kind: 'status', status: 502 })
+  await expect(asked(7)).rejects.toMatchObject({ code: 'server_error', retryable: true })
+})
+
+test('GraphQL that is limited, or does not know what went wrong, is so in our words', async () => {
+  open(7, 1, 0, '@agent please')
+  const play = (type?: string) => github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })
+  for (const type of ['RATE_LIMITED', 'FORBIDDEN', 'UNDEFINED_FIELD', undefined]) play(type)
+  const codes = []
+  for (let i = 0; i < 4; i++) codes.push(await asked(7).catch(error => error.code))
+  expect(codes).toEqual(['rate_limited', 'forbidden', 'refused', 'server_error'])
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deliver, SECRET } from '../forge/deliver.ts'
+import { type FakeGitea, startFakeGitea } from '../forge/fake-gitea.ts'
+import { issueBy, labeledBy, reviewBy } from '../forge/gitea-payloads.ts'
+import { lookNow, requestsOn } from '../forge/look.ts'
+import { type App, rows, startApp } from '../start-app.ts'
+
+/** What people ask for on Gitea, and a look at it. Nobody works on the runs that come of it. */
+let app: App
+let gitea: FakeGitea
+let hook: string
+let repo_id: number
+beforeAll(async () => {
+  gitea = await startFakeGitea()
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
+  const at = `/v1/organizations/${app.org_id}`
+  hook = (await app.call('PUT', `${at}/integrations/gitea`, { url: gitea.url, token: gitea.token, webhook_secret: SECRET })).body
+    .webhook_url
+  repo_id = (await app.call('POST', `${at}/repos`, { url: `${gitea.url}/acme/app.git` })).body.id
+  gitea.state.permissions.set('ada', 'write').set('eve', 'read')
+  await rows(app, `update repositories set forge_heard_from = now() - interval '1 year'`)
+})
+afterAll(async () => {
+  expect(gitea.mistakes).toEqual([])
+  await app[Symbol.asyncDispose]()
+  await gitea[Symbol.asyncDispose]()
+})
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString()
+const issue = (number: number, body = 'It breaks.', at = ago(0)) =>
+  gitea.state.issues.push({ number, user: 'ada', title: 'It is broken', body, created_at: at })
+const pull = (number: number, body = '') =>
+  gitea.state.pulls.push({
+    ...{ number, state: 'open', draft: false, merged_sha: null, title: 'One', body, head: 'main', base: 'main' },
+    ...{ user: 'ada', created_at: ago(60) },
+  })
+let id = 100
+const label = (number: number, user: string, given: boolean) =>
+  gitea.state.labelings.push({ id: ++id, number, user, label: 'agent-bot', given, at: ago(0) })
+const tell = async (event: string, payload: unknown) => (await deliver(hook, event, payload, { as: 'gitea' })).body
+const onces = async (number: number) => (await requestsOn(app, number)).map(({ once }) => once)
+
+test('what is asked and told to nobody is found by looking: an opening, a label, a review, a remark; told late, it is the same', async () => {
+  issue(1, '@agent-bot please')
+  pull(2, '@agent-bot, look')
+  issue(3)
+  label(3, 'ada', true)
+  pull(4)
+  gitea.state.reviews.push({ id: 71, number: 4, user: 'ada', body: '@agent-bot: not yet', submitted_at: ago(2) })
+  gitea.state.remarks.push({ id: 72, number: 4, review_id: 71, user: 'ada', body: '@agent-bot why?', created_at: ago(90) })
+  await lookNow(app, repo_id)
+  const all = async () => [await requestsOn(app, 1), await requestsOn(app, 2), await requestsOn(app, 3), await requestsOn(app, 4)]
+  const found = await all()
+  expect(found.map(of => of.map(({ once }) => once))).toEqual([
+    ['issues:901'],
+    ['pull_request:1002'],
+    [`labeled:${id}`],
+    ['pull_request_review:71', 'pull_request_review_comment:72'],
+  ])
+  expect(found.flat().every(({ run_id }) => run_id !== null)).toBe(true)
+  expect(new Set(found.flat().map(({ run_id }) => run_id)).size).toBe(4)
+  expect(await tell('issues', issueBy('ada', '@agent-bot please', 1))).toMatchObject({ duplicate: true })
+  expect(await tell('issues', labeledBy('ada', 'agent-bot', true, 3))).toMatchObject({ queued: true })
+  expect(await tell('pull_request_review_comment', reviewBy('ada', '@agent-bot: not yet', 4))).toMatchObject({ queued: true })
+  await lookNow(app, repo_id)
+  expect(await all()).toEqual(found)
+}, 90_000)
+
+test('what was told first, by whatever version, is not done again by a look; given again, a label asks again', async () => {
+  for (const [number, added] of [
+    [11, true],
+    [12, false],
+  ] as const) {
+    issue(number)
+    label(number, 'ada', true)
+    const first = id
+    await tell('issues', labeledBy('ada', 'agent-bot', added, number))
+    expect(await onces(number)).toEqual([`labeled:${first}`])
+    label(number, 'ada', false)
+    label(number, 'ada', true)
+    await lookNow(app, repo_id)
+    expect(await onces(number)).toEqual([`labeled:${first}`, `labeled:${id}`])
+    await tell('issues', { ...labeledBy('ada', 'agent-bot', added, number), commit_id: 'x' })
+    expect(await onces(number)).toHaveLength(2)
+  }
+  pull(13)
+  gitea.state.reviews.push({ id: 73, number: 13, user: 'ada', body: '@agent-bot: no', submitted_at: ago(0) })
+  await tell('pull_request_review_comment', reviewBy('ada', '@agent-bot: no', 13))
+  expect(await onces(13)).toEqual(['pull_request_review:73'])
+  await lookNow(app, repo_id)
+  expect(await onces(13)).toHaveLength(1)
+}, 120_000)
+
+test('nobody is heard who may not write, and no bot', async () => {
+  issue(21)
+  label(21, 'eve', true)
+  issue(22)
+  label(22, 'gitea-actions', true)
+  await lookNow(app, repo_id)
+  expect(await requestsOn(app, 21)).toEqual([{ once: `labeled:${id - 1}`, outcome: 'eve may not write there (read)', run_id: null }])
+  expect(await requestsOn(app, 22)).toEqual([])
+}, 60_000)
