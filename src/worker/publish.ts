@@ -1,15 +1,9 @@
-import { createHash } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Proposal, proposal } from '../agent/phases/pull-request.ts'
 import { traceUrl } from '../core/trace-url.ts'
-import { importBundle } from '../git/bundles.ts'
-import { readChanges } from '../git/changes.ts'
-import { GitError } from '../git/git-error.ts'
 import { isAncestor } from '../git/merge.ts'
-import { bundleCommand, putTogetherCommand } from '../git/workspace-commands.ts'
+import { putTogetherCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
-import { getChange, saveChange } from '../store/changes.ts'
+import { getChange } from '../store/changes.ts'
 import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
@@ -18,7 +12,7 @@ import { type Base, hasCommit, nextBranch, renewBase } from './base.ts'
 import { runInWorkspace } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
-import { commitTurn, planCommit, tooSlow } from './commit-turn.ts'
+import { commitTurn, planCommit } from './commit-turn.ts'
 import type { Control } from './control.ts'
 import { evaluateTurn, type SentBack } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
@@ -27,9 +21,7 @@ import { isEnded, propose } from './propose.ts'
 import { syncWithForge } from './propose-on-forge.ts'
 import { type Elsewhere, pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
-
-const BUNDLE_BYTES = 512 * 1024 ** 2
-const PATCH_BYTES = 2 * 1024 ** 2
+import { takeOut } from './take-out.ts'
 
 /** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `approval`: a person is to say yes first; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
 export type Published =
@@ -115,7 +107,7 @@ async function offer(
   if (head === base.sha || let_go || (await isSettled(deps, base, proposed, head))) return { kind: 'nothing' }
   // Another worker may have taken it out, into the mirror of another machine.
   if (head !== run.head_sha || base.renewed || !(await hasCommit(deps, base.repository, head))) {
-    const failed = await takeOut(deps, claim, run, base, sandbox, head, control.signal)
+    const failed = await takeOut({ deps, claim, run, base, sandbox, head }, control.signal)
     if (failed) return failed
   }
   const change = await getChange(deps.db, run.organization_id, run.id)
@@ -142,79 +134,4 @@ async function isSettled({ git }: WorkerDeps, { repository }: Base, proposed: re
   for (const pr of proposed.filter(isEnded))
     if (pr.head_sha === head || (await isAncestor(git, repository.id, head, pr.head_sha).catch(() => false))) return true
   return false
-}
-
-/** The commit and what it changes, brought to the host and written down. */
-async function takeOut(
-  deps: WorkerDeps,
-  claim: Claim,
-  run: RunRow,
-  base: Base,
-  sandbox: Sandbox,
-  head: string,
-  signal: AbortSignal,
-): Promise<Published | null> {
-  const failed = await bringOut(deps, claim, run, base, sandbox, head, signal)
-  if (failed) return failed
-  const changes = claim.redactor.value(await readChanges(deps.git, base.repository.id, base.sha, head, { max_patch_bytes: PATCH_BYTES }))
-  const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
-  if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
-    throw new FencedError('the run belongs to another owner')
-  return null
-}
-
-async function bringOut(
-  deps: WorkerDeps,
-  claim: Claim,
-  run: RunRow,
-  base: Base,
-  sandbox: Sandbox,
-  head: string,
-  signal: AbortSignal,
-): Promise<Published | null> {
-  const file = join(deps.folders.bundles, `${run.id}-${claim.epoch}.bundle`)
-  const bundle = await open(file, 'w', 0o600)
-  let bytes = 0
-  const digest = createHash('sha256')
-  try {
-    if (deps.users.service) await bundle.chown(deps.users.service.uid, deps.users.service.gid)
-    const result = await sandbox.stream(
-      {
-        command: bundleCommand({ base_sha: base.sha, head_sha: head }),
-        timeout_ms: deps.git_limits.push_ms,
-        max_output_bytes: 16 * 1024,
-        signal,
-      },
-      async chunk => {
-        bytes += chunk.length
-        if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
-        digest.update(chunk)
-        await bundle.write(chunk)
-      },
-    )
-    if (result.status === 'timeout')
-      return tooSlow('bundle_timeout', 'The commit was not brought out of the sandbox', deps.git_limits.push_ms)
-    if (result.status !== 'exited' || result.exit_code !== 0)
-      return {
-        kind: 'failed',
-        reason: 'agent_error',
-        code: 'bundle_failed',
-        message: `The commit could not be brought out of the sandbox: ${Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status}`,
-      }
-    await importBundle(deps.git, base.repository.id, file, { run_id: run.id, turn: run.turn, head_sha: head })
-    return null
-  } catch (error) {
-    if (error instanceof RangeError)
-      return {
-        kind: 'failed',
-        reason: 'disk_quota',
-        code: 'change_too_large',
-        message: `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`,
-      }
-    if (error instanceof GitError) return { kind: 'failed', reason: 'agent_error', code: `bundle_${error.code}`, message: error.message }
-    throw error
-  } finally {
-    await bundle.close()
-    await rm(file, { force: true })
-  }
 }
