@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { childEnv } from '../system/child-env.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { PostgresBinaries } from './binaries.ts'
+import { spawnPostgres } from './spawn-postgres.ts'
 
 /** The superuser and the database of the service in an embedded cluster. */
 export const database_name = 'agentrun'
@@ -35,25 +34,13 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
 async function runInitdb(folder: string, { binaries, user, log_file, durable }: ClusterOptions): Promise<void> {
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const access = [`--username=${database_name}`, '--auth-local=trust', '--auth-host=reject']
-  const log = openLog(log_file)
-  const child = spawn(binaries.initdb, ['-D', folder, ...access, ...locale, '--no-instructions', ...(durable ? [] : ['--no-sync'])], {
-    ...(user && { uid: user.uid, gid: user.gid }),
-    cwd: '/',
-    env: childEnv({ TZ: 'UTC' }),
-    detached: true,
-    stdio: ['ignore', log, log],
-  })
-  closeSync(log)
+  const args = ['-D', folder, ...access, ...locale, '--no-instructions', ...(durable ? [] : ['--no-sync'])]
+  const { child } = spawnPostgres(binaries.initdb, args, { user, log_file })
   const code = await new Promise<number | string | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (status, signal) => resolve(status ?? signal))
   })
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${lastLogLine(log_file)}`)
-}
-
-/** Opens the log for appending. Not through a link: as root we write where the database user may have put one. */
-export function openLog(log_file: string): number {
-  return openSync(log_file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o640)
 }
 
 /** What PostgreSQL wrote last that tells why it ended, for one-line errors: after the first `from` bytes of its log. */

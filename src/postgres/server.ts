@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { closeSync, fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { childEnv } from '../system/child-env.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { PostgresBinaries } from './binaries.ts'
-import { lastLogLine, openLog } from './cluster.ts'
+import { lastLogLine } from './cluster.ts'
 import { readPostmasterPid } from './leftover.ts'
+import { spawnPostgres } from './spawn-postgres.ts'
 
 type ServerOptions = {
   binaries: PostgresBinaries
@@ -20,21 +18,12 @@ type ServerOptions = {
 export type Server = { pid: number; ended: Promise<string> }
 
 /**
- * Starts the server and resolves when it takes connections, however long crash recovery lasts. It is detached, so a Ctrl-C in the
- * terminal does not reach it before us, and it writes to a file, never to a pipe of ours, because it may outlive us.
+ * Starts the server and resolves when it takes connections, however long crash recovery lasts. It may outlive us.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { binaries, cluster, user, log_file } = options
-  const log = openLog(log_file)
-  const { size: logged } = fstatSync(log)
-  const child = spawn(binaries.postgres, ['-D', cluster, '-k', options.socket_folder, ...settings(options.durable)], {
-    ...(user && { uid: user.uid, gid: user.gid }),
-    cwd: '/',
-    env: childEnv({ TZ: 'UTC' }),
-    detached: true,
-    stdio: ['ignore', log, log],
-  })
-  closeSync(log)
+  const args = ['-D', cluster, '-k', options.socket_folder, ...settings(options.durable)]
+  const { child, logged } = spawnPostgres(binaries.postgres, args, { user, log_file })
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject)
     // One that was killed, or that was told to stop, has written nothing about it.
