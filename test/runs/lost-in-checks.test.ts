@@ -73,30 +73,17 @@ test('kill -9 in the middle of a check: the next worker runs it again as the sam
   await expectOnce(cluster, id)
 }, 90_000)
 
-test.each([true, false])(
-  'kill -9 while the failed check is about to be told, and it is written: %s: it is told once, and mended once',
-  async written => {
-    await using cluster = await startCluster(script())
-    await checkBy(cluster, 'test -e two.txt')
-    const { reached, release } = await hold(cluster, `new.kind = 'message' and new.key = 'checks_failed'`)
-    const first = await cluster.start('work')
-    const { id } = await cluster.createRun({ prompt: 'work' })
-    await reached()
-    first.child.kill('SIGKILL')
-    await first.ended
-    await release(written)
-    await cluster.start('work')
-    await expectOnce(cluster, id)
-  },
-  90_000,
-)
+const moments = [
+  ['the failed check is', `new.kind = 'message' and new.key = 'checks_failed'`, 'it is told once, and mended once'],
+  ['the end of it is', `new.kind = 'checks_judged'`, 'nothing runs again, and the answer is given once'],
+] as const
 
-test.each([true, false])(
-  'kill -9 while the end of it is about to be told, and it is written: %s: nothing runs again, and the answer is given once',
-  async written => {
+test.each(moments.flatMap(([what, record, then]) => [true, false].map(written => ({ what, record, then, written }))))(
+  'kill -9 while $what about to be told, and it is written: $written: $then',
+  async ({ record, written }) => {
     await using cluster = await startCluster(script())
     await checkBy(cluster, 'test -e two.txt')
-    const { reached, release } = await hold(cluster, `new.kind = 'checks_judged'`)
+    const { reached, release } = await hold(cluster, record)
     const first = await cluster.start('work')
     const { id } = await cluster.createRun({ prompt: 'work' })
     await reached()
