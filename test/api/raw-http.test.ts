@@ -2,11 +2,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/contract/problem.ts'
-import { createApp, patience } from '../../src/http/app.ts'
-import { Feeds } from '../../src/live/feeds.ts'
-import { Hub } from '../../src/live/hub.ts'
-import { unaskedServices } from '../no-service.ts'
-import { noTelemetry } from '../no-telemetry.ts'
+import { patience } from '../../src/http/app.ts'
+import { createBareApp } from '../bare-app.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { type RawAnswer, sendRaw } from './raw-request.ts'
@@ -153,25 +150,7 @@ test('F109 two hundred connections that send a byte and wait hold nobody up', as
 })
 
 test('F109 slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
-  const { app: built } = await createApp({
-    services: unaskedServices(app.db),
-    feeds: new Feeds(
-      new Hub(),
-      () => {},
-      () => {},
-    ),
-    readiness: () => Promise.reject(new Error('not asked')),
-    ...{
-      web: '/nowhere',
-      trust_proxy: false,
-      version: '',
-      failed_tokens: null,
-      allowed_hosts: null,
-      cors_origins: [],
-      log: () => {},
-      telemetry: noTelemetry(),
-    },
-  })
+  const { app: built } = await createBareApp(app.db)
   expect(built.server).toMatchObject({ headersTimeout: 10_000, connectionsCheckingInterval: 2_000 })
   expect(patience.requestTimeout).toBe(30_000)
   await built.close()

@@ -1,11 +1,7 @@
 import { Agent, get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../src/contract/limits.ts'
-import { createApp } from '../../src/http/app.ts'
-import { Feeds } from '../../src/live/feeds.ts'
-import { Hub } from '../../src/live/hub.ts'
-import { unaskedServices } from '../no-service.ts'
-import { noTelemetry } from '../no-telemetry.ts'
+import { createBareApp } from '../bare-app.ts'
 import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { sendRaw } from './raw-request.ts'
@@ -81,28 +77,7 @@ describe('requests sent one upon the other', () => {
 
 describe('F109 slow senders', () => {
   test('are cut off with 408 in the one shape, in headers and in the body, and others are served meanwhile', async () => {
-    const { app: built } = await createApp(
-      {
-        services: unaskedServices(app.db),
-        feeds: new Feeds(
-          new Hub(),
-          () => {},
-          () => {},
-        ),
-        readiness: () => Promise.reject(new Error('not asked')),
-        ...{
-          web: '/nowhere',
-          trust_proxy: false,
-          version: '',
-          failed_tokens: null,
-          allowed_hosts: null,
-          cors_origins: [],
-          log: () => {},
-          telemetry: noTelemetry(),
-        },
-      },
-      { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 },
-    )
+    const { app: built } = await createBareApp(app.db, { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 })
     const impatient = { ...app, base_url: await built.listen({ port: 0, host: '127.0.0.1' }) }
     try {
       const create = `POST /v1/organizations/${app.org_id}/agent/run HTTP/1.1\r\n${auth}content-type: application/json\r\n`

@@ -1,0 +1,27 @@
+import { createApp, patience } from '../src/http/app.ts'
+import { Feeds } from '../src/live/feeds.ts'
+import { Hub } from '../src/live/hub.ts'
+import type { Database } from '../src/store/database.ts'
+import { unaskedServices } from './no-service.ts'
+import { noTelemetry } from './no-telemetry.ts'
+
+/** The HTTP app as it is built, with nothing behind it but a database, for tests that look at the app itself. */
+export function createBareApp(db: Database, timeouts = patience) {
+  const ignored = () => {}
+  return createApp(
+    {
+      services: unaskedServices(db),
+      feeds: new Feeds(new Hub(), ignored, ignored),
+      readiness: () => Promise.reject(new Error('not asked')),
+      web: '/nowhere',
+      trust_proxy: false,
+      version: '',
+      failed_tokens: null,
+      allowed_hosts: null,
+      cors_origins: [],
+      log: ignored,
+      telemetry: noTelemetry(),
+    },
+    timeouts,
+  )
+}
