@@ -8,16 +8,16 @@ import { detachPullRequests } from '../store/pull-requests.ts'
 import type { RunRow } from '../store/runs.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
-import { getRun, requireLockedRun, runNotFound } from './runs.ts'
-import { stopLockedRun } from './stop-run.ts'
+import { getRun, runNotFound } from './runs.ts'
+import { lockLines, stopLockedRuns } from './stop-run.ts'
 
 /**
  * Stops a run and every other of its pull requests, and marks them: nothing starts them again, neither a resume (409) nor a check,
  * until the ban is lifted. Banned already: unchanged.
  */
 export const banRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
-  withRunsOfPullRequests(ctx, run_id, async (tx, runs) => {
-    for (const run of runs) await stopLockedRun(tx, ctx, run)
+  withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
+    await stopLockedRuns(tx, ctx, lines)
     await mark(tx, ctx, runs, true)
   })
 
@@ -30,8 +30,8 @@ export const unbanRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
  * a later turn writes to a new branch and proposes a pull request of its own. What was proposed stays as it is.
  */
 export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<AgentRun> =>
-  withRunsOfPullRequests(ctx, run_id, async (tx, runs) => {
-    for (const run of runs) await stopLockedRun(tx, ctx, run)
+  withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
+    await stopLockedRuns(tx, ctx, lines)
     const ids = runs.map(run => run.id)
     const left = await detachPullRequests(tx, ctx.organization_id, ids)
     if (left.length === 0) return
@@ -42,14 +42,18 @@ export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<
     }
   })
 
-/** All of it in one transaction, the runs locked in the order of their ids. 404 when the run is not in this organization. */
-async function withRunsOfPullRequests(ctx: Context, run_id: number, act: (tx: Db, runs: RunRow[]) => Promise<void>): Promise<AgentRun> {
+/** All of it in one transaction. `lines`: the runs and all that a stop of them ends. 404 when the run is not in this organization. */
+async function withRunsOfPullRequests(
+  ctx: Context,
+  run_id: number,
+  act: (tx: Db, runs: RunRow[], lines: RunRow[]) => Promise<void>,
+): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
-    const runs: RunRow[] = []
-    for (const id of await listRunsOfPullRequests(tx, ctx.organization_id, run_id))
-      runs.push(await requireLockedRun(tx, ctx.organization_id, id))
+    const ids = await listRunsOfPullRequests(tx, ctx.organization_id, run_id)
+    const lines = await lockLines(tx, ctx, ids)
+    const runs = lines.filter(({ id }) => ids.includes(id))
     if (runs.length === 0) throw runNotFound()
-    await act(tx, runs)
+    await act(tx, runs, lines)
     return getRun(ctx, run_id, tx)
   })
 }

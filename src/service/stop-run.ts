@@ -1,13 +1,13 @@
 import type { AgentRun } from '../contract/runs.ts'
 import { isTerminal, sourcesOf } from '../core/run-status.ts'
-import { lockLiveChildRuns } from '../store/child-runs.ts'
+import { lockRunsAndLiveBelow } from '../store/child-runs.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyOwner, notifyRun } from '../store/notify.ts'
 import { moveRun, recordStop } from '../store/run-moves.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
-import { getRun, requireLockedRun } from './runs.ts'
+import { getRun, runNotFound } from './runs.ts'
 
 /**
  * Asks a run to stop. A run that nobody works on is cancelled at once; a working one is `cancelling` until its worker has let go,
@@ -15,21 +15,29 @@ import { getRun, requireLockedRun } from './runs.ts'
  */
 export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
-    await stopLockedRun(tx, ctx, await requireLockedRun(tx, ctx.organization_id, run_id))
+    const runs = await lockLines(tx, ctx, [run_id])
+    if (runs.length === 0) throw runNotFound()
+    await stopLockedRuns(tx, ctx, runs)
     return getRun(ctx, run_id, tx)
   })
 }
 
-/** The stop itself, for whoever holds the lock of the run: of the run, and of all that its agent has started. */
-export async function stopLockedRun(tx: Db, ctx: Context, run: RunRow): Promise<void> {
-  if (run.status === 'cancelling' || isTerminal(run.status)) return
-  // All locks of runs before the first event, which takes that of the organization. None can be added below a run that we hold.
-  const runs = [run]
-  for (let above = [run]; above.length > 0; runs.push(...above)) {
-    const ids = above.map(({ id }) => id)
-    above = await lockLiveChildRuns(tx, ctx.organization_id, ids)
+/**
+ * Runs with all that a stop of them ends. None is added once all are held, so it is asked until there is nothing new. Always in the order of
+ * their ids, and before the first event, which takes the lock of the organization: so nobody who does the same waits for who waits for them.
+ */
+export async function lockLines(tx: Db, { organization_id }: Context, run_ids: number[]): Promise<RunRow[]> {
+  for (let held = ''; ; ) {
+    const runs = await lockRunsAndLiveBelow(tx, organization_id, run_ids)
+    const now = runs.map(({ id }) => id).join()
+    if (now === held) return runs
+    held = now
   }
-  for (const each of runs) await stopOne(tx, ctx, each)
+}
+
+/** The stop itself, for whoever holds the locks of the runs and of all that their agents have started. */
+export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Promise<void> {
+  for (const run of runs) if (!isTerminal(run.status)) await stopOne(tx, ctx, run)
 }
 
 async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {

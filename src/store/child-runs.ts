@@ -15,17 +15,20 @@ export async function listChildRuns(db: Db, organization_id: number, parent_run_
   return rows
 }
 
-/** Those of them that have not ended, and of those below one that has, and nobody else moves them until the transaction ends. */
-export async function lockLiveChildRuns(db: Db, organization_id: number, parent_run_ids: readonly number[]): Promise<ShownRun[]> {
+/**
+ * Runs, and below those of them that are not asked to stop and have not ended all that has not ended either, in the order of their ids. Nobody
+ * else moves them until the transaction ends.
+ */
+export async function lockRunsAndLiveBelow(db: Db, organization_id: number, ids: readonly number[]): Promise<ShownRun[]> {
   const { rows } = await db.query<ShownRun>({
-    name: 'lock_live_child_runs',
-    text: `with recursive above as (
-        select unnest($2::bigint[]) as id
+    name: 'lock_runs_and_live_below',
+    text: `with recursive line as (
+        select id from runs where organization_id = $1 and id = any($2::bigint[]) and status <> 'cancelling' and status not in ${ended}
         union
-        select r.id from above a join runs r on r.organization_id = $1 and r.parent_run_id = a.id and r.${started} and r.status in ${ended}
-      ) select ${shown_columns} from runs r where r.organization_id = $1 and r.parent_run_id in (select id from above) and r.${started}
-      and r.status not in ${ended} order by r.id for update of r`,
-    values: [organization_id, parent_run_ids],
+        select r.id from line l join runs r on r.organization_id = $1 and r.parent_run_id = l.id and r.${started}
+      ) select ${shown_columns} from runs r where r.organization_id = $1
+        and (r.id = any($2::bigint[]) or r.id in (select id from line) and r.status not in ${ended}) order by r.id for update of r`,
+    values: [organization_id, ids],
   })
   return rows
 }

@@ -56,6 +56,31 @@ describe('200', () => {
     expect(await get(owner)).toMatchObject({ banned: false })
   })
 
+  test('nothing is told of any before all are held, those that their agents started too: who holds one of them does not wait for the ban', async () => {
+    const owner = await newRun('running')
+    await putPullRequest(app, owner)
+    const [fixing, child] = [await newRun('running'), await newRun('running')]
+    await rows(app, 'update runs set branch = (select branch from runs where id = $2) where id = $1', [fixing, owner])
+    await rows(app, `update runs set parent_run_id = $2, source_type = 'PARENT_RUN' where id = $1`, [child, fixing])
+    const waits = () =>
+      rows(
+        app,
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%from runs r%'`,
+      )
+    const banned = await app.db.transaction(async tx => {
+      await tx.query({ text: 'select 1 from runs where id = $1 for update', values: [child] })
+      const asked = ban({ agent_run_id: owner })
+      await expect.poll(async () => (await waits()).length, { timeout: 2_000 }).toBe(1)
+      // As an event of the child would: in vain, and before anybody calls it a deadlock, where the ban has it.
+      await tx.query({ text: `set local lock_timeout = '300ms'` })
+      await tx.query({ text: 'select 1 from organizations where id = $1 for update', values: [app.org_id] })
+      return { asked }
+    })
+    expect(await banned.asked).toMatchObject({ status: 200, body: { id: owner, banned: true } })
+    expect(await get(fixing)).toMatchObject({ banned: true, status: 'cancelling' })
+    expect(await get(child)).toMatchObject({ banned: false, status: 'cancelling' })
+  })
+
   test('twice, and ten times at once, is the same as once', async () => {
     const id = await newRun('queued')
     const answers = await Promise.all(Array.from({ length: 10 }, () => ban({ agent_run_id: id })))

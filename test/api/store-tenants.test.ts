@@ -60,7 +60,7 @@ test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothi
 
 test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
   const readers = [
-    ...['listChildRuns', 'lockLiveChildRuns'],
+    ...['listChildRuns', 'lockRunsAndLiveBelow'],
     'getArtifact',
     'getChange',
     'getCustomPrompt',

@@ -11,7 +11,7 @@ import {
   reopenCheckpoints,
   saveCheckpoints,
 } from '../../../src/store/checkpoints.ts'
-import { costOfChildRuns, generationOf, listChildRuns, lockLiveChildRuns, setRepositoryBounds } from '../../../src/store/child-runs.ts'
+import { costOfChildRuns, generationOf, listChildRuns, lockRunsAndLiveBelow, setRepositoryBounds } from '../../../src/store/child-runs.ts'
 import { forgetLeftoverWorkspace } from '../../../src/store/deletions.ts'
 import { copyConversation, hasChangedFiles } from '../../../src/store/forks.ts'
 import {
@@ -84,7 +84,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   saveCheckpoints: (_, org) =>
     saveCheckpoints(app.db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
   listChildRuns: (db, org) => listChildRuns(db, org, mine.run),
-  lockLiveChildRuns: (db, org) => lockLiveChildRuns(db, org, [mine.run]),
+  lockRunsAndLiveBelow: (db, org) => lockRunsAndLiveBelow(db, org, [mine.run]),
   generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
   costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
   setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
