@@ -119,7 +119,7 @@ async function offer(
       throw new FencedError('the run belongs to another owner')
     const evaluated = await evaluateTurn(deps, claim, base, { head, pushed_sha, approved_sha: run.approved_sha }, sent_back)
     if (evaluated) return evaluated
-    const failed = await pushRunBranch(deps, claim, base, head, pushed_sha, control)
+    const failed = await pushRunBranch(deps, claim, base, { head, pushed_sha, proposes: run.auto_create_pr }, control)
     if (failed) return failed
   }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)

@@ -35,14 +35,14 @@ export type NotPushed =
 /**
  * Pushes the run's branch. What is pushed is written down before. A remote that is away is tried again for `push_retry_ms` from the first push
  * of the turn, whichever owner made it, ever less often: the commit is in the mirror meanwhile, and the run stays `running` in phase `push`.
- * Every wait stands in the trace before it is waited. Null: pushed. `pushed_sha`: what this branch had last, as far as is known.
+ * Every wait stands in the trace before it is waited. Null: pushed. `pushed_sha`: what this branch had last, as far as is known; `proposes`: a
+ * pull request was to follow, which a push that fails keeps from being made.
  */
 export async function pushRunBranch(
   deps: WorkerDeps,
   claim: Claim,
   base: Base,
-  head: string,
-  pushed_sha: string | null,
+  { head, pushed_sha, proposes }: { head: string; pushed_sha: string | null; proposes: boolean },
   control: Control,
 ): Promise<NotPushed | null> {
   const { signal } = control
@@ -86,7 +86,9 @@ export async function pushRunBranch(
           failed,
           // A failure that ends the run has its ERROR as the last entry of the turn.
           ...(refused ? [errorEntry({ code, message, retryable: false, phase: 'push' }, 'git_push')] : []),
-          entry({ message_type: 'PR_CREATION_FAILED', observation: details, tool_name: 'git_push', tool_input: input }),
+          ...(proposes
+            ? [entry({ message_type: 'PR_CREATION_FAILED', observation: details, tool_name: 'git_push', tool_input: input })]
+            : []),
         ],
       })
       return refused ? { kind: 'refused', message } : { kind: 'failed', reason: 'git_unavailable', code, message }

@@ -162,4 +162,10 @@ test('row 28: a push that the remote refuses is not forced and not tried again; 
     'PR_CREATION_FAILED',
   ])
   expect(await errorsOf(app, id)).toMatchObject([{ code: 'push_rejected', retryable: false, phase: 'push' }])
+
+  // Where no pull request was wanted, none has failed to be made.
+  const alone = await createRun(app, { prompt: 'write', auto_create_pr: false })
+  expect(await awaitEnd(app, alone.id)).toMatchObject({ status: 'completed', result: expect.stringContaining('quota used up') })
+  const pushes = (await allLogs(app, alone.id)).filter(entry => entry.tool_name === 'git_push')
+  expect(pushes.map(entry => entry.message_type)).toEqual(['ACTION', 'ERROR'])
 })
