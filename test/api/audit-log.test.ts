@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type AuditEntry, AuditPage } from '../../src/contract/audit-log.ts'
-import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, type Caller } from './people.ts'
-import { addTenant, type Tenant } from './second-organization.ts'
+import { addCaller, addPerson } from './people.ts'
+import { startOrganizations } from './start-organizations.ts'
 
-let app: App
-let other: Tenant
-let admin: Caller
-beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  other = await addTenant(app)
-  admin = await addCaller(app, app.user_id)
-})
-afterAll(() => app[Symbol.asyncDispose]())
+const { app, other, admin } = await startOrganizations()
 
 const log = (query = '', caller = admin) => caller.ask('GET', `/audit-log${query}`)
 const actions = async (query: string) => (await log(query)).body.items.map((item: AuditEntry) => item.action)

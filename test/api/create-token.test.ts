@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isWellFormed } from '../../src/core/token.ts'
 import { insertMembership } from '../../src/store/accounts.ts'
-import { type App, rows, startApp } from '../start-app.ts'
+import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addService, create, made } from './make-token.ts'
 import { addCaller, addPerson, askWith, type Bounds, type Caller } from './people.ts'
 import { putRepository } from './put-repository.ts'
-import { addTenant, type Tenant } from './second-organization.ts'
+import { startOrganizations } from './start-organizations.ts'
 
-let app: App
-let other: Tenant
-let admin: Caller
-let member: Caller
-let reader: Caller
-beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  other = await addTenant(app)
-  admin = await addCaller(app, app.user_id)
-  member = await addPerson(app, 'MEMBER')
-  reader = await addPerson(app, 'READER')
-})
-afterAll(() => app[Symbol.asyncDispose]())
+const { app, other, admin } = await startOrganizations()
+const member = await addPerson(app, 'MEMBER')
+const reader = await addPerson(app, 'READER')
 
 const in_a_while = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 

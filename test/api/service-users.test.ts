@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ServiceUser, ServiceUserPage } from '../../src/contract/members.ts'
-import { type App, rows, startApp } from '../start-app.ts'
+import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addPerson, askWith, type Caller } from './people.ts'
-import { addTenant, type Tenant } from './second-organization.ts'
+import { startOrganizations } from './start-organizations.ts'
 
-let app: App
-let other: Tenant
-let admin: Caller
-beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  other = await addTenant(app)
-  admin = await addCaller(app, app.user_id)
-})
-afterAll(() => app[Symbol.asyncDispose]())
+const { app, other, admin } = await startOrganizations()
 
 const make = (body: unknown, caller = admin) => caller.ask('POST', '/service-users', body)
 async function made(role = 'MEMBER', name = 'bot') {

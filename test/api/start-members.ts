@@ -1,16 +1,14 @@
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { AddedMember } from '../../src/contract/members.ts'
-import { type Answer, type App, startApp } from '../start-app.ts'
+import type { Answer, App } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { addCaller, type Caller } from './people.ts'
-import { addOrganization, addTenant, type Organization } from './second-organization.ts'
+import { addOrganization, type Organization } from './second-organization.ts'
+import { startOrganizations } from './start-organizations.ts'
 
 /** The service with a second organization, for all tests of a file, and what they do with members. */
 export async function startMembers() {
-  const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  afterAll(() => app[Symbol.asyncDispose]())
-  const other = await addTenant(app)
-  const admin = await addCaller(app, app.user_id)
+  const { app, other, admin } = await startOrganizations()
   let count = 0
   const add = (body: Record<string, unknown>, caller = admin) => caller.ask('POST', '/members', { role: 'MEMBER', ...body })
   return {

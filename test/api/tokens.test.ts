@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Token, TokenPage } from '../../src/contract/tokens.ts'
 import { insertMembership } from '../../src/store/accounts.ts'
-import { type App, rows, startApp } from '../start-app.ts'
+import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addService, made } from './make-token.ts'
 import { addCaller, addPerson, askWith, type Caller } from './people.ts'
-import { addTenant, type Tenant } from './second-organization.ts'
+import { startOrganizations } from './start-organizations.ts'
 
-let app: App
-let other: Tenant
-let admin: Caller
-let member: Caller
-let reader: Caller
-beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  other = await addTenant(app)
-  admin = await addCaller(app, app.user_id)
-  member = await addPerson(app, 'MEMBER')
-  reader = await addPerson(app, 'READER')
-})
-afterAll(() => app[Symbol.asyncDispose]())
+const { app, other, admin } = await startOrganizations()
+const member = await addPerson(app, 'MEMBER')
+const reader = await addPerson(app, 'READER')
 
 const ids = (page: { items: { id: number }[] }) => page.items.map(item => item.id)
 

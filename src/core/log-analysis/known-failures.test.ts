@@ -1,19 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandOf } from './commands.ts'
-import { findingsOf } from './failure.ts'
-import type { Entry } from './finding.ts'
-
-const ran = (command: string, exit_code: number, output: string, more: Partial<Entry> = {}): Entry => ({
-  ...{ agent_run_id: 1, seq: 5, turn: 1, message_type: 'ACTION', tool_name: 'shell', observation: null, duration_ms: 10 },
-  tool_input: { command },
-  tool_output: { status: exit_code === 0 ? 'ok' : 'error', exit_code, output, truncated: false },
-  ...more,
-})
-const found = (entry: Entry) => {
-  const command = commandOf(entry)
-  return command === null ? [] : findingsOf(command)
-}
-const first = (command: string, exit_code: number, output: string) => found(ran(command, exit_code, output))[0]
+import { first } from '../../../test/failed-command.ts'
 
 /** What programs print, as it was seen; the cause has to be named, with what it is about. */
 const known: [code: string, about: string, command: string, output: string][] = [
