@@ -48,7 +48,8 @@ export type Answer = { status: number; headers: Headers; body: any }
  * another app's DATABASE_URL it is a second process beside that one.
  */
 export async function startApp(env: Record<string, string> = {}): Promise<App> {
-  const stack = new AsyncDisposableStack()
+  // What was begun ends with a start that fails.
+  await using stack = new AsyncDisposableStack()
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-')))
   chmodSync(folder, 0o755)
@@ -77,6 +78,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const { api } = service
   if (api === null) throw new Error('it serves no API')
   const db = stack.use(new Database(database.url, { max: 3, on_error: () => {} }))
+  const running = stack.move()
   return {
     base_url: api.base_url,
     token: TOKEN,
@@ -97,7 +99,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
       const text = await response.text()
       return { status: response.status, headers: response.headers, body: parsed(text) }
     },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
 

@@ -14,7 +14,7 @@ export async function startCodingApp(
   env: Record<string, string> = {},
   repository = makeRepository(),
 ): Promise<CodingApp> {
-  const stack = new AsyncDisposableStack()
+  await using stack = new AsyncDisposableStack()
   const model = stack.use(await startFakeOpenAI(script))
   const app = stack.use(
     await startApp({
@@ -27,7 +27,8 @@ export async function startCodingApp(
     }),
   )
   const git = (...args: string[]) => gitIn(repository, ...args)
-  return { ...app, model, repository, git, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  const running = stack.move()
+  return { ...app, model, repository, git, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 /** A model whose price is known, in US dollars for a token: the same server in the place of its provider. */
