@@ -21,18 +21,24 @@ type Say = (message: string, fields: Record<string, unknown>) => void
 
 /** Looks for what people asked for in repositories on forges, in case nobody told us. */
 export async function findRequests(services: Services, log: Say): Promise<void> {
-  for (const repository of await takeDueRepositories(services.db, LOOK_SECONDS, AT_ONCE)) {
-    const failed = (error: ForgeError) =>
-      log('what people ask for on a forge could not be looked at', { code: error.code, error: error.message })
-    let on: OnForge | null = null
-    try {
-      on = await services.forges.of(repository)
-      if (on) await lookThrough(services, repository, on, failed)
-    } catch (error) {
-      if (!(error instanceof ForgeError)) throw error
-      if (on) await noteFailure(services, { organization_id: repository.organization_id, id: on.connection_id }, error)
-      failed(error)
-    }
+  let due: RepositoryRow[]
+  do {
+    due = await takeDueRepositories(services.db, LOOK_SECONDS, AT_ONCE)
+    for (const repository of due) await lookSafely(services, repository, log)
+  } while (due.length === AT_ONCE)
+}
+
+async function lookSafely(services: Services, repository: RepositoryRow, log: Say): Promise<void> {
+  const failed = (error: ForgeError) =>
+    log('what people ask for on a forge could not be looked at', { code: error.code, error: error.message })
+  let on: OnForge | null = null
+  try {
+    on = await services.forges.of(repository)
+    if (on) await lookThrough(services, repository, on, failed)
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error
+    if (on) await noteFailure(services, { organization_id: repository.organization_id, id: on.connection_id }, error)
+    failed(error)
   }
 }
 
