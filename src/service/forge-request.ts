@@ -1,11 +1,12 @@
 import { forgeNames } from '../contract/forges.ts'
 import { limits } from '../contract/limits.ts'
 import { type ForgeRequest, requestPrompt } from '../core/forge-event.ts'
+import { same } from '../core/forge-payload.ts'
 import type { ServiceError } from '../core/service-error.ts'
 import type { OnForge } from '../forge/forges.ts'
 import { joined } from '../store/database.ts'
 import { type ClaimedTask, findRunOfSubject, settleForgeTask } from '../store/forge-deliveries.ts'
-import { findRemote } from '../store/remote-pull-requests.ts'
+import { findRemote, isBranchOfRun } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
 import { insertRunMark } from '../store/run-marks.ts'
 import { getRun } from '../store/runs.ts'
@@ -35,6 +36,13 @@ export async function doRequest(
   const prompt = requestPrompt(request, forgeNames[on.forge.kind])
   const source: MessageSource = { source_type: request.by === 'review' ? 'GITHUB_PR_REVIEW' : 'GITHUB', comment: commentEntry(request) }
   const pull = request.is_pull_request ? await on.forge.getPullRequest(on.repository, request.number) : null
+  if (
+    pull &&
+    asked.by === 'opening' &&
+    same(asked.author, on.login ?? '') &&
+    (await isBranchOfRun(ctx.db, ctx.organization_id, repository.id, pull.head_branch))
+  )
+    return 'it is a pull request of ours'
   const base_ref = pull && (await branchOf(ctx, repository, pull.head_branch))
   return ctx.db.transaction(async tx => {
     // Who may write there may not write everywhere else that the owner of the connection can.

@@ -67,6 +67,17 @@ export async function isHead(db: Db, organization_id: number, repository_id: num
   return rows.length > 0
 }
 
+/** Whether a run of the repository works on that branch, or has proposed it. */
+export async function isBranchOfRun(db: Db, organization_id: number, repository_id: number, branch: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'is_branch_of_run',
+    text: `select 1 from runs where organization_id = $1 and repository_id = $2 and branch = $3
+      union all select 1 from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = $3 limit 1`,
+    values: [organization_id, repository_id, branch],
+  })
+  return rows.length > 0
+}
+
 /**
  * Repositories of organizations that are connected to a forge and that nobody has asked there for so many seconds, of all organizations. Who
  * asks has asked from now on.

@@ -71,7 +71,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listEgressOfRun',
     'getMember',
     'getPullRequest',
-    ...['findRunOfSubject', 'isHead'],
+    ...['findRunOfSubject', 'isBranchOfRun', 'isHead'],
     'findByBranch',
     'findLiveTokens',
     'holdMembership',

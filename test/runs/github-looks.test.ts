@@ -4,7 +4,7 @@ import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { commentBy, labeledBy, openedBy, remarkBy, reviewBy } from '../forge/github-payloads.ts'
 import { lookNow, requestsOn as requestsAbout } from '../forge/look.ts'
 import { type App, rows, startApp } from '../start-app.ts'
-import { allLogs } from './await-run.ts'
+import { allLogs, createRun } from './await-run.ts'
 
 /** What people ask for on GitHub, and a look at it. Nobody works on the runs that come of it. */
 let app: App
@@ -173,6 +173,22 @@ test('nobody is heard who may not write, no bot, nothing that was edited, nothin
   expect(await requestsOn(on(5))).toEqual([])
   await rows(app, `update repositories set forge_heard_from = now() - interval '1 year' where id = $1`, [repo_id])
 }, 90_000)
+
+test('the pull request of a run asks for nothing, whatever the agent wrote there; another one of the same account does', async () => {
+  const of_run = 'agent/run-1-x'
+  github.state.permissions.set('agent-bot', 'write')
+  const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })
+  await rows(app, 'update runs set branch = $2 where id = $1', [run_id, of_run])
+  for (const [n, head] of [of_run, 'main'].entries()) {
+    pull(number + n)
+    Object.assign(github.state.pulls.at(-1) ?? {}, { user: 'agent-bot', head, body: 'As @agent-bot was asked', created_at: ago(0) })
+  }
+  await look()
+  expect([await requestsOn(number), await requestsOn(number + 1)]).toMatchObject([
+    [{ outcome: 'it is a pull request of ours', run_id: null }],
+    [{ outcome: expect.stringMatching(/^started run/) }],
+  ])
+}, 60_000)
 
 test('what a look does not come to, because GitHub fails midway or there is too much, the next one finds; a quiet one is one request', async () => {
   await look()

@@ -32,6 +32,7 @@ import {
 } from '../../../src/store/pull-requests.ts'
 import {
   findRemote,
+  isBranchOfRun,
   isHead,
   mirrorRemote,
   recordRemote,
@@ -67,6 +68,7 @@ export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reach
   getComment: (db, org) => getComment(db, org, mine.pr, mine.comment),
   findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
+  isBranchOfRun: (db, org) => isBranchOfRun(db, org, mine.repo, 'h'),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
   recordSeenUntil: (db, org) => recordSeenUntil(db, org, mine.repo, { from: null, until: new Date(0) }),
   recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
