@@ -5,7 +5,7 @@ import { pathsToRead } from '../core/setup-rules/files.ts'
 import type { Proposal, Tool, Toolchain } from '../core/setup-rules/proposal.ts'
 import { propose } from '../core/setup-rules/propose.ts'
 import { type Found, findSetup } from '../core/setup-rules/search.ts'
-import { missingTools, parseProbe, probeCommand, versionsCommand, withVersions } from '../core/setup-rules/toolchain.ts'
+import { missingTools, parseProbe, probeCommand, tooOldText, versionsCommand, withVersions } from '../core/setup-rules/toolchain.ts'
 import type { Tree } from '../core/setup-rules/tree.ts'
 import { listTree, type TreeList } from '../git/list-tree.ts'
 import { readFilesAt } from '../git/read-files.ts'
@@ -64,7 +64,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
     control.signal.throwIfAborted()
   }
   const lab = createLab({ ...places, variables, known, ask: askOfRun(of, secrets), stay, until: began + deps.setup_ms })
-  const found = await findSetup(proposal, missing, lab)
+  const found = await findSetup(proposal, missing, lab, tooOldText(proposal.tools, toolchain))
   if (control.signal.aborted) return endOfControl(control)
   if (run.status === 'starting' && !(await claim.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
 

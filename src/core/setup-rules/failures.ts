@@ -36,6 +36,12 @@ export function explain({ output, timed_out }: Failed): Explained | null {
       reason: 'registry_unreachable',
       detail: `The registry does not have ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
     }
+  const unresolved = /the name (\S{1,100}) cannot be resolved/.exec(text)?.[1]
+  if (unresolved !== undefined) {
+    const wanted = /No matching distribution found for ([^\s(]{1,100})|satisfies the requirement ([^\s(;]{1,100})/.exec(text)
+    const what = wanted === null ? '' : ` It was asked for ${wanted[1] ?? wanted[2]}.`
+    return { reason: 'registry_unreachable', detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}` }
+  }
   const registry = text.split('\n').find(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, say] of MISSING) {

@@ -10,6 +10,9 @@ const MANIFESTS = new Set([
 ])
 const REQUIREMENTS =
   /^(?:(?:dev|tests?|testing)[-_])?requirements(?:[-_.]\w+)?\.(?:txt|in)$|^requirements\/\w+\.(?:txt|in)$|^tests?\/requirements\.txt$/
+/** What tests of Python are written for stands in themselves alone. */
+const TESTS_OF_PYTHON = /(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.py$/
+const MOST_TESTS = 4
 const ALONE = new Set(['.cargo/config.toml', '.cargo/config'])
 const MOST = 120
 
@@ -25,7 +28,9 @@ export function pathsToRead(paths: readonly string[]): string[] {
     if (SOURCES.some(([pattern]) => pattern.test(path)) || ALONE.has(path) || REQUIREMENTS.test(path)) return true
     return MANIFESTS.has(name) && (parts.length === 1 || (parts.length === 2 && !NOT_OWN.test(parts[0] ?? '')))
   })
-  return wanted.sort((a, b) => depth(a) - depth(b)).slice(0, MOST)
+  const shallow = (a: string, b: string) => depth(a) - depth(b)
+  const tests = paths.filter(path => TESTS_OF_PYTHON.test(path))
+  return [...wanted.sort(shallow).slice(0, MOST), ...tests.sort(shallow).slice(0, MOST_TESTS)]
 }
 
 const depth = (path: string) => path.split('/').length

@@ -4,12 +4,15 @@ export type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: stri
 
 type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
 
+/** Worth telling wherever it stands: people would do it, and nobody knows what it does. */
+export const RUNS_DOWNLOADS = 'runs what it downloads'
+
 /** What needs rights or services that no sandbox has, changes the machine, or tells the world. */
 const LEFT_OUT: [RegExp, string][] = [
   // What tells most of a command comes first.
   [
     /\b(?:curl|wget)\b.*\|\s*(?:\w+=\S*\s+)*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?\S*\b(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby)\b|(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|^\s*\.)\s.*(?:<\(|\$\(|`)\s*(?:curl|wget)\b/,
-    'runs what it downloads',
+    RUNS_DOWNLOADS,
   ],
   [/(?:^|[&;|(]\s*)rm\s+(?:-\S+\s+)*["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?(?:\s|$)|\*)/, 'deletes more than what it has made'],
   [

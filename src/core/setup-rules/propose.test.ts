@@ -210,6 +210,44 @@ test('a build of C that the rules know is tested by the rules, and a folder that
   expect(proposed(node).proofs[0]?.slice(0, 2)).toEqual(['test: (cd web && npm test)', 'test: npm test'])
 })
 
+test('Python: what tests are written for is seen in them, and what is compiled is installed also without dependencies', () => {
+  const there = ['python3', 'python3:ensurepip', 'python3:pytest']
+  const tests = { 'shop.py': '', 'tests/test_a.py': 'import shop\n\ndef test_a():\n    assert shop\n' }
+  const setup = (more: string) => ({ 'setup.py': `setup(name='shop'${more})`, ...tests })
+  expect(proposed(setup(''), there)).toMatchObject({ shown: [], proofs: [['test: python3 -m pytest', expect.anything()]] })
+  expect(proposed(setup(''), ['python3', 'python3:ensurepip']).shown).toEqual([
+    'python3 -m venv .venv',
+    '.venv/bin/pip install -e .',
+    '.venv/bin/pip install pytest',
+  ])
+  expect(proposed(setup(", ext_modules=[Extension('_s', ['s.c'])]"), there)).toMatchObject({
+    shown: ['python3 -m venv .venv', '.venv/bin/pip install -e .', '.venv/bin/pip install pytest'],
+    offline: {
+      commands: [
+        { command: 'python3 -m venv --system-site-packages .venv' },
+        { command: '.venv/bin/pip install --no-build-isolation --no-deps -e .' },
+      ],
+      to_prove: [{ proofs: [{ command: '.venv/bin/python -m pytest' }] }],
+    },
+  })
+  expect(
+    proposed({ 'setup.py': "setup(name='a')", 'a/__init__.py': '', 'a/tests/b_test.py': 'import unittest\n' }, there).proofs[0]?.[0],
+  ).toBe("test: python3 -m unittest discover -p '*_test.py'")
+  const locked = { 'pyproject.toml': '[tool.poetry]\nname = "shop"\n', 'poetry.lock': '', ...tests }
+  expect(proposed(locked, [...there, 'poetry'])).toMatchObject({
+    proofs: [['test: poetry run python -m pytest', expect.anything()]],
+    offline: { commands: [], to_prove: [{ proofs: [{ command: 'python3 -m pytest' }, {}] }] },
+  })
+})
+
+test('what a document would have people run from the network without looking at it is told', () => {
+  const notes = (text: string) => proposed({ Makefile: 'test:\n', 'README.md': `## Setup\n\`\`\`\n${text}\n\`\`\`\n` }).notes
+  expect(notes('bash <(curl -s https://example.org/install.sh)')).toEqual([
+    expect.stringContaining('it runs what it downloads (README.md)'),
+  ])
+  expect(notes('sudo apt-get install zlib1g-dev')).toEqual([])
+})
+
 test('Perl: it is built by what its Makefile.PL or Build.PL makes, and without one its tests are run as they stand', () => {
   const there = ['perl', 'make', 'gcc']
   const makefile = {

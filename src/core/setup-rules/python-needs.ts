@@ -12,6 +12,8 @@ export type PythonNeeds = {
   /** Whether the tests are run by it, and whether a list of dependencies has it. */
   pytest: boolean
   pytest_declared: boolean
+  /** Parts of it are compiled when it is installed. */
+  compiled: boolean
   module: string | null
 }
 
@@ -19,6 +21,11 @@ const FOR_TESTS = /^(?:tests?|testing|dev|develop|development|all-dev)$/i
 const NAME = /^[A-Za-z0-9][\w.-]{0,60}$/
 const REQUIREMENTS =
   /^(?:requirements(?:[-_.](?:dev|tests?|testing|development))?|(?:dev|tests?|testing)[-_]requirements|requirements\/(?:base|main|common|dev|tests?|testing|development)|tests?\/requirements)\.(?:txt|in)$/
+
+const TESTS = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
+const OF_PYTEST = /^(?:import|from) pytest\b|^(?:async )?def test_/m
+const COMPILED = /\bext_modules\b|\bcythonize\s*\(|\bcffi_modules\b|\bRustExtension\b/
+const BACKENDS = /^(?:maturin|mesonpy|scikit_build_core|skbuild)\b/
 
 export function pythonNeeds(project: Project): PythonNeeds {
   const pyproject = project.toml('pyproject.toml')
@@ -62,7 +69,8 @@ export function pythonNeeds(project: Project): PythonNeeds {
     project.has('pytest.ini') ||
     project.some(/(?:^|\/)conftest\.py$/) ||
     'tool:pytest' in cfg ||
-    /\bpytest\b/.test(tox)
+    /\bpytest\b/.test(tox) ||
+    project.matching(TESTS).some(path => OF_PYTEST.test(project.text(path) ?? ''))
   return {
     wanted:
       asText(valueAt(pyproject, 'project', 'requires-python')) ??
@@ -71,6 +79,7 @@ export function pythonNeeds(project: Project): PythonNeeds {
       null,
     dependencies: [...new Set([...named, ...for_tests])],
     ...{ extras, groups, requirements: chosen, pytest, pytest_declared: declared },
+    compiled: COMPILED.test(setup) || BACKENDS.test(asText(valueAt(pyproject, 'build-system', 'build-backend')) ?? ''),
     installs: installsOf(project, pyproject, extras, groups, chosen),
     module: moduleOf(project, pyproject),
   }

@@ -4,7 +4,7 @@ import type { Project } from './tree.ts'
 
 const MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'tox.ini'] as const
 const TEST_FILES =
-  /^(?:tests?|testing)\/(?:.*\/)?(?:test_[^/]*|[^/]*_tests?|Test\w*)\.py$|^(?:.*\/)?tests?\/(?:.*\/)?test_[^/]*\.py$|^(?:test_[^/]*|[^/]*_test|tests?)\.py$/
+  /^(?:tests?|testing)\/(?:.*\/)?(?:test_[^/]*|[^/]*_tests?|Test\w*)\.py$|^(?:.*\/)?tests?\/(?:.*\/)?(?:test_[^/]*|[^/]*_test)\.py$|^(?:test_[^/]*|[^/]*_test|tests?)\.py$/
 const SKIPPED = /^(?:docs?|examples?|benchmarks?|scripts?|tools|build|dist)\//
 
 /** Null: it is no project of Python. */
@@ -38,7 +38,12 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
     const command = `${tool === 'poetry' ? 'POETRY_VIRTUALENVS_IN_PROJECT=true ' : ''}${binary} ${sync}${extras.join('')}${groups.join('')}`
     const said = (text: string, why: string): Said => ({ command: text, from: project.at(lock), why })
     const tests = has_tests
-      ? [said(`${binary} ${run} ${pytest ? 'pytest' : 'python -m unittest discover'}`, 'the tests of the repository')]
+      ? [
+          said(
+            `${binary} ${run} ${pytest ? (needs.pytest_declared ? 'pytest' : 'python -m pytest') : `python -m ${unittest(project)}`}`,
+            'the tests of the repository',
+          ),
+        ]
       : []
     return {
       ...named,
@@ -46,13 +51,14 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
       ...{ tests, builds: [], smokes: importSmoke(project, needs.module, `${binary} ${run} python`) },
       calls: [{ name: `${tool} run`, as: `${binary} ${run}` }, { name: tool, as: binary }, ...callsOf(`${binary} ${run} python`)],
       tools: there ? [python, { binary: tool, wanted: null, from: project.at(lock), package: `python3-${tool}` }] : [python, venv(from)],
+      offline: { install: [], ...bare },
     }
   }
 
   const installs = needs.installs.map(({ what, from, why }) => ({ command: `.venv/bin/pip install ${what}`, from: project.at(from), why }))
   if (has_tests && pytest && !needs.pytest_declared && installs.length > 0)
     installs.push({ command: '.venv/bin/pip install pytest', from, why: 'the tests are for pytest, which no list of dependencies has' })
-  const needs_nothing = needs.dependencies.length === 0 && (!pytest || toolchain.has('python3:pytest') || !has_tests)
+  const needs_nothing = needs.dependencies.length === 0 && !needs.compiled && (!pytest || toolchain.has('python3:pytest') || !has_tests)
   if (needs_nothing || installs.length === 0) return { ...named, install: [], ...bare, tools: [python], calls: callsOf('python3') }
   const tests = has_tests
     ? [{ command: `.venv/bin/python -m ${pytest ? 'pytest' : unittest(project)}`, from, why: 'the tests of the repository' }]
@@ -70,9 +76,18 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
     },
     tools: [python, venv(from)],
     calls: callsOf('.venv/bin/python'),
-    offline: { install: [], ...bare },
+    offline: needs.compiled ? compiledHere(from, tests) : { install: [], ...bare },
   }
 }
+
+/** What has to be compiled is, with what the machine has for it. */
+const compiledHere = (from: string, tests: Said[]): Part['offline'] => ({
+  install: [
+    { command: 'python3 -m venv --system-site-packages .venv', from, why: 'beside the packages of the system' },
+    { command: '.venv/bin/pip install --no-build-isolation --no-deps -e .', from, why: 'it is built with those' },
+  ],
+  ...{ tests, builds: [], smokes: [] },
+})
 
 const callsOf = (python: string) => [
   { name: 'pytest', as: `${python} -m pytest` },
@@ -97,7 +112,7 @@ function bareProofs(project: Project, needs: ReturnType<typeof pythonNeeds>, has
 
 function unittest(project: Project): string {
   const folder = project.some(/^tests\/[^/]+\.py$/) ? 'tests' : project.some(/^test\/[^/]+\.py$/) ? 'test' : null
-  if (folder === null) return 'unittest discover'
+  if (folder === null) return project.some(/(?:^|\/)test[^/]*\.py$/) ? 'unittest discover' : "unittest discover -p '*_test.py'"
   const pattern = project.some(new RegExp(`^${folder}/test_[^/]*\\.py$`)) ? '' : ` -p '*[Tt]est*.py'`
   // Within a package its modules may be named by it; without, only what is in the folder itself is found.
   return project.has(`${folder}/__init__.py`) ? `unittest discover -s ${folder} -t .${pattern}` : `unittest discover -s ${folder}${pattern}`

@@ -164,7 +164,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   },
   {
     ...{ id: 'extras', why: 'the package has no such extras', command: /^\.venv\/bin\/pip install -e '\.\[/ },
-    ...{ output: /extra|Invalid requirement/i, to: swap(/-e '\.\[[^\]]*\]'/, '-e .') },
+    ...{ output: /does not provide the extra|Invalid requirement/i, to: swap(/-e '\.\[[^\]]*\]'/, '-e .') },
   },
   {
     ...{ id: 'cmake_policy', why: 'it was written for a CMake that is no longer', command: /^cmake -S/ },

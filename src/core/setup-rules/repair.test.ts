@@ -51,6 +51,9 @@ test('what package managers say of a failure leads to the command that goes roun
   expect(repaired(without, absent('c'), 'npm install --no-audit')).toEqual([without.replace("]'", "]' 'devDependencies[c]'")])
   expect(repaired(without, absent('@a/b'), 'npm install --no-audit')).toBeNull()
   expect(repaired('npm ci', 'npm error code E404')).toBeNull()
+  const extra = ".venv/bin/pip install -e '.[dev]'"
+  expect(repaired(extra, "WARNING: shop 1.0 does not provide the extra 'dev'")).toEqual(['.venv/bin/pip install -e .'])
+  expect(repaired(extra, 'No matching distribution found for flake8; extra == "dev" (from versions: none)')).toBeNull()
 })
 
 test('tests that miss what a build makes get it, also where Yarn looks for files in its own way', () => {
@@ -94,6 +97,10 @@ test('what a proof misses is built or installed, but nothing only because an out
     '.venv/bin/pip install PyYAML',
   ])
   expect(forProof(python, 'python3 -m pytest', "ModuleNotFoundError: No module named 'left_pad_evil'")).toBeNull()
+  const locked = (command: string) =>
+    repairForProof([step(command)], python, 'x', failed('No module named pytest'), new Set())?.commands.at(-1)?.command
+  expect(locked('POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction')).toBe('poetry run pip install pytest')
+  expect(locked('~/.venvs/uv/bin/uv sync --locked')).toBe('~/.venvs/uv/bin/uv pip install pytest')
 })
 
 test('what lies outside of the repository is named', () => {
@@ -155,6 +162,9 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
   expect(of("Can't locate Class/Method/Modifiers.pm in @INC (you may need to install the Class::Method::Modifiers module)")).toBe(
     'The Perl module Class::Method::Modifiers is not there. Debian has it in libclass-method-modifiers-perl.',
   )
+  expect(
+    of("ProxyError('502 Bad Gateway (the name pypi.org cannot be resolved)')\nERROR: No matching distribution found for a==3 (x)"),
+  ).toBe('pypi.org cannot be reached: its name cannot be resolved here. It was asked for a==3.')
   expect(of("> Could not find method enableFeaturePreview() for arguments [X] on settings 'a'")).toContain('another version of Gradle')
   expect(
     explain(failed('go: golang.org/x/mod@v0.6.0: Get "https://p/": Bad Gateway (the name proxy.golang.org cannot be resolved)'))?.reason,

@@ -94,6 +94,13 @@ export function repairForProof(
 function withModules(commands: Step[], wanted: string[], id: string, proof: string): Repair {
   const why = 'the tests import what no list of dependencies has'
   const step = (command: string): Step => ({ command, from: proof, why, optional: false })
+  // Into the environment of whoever has made one.
+  const made_by = commands.flatMap(({ command }) => /(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
+  const [, manager, name] = made_by
+  if (manager !== undefined) {
+    const install = `${manager} ${name === 'poetry' ? 'run ' : ''}pip install ${wanted.join(' ')}`
+    return { id, why, commands: [...commands, step(install)] }
+  }
   const venv = commands.some(({ command }) => command.startsWith('.venv/') || command.includes('venv .venv'))
   const more = [...(venv ? [] : [step('python3 -m venv --system-site-packages .venv')]), step(`.venv/bin/pip install ${wanted.join(' ')}`)]
   return { id, why, commands: [...commands, ...more], ...(!venv && { proof: proof.replace(/\bpython3\b/, '.venv/bin/python') }) }

@@ -5,7 +5,7 @@ const SETUP = /set.?up|install|getting started|bootstrap|environment|prerequisit
 const ABOUT_WORK = /set.?up|build|compil|test|develop|contribut|from source|hacking|check|command|local/i
 const SHELLS = /^(?:sh|bash|shell|console|zsh|shell-session|terminal|)$/i
 /** A place to be filled in. */
-const EXAMPLE = /path\/to|<|\.\.\.|\[|\bfoo\b|\bmy[-_]/
+const EXAMPLE = /path\/to|<(?!\()|\.\.\.|\[|\bfoo\b|\bmy[-_]/
 
 /**
  * The commands in blocks of code, and for agents also those in the text. To people, a document says more than how it is worked on: there

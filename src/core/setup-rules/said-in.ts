@@ -1,4 +1,4 @@
-import { type CommandKind, kindOf } from './kind-of-command.ts'
+import { type CommandKind, kindOf, RUNS_DOWNLOADS } from './kind-of-command.ts'
 import { saidInDockerfile } from './said-in-dockerfile.ts'
 import { saidInMarkdown } from './said-in-markdown.ts'
 import { saidInCursor, saidInDevcontainer } from './said-in-settings.ts'
@@ -48,7 +48,8 @@ export function heardIn(tree: Tree): { heard: HeardOf[]; left_out: { command: st
         const into = /^\(?cd (\/|[\w.-]+)[\w./-]* &&/.exec(command)?.[1]
         if (into !== undefined && !into.startsWith('.') && !tree.paths.some(path => path.startsWith(`${into}/`))) continue
         if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })
-        else if (said.setup && why_not !== undefined && why_not !== 'prepares nothing') left_out.push({ command, from: path, why: why_not })
+        else if (why_not === RUNS_DOWNLOADS || (said.setup && why_not !== undefined && why_not !== 'prepares nothing'))
+          left_out.push({ command, from: path, why: why_not })
       }
     }
   return { heard, left_out }

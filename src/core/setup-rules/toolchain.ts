@@ -27,7 +27,7 @@ const BINARIES = [
 ]
 const MODULES = ['ensurepip', 'venv', 'pytest']
 /** Those that say their version in another way than by `--version`. */
-const VERSIONS: { [binary: string]: string } = { go: 'go version', java: 'java -version' }
+const VERSIONS: { [binary: string]: string } = { go: 'go version', java: 'java -version', perl: `perl -e 'printf "Perl %vd\\n", $^V'` }
 const LINE = 200
 
 /** A command that says which programs there are, a line each. */
@@ -47,7 +47,7 @@ export const versionsCommand = (tools: readonly Tool[], toolchain: Toolchain): s
     .filter(({ binary }) => toolchain.has(binary) && !binary.includes(':'))
     .map(
       ({ binary }) =>
-        `printf '%s\\t%s\\n' ${shellQuote(binary)} "$(timeout 20 ${VERSIONS[binary] ?? `${binary} --version`} 2>&1 | head -n 1)"`,
+        `printf '%s\\t%s\\n' ${shellQuote(binary)} "$(timeout 20 ${VERSIONS[binary] ?? `${binary} --version`} 2>&1 | grep -m 1 '[0-9]')"`,
     )
     .concat('true')
     .join('\n')
@@ -72,3 +72,21 @@ export const missingText = (tools: readonly Tool[]): string =>
         `${binary.replace('python3:', 'the Python module ')}${wanted === null ? '' : ` (${wanted})`} is not there, which ${from} needs: Debian has it in ${name}`,
     )
     .join('; ')
+
+/** Of those that are there, which are older than is asked for, in words; null: none, as far as their versions can be told. */
+export function tooOldText(tools: readonly Tool[], toolchain: Toolchain): string | null {
+  const old = tools.flatMap(({ binary, wanted, from }) => {
+    const least = /^\s*(?:>=|\^|~>?|==)?\s*v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|<]*$/.exec(wanted ?? '')?.[1]
+    const found = toolchain.get(binary) ?? ''
+    const version = /\d{1,4}(?:\.\d{1,4}){1,2}/.exec(found)?.[0]
+    if (least === undefined || version === undefined || !isOlder(version, least)) return []
+    return [`${from} asks for ${binary} ${wanted}, and the one here is ${found.trim()}`]
+  })
+  return old.length === 0 ? null : `${old.join('; ')}.`
+}
+
+function isOlder(version: string, least: string): boolean {
+  const [have, want] = [version, least].map(text => text.split('.').map(Number))
+  const at = (want ?? []).findIndex((n, i) => n !== (have?.[i] ?? 0))
+  return at >= 0 && (have?.[at] ?? 0) < (want?.[at] ?? 0)
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { Tool } from './proposal.ts'
+import { tooOldText } from './toolchain.ts'
+
+const said = (binary: string, wanted: string | null, version: string) => {
+  const tool: Tool = { binary, wanted, from: 'pyproject.toml', package: binary }
+  return tooOldText([tool], new Map([[binary, version]]))
+}
+
+test('a program that is older than is asked for is named with both versions', () => {
+  expect(said('python3', '>=3.13', 'Python 3.11.2')).toBe('pyproject.toml asks for python3 >=3.13, and the one here is Python 3.11.2.')
+  for (const [binary, wanted, version] of [
+    ['go', '1.23.1', 'go version go1.19.8 linux/amd64'],
+    ['cargo', '1.85', 'cargo 1.65.0'],
+    ['php', '^8.3', 'PHP 8.2.28 (cli)'],
+    ['node', '>= 26', 'v24.21.0'],
+    ['java', '21', 'openjdk version "17.0.15" 2025-04-15'],
+    ['perl', '5.36.1', 'Perl 5.36.0'],
+  ] as const)
+    expect(said(binary, wanted, version)).toContain(`asks for ${binary} ${wanted}`)
+})
+
+test('one that is new enough, or whose version cannot be told, is not', () => {
+  for (const [binary, wanted, version] of [
+    ['python3', '>=3.8', 'Python 3.11.2'],
+    ['python3', '>=3.11', 'Python 3.11.2'],
+    ['node', '^16 || >=18', 'v14.0.0'],
+    ['cargo', 'nightly', 'cargo 1.65.0'],
+    ['java', '1.8', 'openjdk version "17.0.15"'],
+    ['go', '1.22', ''],
+    ['go', null, 'go version go1.19.8'],
+  ] as const)
+    expect(said(binary, wanted, version)).toBeNull()
+})
