@@ -4,6 +4,9 @@ import type { Rule } from './rules.ts'
 export const PROXY_PORT = 3128
 export const SOCKET_INSIDE = '/run/egress.sock'
 
+/** Where builds of Java look for options: Java goes by none of the usual variables. */
+const OPTIONS_OF_JAVA = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
+
 /** Registries of which an operator can have a copy that package managers are told of by their variables. */
 export const mirror_kinds = ['npm', 'pypi', 'golang', 'rubygems'] as const
 export type Mirror = { kind: (typeof mirror_kinds)[number]; url: URL }
@@ -18,10 +21,20 @@ export function egressEnvironment(mirrors: readonly Mirror[], open = true): Reco
     // Yarn does not ask for the usual ones from its second version on.
     ...{ YARN_HTTP_PROXY: proxy, YARN_HTTPS_PROXY: proxy },
     ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: own, NO_PROXY: own },
+    ...Object.fromEntries(OPTIONS_OF_JAVA.map(name => [name, JAVA_PROXY])),
     // Node's own fetch asks for them only when it is told to, and every Node then takes twice as long to start.
     ...(open ? { NODE_USE_ENV_PROXY: '1' } : { NODE_OPTIONS: '--require=/run/init/fetch.cjs' }),
     ...Object.assign({}, ...mirrors.map(variablesOf)),
   }
+}
+
+/** What is on this machine they ask directly by themselves. */
+const JAVA_PROXY = ['http', 'https'].map(scheme => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${PROXY_PORT}`).join(' ')
+
+/** Variables that somebody has set, with those of the way out; options for Java are added to theirs. */
+export function withWayOut(own: Record<string, string>, way_out: Record<string, string>): Record<string, string> {
+  const both = OPTIONS_OF_JAVA.flatMap(name => (own[name] && way_out[name] ? [[name, `${way_out[name]} ${own[name]}`]] : []))
+  return { ...own, ...way_out, ...Object.fromEntries(both) }
 }
 
 function variablesOf({ kind, url }: Mirror): Record<string, string> {

@@ -1,3 +1,4 @@
+import { withWayOut } from '../egress/environment.ts'
 import { mirrorPath } from '../git/git-host.ts'
 import { isOfRunsAlone } from '../git/revisions.ts'
 import { exactlyBesideCommand, exactlyOnEnvironmentCommand } from '../git/template-commands.ts'
@@ -103,7 +104,7 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       if (standing_on !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'What was prepared is gone.')
       const within = layer === null ? {} : { within: inside.use(layer) }
       const egress: RunEgress = inside.use(await openEgress(deps, claim, run.repository_id, 'agent'))
-      const environment = { ...secrets.environment, ...egress.environment }
+      const environment = withWayOut(secrets.environment, egress.environment)
       const spec = { workspace, ...within, ...home, read_only, environment, sockets: egress.sockets }
       const sandbox = await open(startRecorded(deps, claim, 'check', spec), inside)
       // Who is to end waits for nothing that goes on in it.

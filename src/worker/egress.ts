@@ -26,7 +26,7 @@ export type EgressSettings = {
 }
 
 /** The way out of a run's sandbox. `tellBlocked` writes what is left to say of what was refused; disposing ends all that is open. */
-export type RunEgress = AsyncDisposable & Pick<SandboxSpec, 'sockets' | 'environment'> & { tellBlocked(): Promise<void> }
+export type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { tellBlocked(): Promise<void> }
 
 /** Of a run: the agent's commands, or those that prepare its workspace. */
 type Whose = 'agent' | 'setup'

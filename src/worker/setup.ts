@@ -1,5 +1,6 @@
 import { setupDigest } from '../core/prepared-environment.ts'
 import { setupVariables } from '../core/run-secrets.ts'
+import { withWayOut } from '../egress/environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../git/workspace-commands.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../sandbox/port.ts'
 import { lastSetUp } from '../store/journal.ts'
@@ -138,12 +139,8 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
   const egress = stack.use(await openEgress(deps, claim, run.repository_id, trusted ? 'setup' : 'agent'))
   // By this name every manager of packages hands it on; npm calls it unknown each time, so that agents are spared it.
   const { node_folder } = deps.driver
-  const environment = {
-    ...(node_folder !== null && { npm_config_nodedir: node_folder }),
-    ...setup.variables,
-    ...given,
-    ...egress.environment,
-  }
+  const own = { ...(node_folder !== null && { npm_config_nodedir: node_folder }), ...setup.variables, ...given }
+  const environment = withWayOut(own, egress.environment)
   const sandbox = stack.use(await startRecorded(deps, claim, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started(sandbox.identity)
   try {

@@ -1,5 +1,6 @@
 import { tools_without_effect } from '../core/file-tools.ts'
 import { errorText } from '../core/log.ts'
+import { withWayOut } from '../egress/environment.ts'
 import { mirrorPath } from '../git/git-host.ts'
 import { holdKept, type Kept, keptPath } from '../git/kept-repository.ts'
 import { hasCommit, isOfRunsAlone } from '../git/revisions.ts'
@@ -116,7 +117,7 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   await record(adopted)
   await showGiven(claim, secrets)
   const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
-  const way_out = { environment: { ...secrets.environment, ...egress.environment }, sockets: egress.sockets }
+  const way_out = { environment: withWayOut(secrets.environment, egress.environment), sockets: egress.sockets }
   const startBoth = () => Promise.allSettled([startRecorded(deps, claim, 'agent', { ...shown, ...way_out }), startShots()])
   const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
