@@ -26,6 +26,12 @@ const REGISTRY_CODES =
 const REGISTRY =
   /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|Bad Gateway \(|the name \S{1,100} cannot be resolved|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none|YN0081|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)/i
 
+/** What the proxy of a sandbox says, in lines of any length. */
+const UNRESOLVED = /the name (\S{1,100}) cannot be resolved/
+/** What managers of packages say that they looked for. */
+const WANTED =
+  /No matching distribution found for ([^\s(;]{1,100})|satisfies the requirement ([^\s(;]{1,100})|Plugin (\S{1,120}) or one of its dependencies|failed to get `(\S{1,80})` as a dependency|go: (\S{1,120}@\S{1,60}): Get/
+
 /** Null: nothing that lies outside of the repository. */
 export function explain({ output, timed_out }: Failed): Explained | null {
   const text = readable(output)
@@ -36,13 +42,16 @@ export function explain({ output, timed_out }: Failed): Explained | null {
       reason: 'registry_unreachable',
       detail: `The registry does not have ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
     }
-  const unresolved = /the name (\S{1,100}) cannot be resolved/.exec(text)?.[1]
+  const unresolved = UNRESOLVED.exec(output.slice(-LOOKED_AT))?.[1]
   if (unresolved !== undefined) {
-    const wanted = /No matching distribution found for ([^\s(]{1,100})|satisfies the requirement ([^\s(;]{1,100})/.exec(text)
-    const what = wanted === null ? '' : ` It was asked for ${wanted[1] ?? wanted[2]}.`
+    const wanted = WANTED.exec(text)
+      ?.slice(1)
+      .find(name => name !== undefined)
+    const what = wanted === undefined ? '' : ` It was asked for ${wanted}.`
     return { reason: 'registry_unreachable', detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}` }
   }
-  const registry = text.split('\n').find(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
+  const lines = text.split('\n').filter(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
+  const registry = lines.find(line => !/^\s*warning\b/i.test(line)) ?? lines[0]
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, say] of MISSING) {
     const names = [...text.matchAll(new RegExp(pattern, 'g'))].flatMap(([, name]) => name ?? [])

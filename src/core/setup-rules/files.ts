@@ -4,7 +4,7 @@ const MANIFESTS = new Set([
   ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.yarnrc.yml'],
   ...['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'requirements.txt'],
   ...['go.mod', 'go.work', 'Cargo.toml', 'rust-toolchain.toml', 'rust-toolchain'],
-  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'Rakefile', '.ruby-version', 'composer.json'],
+  ...['pom.xml', 'build.xml', 'build.gradle', 'build.gradle.kts', 'Rakefile', '.ruby-version', 'composer.json'],
   ...['Makefile.PL', 'Build.PL', 'cpanfile', 'dist.ini'],
   ...['CMakeLists.txt', 'Makefile', 'makefile', 'GNUmakefile', 'Makefile.am', 'Makefile.in'],
 ])

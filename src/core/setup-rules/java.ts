@@ -1,11 +1,12 @@
-import type { Part, Said } from './proposal.ts'
+import type { Part, Said, Toolchain } from './proposal.ts'
+import { MAVEN_REPOSITORY } from './toolchain.ts'
 import type { Project } from './tree.ts'
 
 /** The plugin that runs tests brings what runs them only when it runs: a test that is not there has it brought. */
 const NO_TEST = '-Dtest=NoTestAtAll -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false'
 
 /** Null: it is no project of Java that Maven, Gradle or Ant builds. */
-export function javaPart(project: Project): Part | null {
+export function javaPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.first('pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'build.xml')
   if (manifest === null) return null
   const from = project.at(manifest)
@@ -36,17 +37,23 @@ export function javaPart(project: Project): Part | null {
       tests: has_tests ? [said(`${mvn} -o test`, 'its tests')] : [],
       builds: [said(`${mvn} -o test-compile`, 'all of it compiles')],
       tools: [java, ...(wrapped ? [] : [{ binary: 'mvn', wanted: null, from, package: 'maven' }])],
+      ...(toolchain.has('mvn') && toolchain.has(MAVEN_REPOSITORY) && { offline: withDebians(said, has_tests) }),
     }
   }
-  if (manifest === 'build.xml')
+  if (manifest === 'build.xml') {
+    const test = ['test', 'check', 'junit'].find(name =>
+      new RegExp(`<target\\s[^>]{0,200}name="${name}"`).test(project.text(manifest) ?? ''),
+    )
     return {
       ...{ ...named, lockfiles },
       install: [],
-      tests: has_tests ? [said('ant test', 'its tests')] : [],
+      tests: test === undefined ? [] : [said(`ant ${test}`, `the target ${test}`)],
       builds: [said('ant', 'what it makes by default')],
       tools: [java, { binary: 'ant', wanted: null, from, package: 'ant' }],
     }
-  const wrapped = project.has('gradlew')
+  }
+  // Without its archive, which some leave out, it is a script that starts nothing.
+  const wrapped = project.has('gradlew') && project.has('gradle/wrapper/gradle-wrapper.jar')
   const gradle = `${wrapped ? 'sh ./gradlew' : 'gradle'} --no-daemon`
   return {
     ...{ ...named, lockfiles },
@@ -54,6 +61,27 @@ export function javaPart(project: Project): Part | null {
     tests: has_tests ? [said(`${gradle} --offline test`, 'its tests')] : [],
     builds: [said(`${gradle} --offline assemble`, 'all of it')],
     tools: [java, ...(wrapped ? [] : [{ binary: 'gradle', wanted: null, from, package: 'gradle' }])],
+    // The wrapper would fetch the version of Gradle that it names.
+    ...(wrapped && toolchain.has('gradle') && { offline: withOwnGradle(said, has_tests) }),
+  }
+}
+
+/** Of plugins and libraries, those that Debian has. */
+function withDebians(said: (command: string, why: string) => Said, has_tests: boolean): Part['offline'] {
+  const mvn = `mvn -B -ntp -o -Dmaven.repo.local=${MAVEN_REPOSITORY}`
+  return {
+    install: [said(`${mvn} test-compile`, "all of it compiles, with Debian's libraries")],
+    tests: has_tests ? [said(`${mvn} test`, 'its tests')] : [],
+    ...{ builds: [said(`${mvn} test-compile`, 'all of it compiles')], smokes: [] },
+  }
+}
+
+function withOwnGradle(said: (command: string, why: string) => Said, has_tests: boolean): Part['offline'] {
+  const gradle = 'gradle --no-daemon --offline'
+  return {
+    install: [said(`${gradle} testClasses`, "compiles all of it, with the machine's Gradle")],
+    tests: has_tests ? [said(`${gradle} test`, 'its tests')] : [],
+    ...{ builds: [said(`${gradle} assemble`, 'all of it')], smokes: [] },
   }
 }
 

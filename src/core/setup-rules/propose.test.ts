@@ -118,8 +118,17 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; what is in vendor is n
     shown: [expect.stringMatching(/^sh \.\/mvnw -B -ntp test -Dtest=/)],
     proofs: [['test: sh ./mvnw -B -ntp -o test', expect.anything()]],
   })
-  expect(proposed({ 'build.gradle.kts': '', gradlew: '', 'src/test/A.kt': '' }).proofs).toEqual([
-    ['test: sh ./gradlew --no-daemon --offline test', 'build: sh ./gradlew --no-daemon --offline assemble'],
+  const gradle = { 'build.gradle.kts': '', gradlew: '', 'src/test/A.kt': '' }
+  const wrapped = proposed({ ...gradle, 'gradle/wrapper/gradle-wrapper.jar': '' }, ['java', 'gradle'])
+  expect(wrapped.proofs).toEqual([['test: sh ./gradlew --no-daemon --offline test', 'build: sh ./gradlew --no-daemon --offline assemble']])
+  expect(wrapped.offline?.commands).toMatchObject([{ command: 'gradle --no-daemon --offline testClasses' }])
+  expect(proposed(gradle).shown).toEqual(['gradle --no-daemon testClasses'])
+  expect(proposed({ 'pom.xml': '', 'src/test/java/ATest.java': '' }, ['java', 'mvn', '/usr/share/maven-repo']).offline).toMatchObject({
+    commands: [{ command: 'mvn -B -ntp -o -Dmaven.repo.local=/usr/share/maven-repo test-compile' }],
+    to_prove: [{ proofs: [{ command: 'mvn -B -ntp -o -Dmaven.repo.local=/usr/share/maven-repo test' }, {}] }],
+  })
+  expect(proposed({ 'build.xml': '<project><target depends="a" name="test"/></project>' }).proofs).toEqual([
+    ['test: ant test', 'build: ant'],
   ])
   expect(proposed({ Gemfile: '', 'Gemfile.lock': '', 'spec/a_spec.rb': '' })).toMatchObject({
     shown: ['bundle config set --local path vendor/bundle', 'bundle install'],
@@ -129,6 +138,16 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; what is in vendor is n
     shown: ['composer install --no-interaction --no-progress'],
     proofs: [['test: composer test', expect.anything(), expect.anything()]],
   })
+  const phpunit = { 'phpunit.xml': '', 'src/A.php': '', 'composer.json': '{"require":{"php":">=8"}}' }
+  expect(proposed(phpunit).proofs[0]?.[0]).toBe('test: vendor/bin/phpunit')
+  expect(proposed(phpunit, ['php', 'composer', 'phpunit'])).toMatchObject({
+    proofs: [['test: phpunit', expect.stringMatching(/^smoke: ! find src /), expect.anything()]],
+    offline: { commands: [{ command: 'composer dump-autoload --no-interaction' }], to_prove: [{ proofs: [{ command: 'phpunit' }] }] },
+  })
+  expect(proposed({ 'composer.json': '{"require":{"monolog/monolog":"^3"}}', 'src/A.php': '' }, ['php', 'phpunit']).offline).toBeNull()
+  expect(proposed({ 'composer.json': '{"require-dev":{"phpunit/phpunit":"^9"}}', 'tests/ATest.php': '' }).proofs[0]?.[0]).toBe(
+    'test: vendor/bin/phpunit tests',
+  )
   expect(proposed({ Makefile: 'all: a\n\ntest: all\n\t./a\n', 'a.c': '' })).toMatchObject({
     shown: ['make'],
     proofs: [['test: make test', 'build: make']],

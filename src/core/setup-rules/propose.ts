@@ -24,8 +24,8 @@ export function propose(tree: Tree, toolchain: Toolchain): Proposal {
   const { heard, left_out } = heardIn(tree)
   const parts = partsOfTree(tree, toolchain)
   const proposal = combine(parts, heard)
-  const offline_parts = parts.map(part => (part.offline === undefined ? part : { ...part, ...part.offline, calls: [] }))
-  const other = parts.some(part => part.offline !== undefined) ? combine(offline_parts, []) : null
+  const offline_parts = parts.map(part => (provable(part.offline) ? { ...part, ...part.offline, calls: [] } : part))
+  const other = parts.some(part => provable(part.offline)) ? combine(offline_parts, []) : null
   const unique = <T>(all: T[], key: (one: T) => string) => [...new Map(all.map(one => [key(one), one])).values()]
   return {
     ecosystems: [...new Set(parts.map(({ ecosystem }) => ecosystem))],
@@ -43,6 +43,9 @@ export function propose(tree: Tree, toolchain: Toolchain): Proposal {
     offline: other,
   }
 }
+
+/** A way that nothing could prove is none. */
+const provable = (way: Part['offline']) => way !== undefined && [way.tests, way.builds, way.smokes].some(proofs => proofs.length > 0)
 
 /** A manifest of the root that is there and says nothing, which its authors do not know of. */
 const unreadable = (tree: Tree): string[] => {
@@ -75,9 +78,9 @@ function partsIn(project: Project, toolchain: Toolchain): Part[] {
     pythonPart(project, toolchain),
     goPart(project),
     rustPart(project),
-    javaPart(project),
+    javaPart(project, toolchain),
     rubyPart(project),
-    phpPart(project),
+    phpPart(project, toolchain),
     perlPart(project),
   ].filter(part => part !== null)
   // Beside a manifest of its own, a Makefile is a list of errands; alone it is how the thing is built.

@@ -165,6 +165,9 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
   expect(
     of("ProxyError('502 Bad Gateway (the name pypi.org cannot be resolved)')\nERROR: No matching distribution found for a==3 (x)"),
   ).toBe('pypi.org cannot be reached: its name cannot be resolved here. It was asked for a==3.')
+  expect(of(`[ERROR] Plugin a:b:1 or one of its dependencies ${'x'.repeat(600)} (the name repo.example.org cannot be resolved)`)).toBe(
+    'repo.example.org cannot be reached: its name cannot be resolved here. It was asked for a:b:1.',
+  )
   expect(of("> Could not find method enableFeaturePreview() for arguments [X] on settings 'a'")).toContain('another version of Gradle')
   expect(
     explain(failed('go: golang.org/x/mod@v0.6.0: Get "https://p/": Bad Gateway (the name proxy.golang.org cannot be resolved)'))?.reason,

@@ -21,10 +21,13 @@ const BINARIES = [
     'rake',
     'php',
     'composer',
+    'phpunit',
     'perl',
   ],
   ...['make', 'cmake', 'meson', 'ninja', 'gcc', 'g++', 'autoreconf', 'automake', 'libtoolize', 'pkg-config', 'git'],
 ]
+/** Where Debian keeps what its own packages of Java are built with. */
+export const MAVEN_REPOSITORY = '/usr/share/maven-repo'
 const MODULES = ['ensurepip', 'venv', 'pytest']
 /** Those that say their version in another way than by `--version`. */
 const VERSIONS: { [binary: string]: string } = { go: 'go version', java: 'java -version', perl: `perl -e 'printf "Perl %vd\\n", $^V'` }
@@ -35,11 +38,16 @@ export const probeCommand = (): string =>
   [
     `for name in ${BINARIES.join(' ')}; do command -v "$name" >/dev/null && echo "$name"; done`,
     `for name in ${MODULES.join(' ')}; do python3 -c "import $name" 2>/dev/null && echo "python3:$name"; done`,
+    `test -d ${MAVEN_REPOSITORY} && echo ${MAVEN_REPOSITORY}`,
     'true',
   ].join('\n')
 
 export const parseProbe = (output: string): Toolchain =>
-  new Map(output.split('\n').flatMap(line => (BINARIES.includes(line) || line.startsWith('python3:') ? [[line, '']] : [])))
+  new Map(
+    output
+      .split('\n')
+      .flatMap(line => (BINARIES.includes(line) || line.startsWith('python3:') || line === MAVEN_REPOSITORY ? [[line, '']] : [])),
+  )
 
 /** A command that says the versions of those that are there, a line each. */
 export const versionsCommand = (tools: readonly Tool[], toolchain: Toolchain): string =>
