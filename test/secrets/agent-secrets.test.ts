@@ -136,7 +136,9 @@ test.each([
     shell(`exec 2>&1; export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ${hiding}; git log -1 --format=%h`),
   ])
   const [first] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')
-  expect(first.observation).toMatchObject({ verdict: 'fail', findings: [{ code: 'secret_in_commit' }] })
+  expect(first.observation.verdict).toBe('fail')
+  // Words in no encoding may be said to be unclear besides: some git reads nothing in them.
+  expect(first.observation.findings.map((finding: { code: string }) => finding.code)).toContain('secret_in_commit')
   expect(pushed().includes(secret)).toBe(false)
   const there = app.git('branch', '--list', 'agent/*').includes(`run-${ended.id}-`)
   if (ended.status === 'failed') expect({ code: ended.error.code, there }).toEqual({ code: 'secret_in_commit', there: false })
