@@ -46,7 +46,7 @@ const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\/|(?:^|\/)(?:test_[^/]*|[^/]*[._-](?:test|spec))\.[a-z]+$|_test\.go$|Tests?\.(?:java|kt|cs|php)$/
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|rb|php|c|cc|cpp|h|hpp|swift|scala|ex|exs|vue|svelte)$/
 /** Says nothing of what was done. */
-export const EMPTY_WORDS = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stuff|tmp|temp|test|commit|\W*)$/i
+export const EMPTY_WORDS = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stuff|tmp|temp|test|commit|[^\p{L}\p{N}]*)$/iu
 
 /** Findings by weight. `fail`: one of them is an error, and the commits should not be pushed as they are. */
 export function evaluateCommits(brought: Brought): { verdict: Verdict; findings: Finding[] } {
