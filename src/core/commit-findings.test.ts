@@ -99,6 +99,5 @@ test('tests that go or stay untouched are told, and so are words that say nothin
     ).toEqual(['pass'])
   for (const message of ['wip', 'Fix', '', '...'])
     expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass', 'info message_unclear'])
-  for (const message of ['修复计数器', 'Счёт до двух'])
-    expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass'])
+  for (const message of ['修复计数器', 'Счёт до двух']) expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass'])
 })
