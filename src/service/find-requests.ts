@@ -67,6 +67,5 @@ async function lookThrough(services: Services, repository: RepositoryRow, on: On
   }
 }
 
-/** It is not there any more, or nobody will ever be able to read it: nothing comes after it otherwise. */
-const isGone = (error: unknown): error is ForgeError =>
-  error instanceof ForgeError && ['not_found', 'answer', 'refused', 'conflict'].includes(error.code)
+/** It is not there any more, or nobody may or can read it: those after it are not to wait for it. */
+const isGone = (error: unknown): error is ForgeError => error instanceof ForgeError && !error.retryable && error.code !== 'auth'

@@ -211,10 +211,14 @@ test('what a look does not come to, because GitHub fails midway or there is too 
   ])
 }, 120_000)
 
-test('an issue that is gone when it is looked into keeps nobody else from being heard', async () => {
-  issue('ada', '@agent-bot go', { of: number, at: ago(20) })
-  issue('ada', '@agent-bot go', { of: number + 1, at: ago(10) })
-  github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'status', status: 404 })
-  await look()
-  expect([await requestsOn(number), (await requestsOn(number + 1)).length]).toEqual([[], 1])
-}, 60_000)
+test.each([404, 403, 422])(
+  'an issue that GitHub answers %i of keeps nobody else from being heard',
+  async status => {
+    issue('ada', '@agent-bot go', { of: number, at: ago(20) })
+    issue('ada', '@agent-bot go', { of: number + 1, at: ago(10) })
+    github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'status', status })
+    await look()
+    expect([await requestsOn(number), (await requestsOn(number + 1)).length]).toEqual([[], 1])
+  },
+  60_000,
+)
