@@ -7,7 +7,7 @@ const traces: Record<string, { text?: string; rows?: string }> = {
   workers: { rows: 'false' },
   turns: { rows: 'false' },
   tokens: { text: "(to_jsonb(t) - 'last_used_at')::text" },
-  repositories: { text: "(to_jsonb(t) - 'forge_seen_at')::text" },
+  repositories: { text: "(to_jsonb(t) - 'forge_seen_at' - 'forge_seen_until')::text" },
 }
 
 /** What was asked to be sent to a webhook of a run, by a request before, has been tried: its outcome is no change of what is asked now. */
