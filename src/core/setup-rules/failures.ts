@@ -74,7 +74,7 @@ export function mostlyPassed({ output, timed_out }: Failed): Counts | null {
 }
 
 const NO_FILES =
-  /No test files? found|no tests specified$|No tests found|Could(?: not|n.t) find any (?:test files|files to test)|Could not find '[^'\n]*test|Ran 0 tests|no tests ran|\[no test files\]|No tests to run|Result: NOTESTS/im
+  /No test files? found|no tests specified$|No tests found|Could(?: not|n.t) find any (?:test files|files to test)|Could not find '[^'\n]*test|Ran 0 tests|no tests ran|\[no test files\]|No tests to run|Result: NOTESTS|No tests defined|No tests were found!!!/im
 const NO_NETWORK =
   /\bfetch failed\b|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|ENETUNREACH|Temporary failure in name resolution|Name or service not known|Could not resolve host/
 

@@ -3,18 +3,23 @@ import { packageInWords, packageOfLibrary, packageOfMacro, packageOfPerl, packag
 const inDebian = (name: string | null) => (name === null ? '' : ` Debian has it in ${name}.`)
 const program = (name: string) => `The program ${name} is not there.${inDebian(packageOfProgram(name))}`
 const library = (name: string) => `The library ${name} is not there.${inDebian(packageOfLibrary(name))}`
-const ofPerl = (module: string) => `The Perl module ${module} is not there.${inDebian(packageOfPerl(module))}`
+const ofPerl = (module: string) => `The Perl module ${module} is not there: in Debian it is usually in ${packageOfPerl(module)}.`
+const macro = (name: string) => `configure.ac uses ${name}, which is not there.${inDebian(packageOfMacro(name))}`
 const ofPhp = (name: string) => `PHP has no extension ${name} here.${inDebian(packageOfPhp(name))}`
 
 /** What is not there, by what is said where it is missed. The first group names it. */
 export const MISSING: readonly [RegExp, (name: string) => string][] = [
+  // Before programs: what autoconf does not know it leaves in the script as it is.
+  [/configure: line \d{1,6}: `?((?:AX|PKG|AM|LT|IT|GTK)_\w{1,60})(?:\(|: (?:command )?not found)/, macro],
+  [/Invalid version, need ('[^']{1,60}' \[[^\]\n]{1,60}\] found '[^']{1,30}')/, said => `Another version of a library is needed: ${said}.`],
+  [/Requested ('[^']{1,80}' but version of [^\n]{1,60})/, said => `Another version of a library is needed: ${said}.`],
   [
     /(?:^|\n)(?:[^\n:]*(?:sh|bash|env|make(?:\[\d+\])?|xargs|dash): (?:line \d+: |\d+: |1: )?)?['"‘]?([\w.+-]{1,60})['"’]?: (?:command not found|not found|No such file or directory\n[^\n]*Error 127)/,
     program,
   ],
   [/make(?:\[\d+\])?: ([\w./+-]{1,60}): No such file or directory/, program],
   [/Can't exec "([\w.+-]{1,60})"/, program],
-  [/possibly undefined macro: (\w{1,60})/, name => `configure.ac uses ${name}, which is not there.${inDebian(packageOfMacro(name))}`],
+  [/possibly undefined macro: (\w{1,60})/, macro],
   [/go\.mod requires go >= ?(\S{1,20})/, version => `Go ${version} or newer is needed.`],
   [/note: module requires Go ([\d.]{1,20})/, version => `Go ${version} or newer is needed.`],
   [/requires rustc (\d[\w.]{1,20})/, version => `Rust ${version} or newer is needed.`],

@@ -18,6 +18,7 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
   const scripts = asValues(manifest.scripts) ?? {}
   const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap(key => namesOf(manifest[key]))
   const workspaces = valueAt(manifest, 'workspaces') !== null || project.has('pnpm-workspace.yaml')
+  const needs = namesOf(manifest.dependencies)
   const needs_install = dependencies.length > 0 || namesOf(manifest.peerDependencies).length > 0 || workspaces
   const script = (name: string) => asText(Object.hasOwn(scripts, name) ? scripts[name] : null)
   const run = (name: string, why: string): Said | null => {
@@ -34,6 +35,7 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
     ecosystem: 'node',
     folder: project.folder,
     install: [...(manager.get !== null ? [manager.get] : []), ...(needs_install ? [manager.install] : [])].map(command => ({
+      needs,
       command,
       from: lock === null ? from : project.at(lock),
       why: manager.why,

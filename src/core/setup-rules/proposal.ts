@@ -1,5 +1,6 @@
 /** A command and the file of the repository that it is for or that says so. */
-export type Said = { command: string; from: string; why: string }
+/** `needs`: packages that nobody may leave out of what it installs. */
+export type Said = { command: string; from: string; why: string; needs?: readonly string[] }
 
 export type ProofKind = 'test' | 'build' | 'smoke'
 export type Proof = Said & { kind: ProofKind }

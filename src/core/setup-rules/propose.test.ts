@@ -18,6 +18,11 @@ function proposed(files: Record<string, string>, there: string[] = ['node', 'npm
 const manifest = (more: Record<string, unknown>) => JSON.stringify({ name: 'shop', ...more })
 const tested = { scripts: { test: 'mocha' }, devDependencies: { mocha: '^11.0.0' } }
 
+test('npm: what only development needs may be left out where the registry does not have it', () => {
+  const needing = manifest({ ...tested, dependencies: { '@acme/core': '^3.0.0' } })
+  expect(proposed({ 'package.json': needing }).commands).toMatchObject([{ needs: ['@acme/core'] }])
+})
+
 test('npm: a lockfile is kept to, without one there is nothing to keep to, and without dependencies nothing to install', () => {
   expect(proposed({ 'package.json': manifest(tested), 'package-lock.json': '{}' })).toMatchObject({
     shown: ['npm ci'],

@@ -4,7 +4,8 @@ export type CommandRule = {
   why: string
   command: RegExp
   output: RegExp
-  to(command: string, output: string): string[]
+  /** `needs`: packages that nobody may leave out. */
+  to(command: string, output: string, needs: readonly string[]): string[]
   whole?: true
 }
 
@@ -21,13 +22,13 @@ const SCRIPT_FAILED =
 const ABSENT =
   /No matching version found for (@?[\w./-]{1,120}?)@|'(@?[\w./-]{1,120}?)@[^'\n]{0,100}' (?:is not in this registry|could not be found)/
 
-/** One that is not in the list of what development needs stays where it is: then nothing has changed, and nothing is tried. */
-function withoutAbsent(command: string, output: string): string[] {
+/** One that not only development needs stays where it is: then nothing has changed, and nothing is tried. */
+function withoutAbsent(command: string, output: string, needs: readonly string[]): string[] {
   const [, one, other] = ABSENT.exec(output) ?? []
   const name = one ?? other ?? ''
   const install = command.split(' && ').find(part => part.startsWith('npm install')) ?? command
   const known = [...command.matchAll(/'devDependencies\[([^\]]+)\]'/g)].map(([, known]) => known ?? '')
-  if (name === '' || known.includes(name)) return [command]
+  if (name === '' || known.includes(name) || needs.includes(name)) return [command]
   const keys = [...known, name].map(key => `'devDependencies[${key}]'`).join(' ')
   return [`npm pkg delete ${keys} && ${install} && git checkout -- package.json`]
 }

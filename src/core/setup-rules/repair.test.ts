@@ -48,6 +48,8 @@ test('what package managers say of a failure leads to the command that goes roun
   const absent = (name: string) => `npm error notarget No matching version found for ${name}@^1.0.0.`
   const without = "npm pkg delete 'devDependencies[@a/b]' && npm install --no-audit && git checkout -- package.json"
   expect(repaired('npm install --no-audit', absent('@a/b'))).toEqual([without])
+  const needed = { ...step('npm install --no-audit'), needs: ['@a/b'] }
+  expect(repairCommand([needed], 0, needed.command, failed(absent('@a/b')), new Set())).toBeNull()
   expect(repaired(without, absent('c'), 'npm install --no-audit')).toEqual([without.replace("]'", "]' 'devDependencies[c]'")])
   expect(repaired(without, absent('@a/b'), 'npm install --no-audit')).toBeNull()
   expect(repaired('npm ci', 'npm error code E404')).toBeNull()
@@ -155,12 +157,18 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
   )
   expect(of('configure: error: libevent not found')).toBe('configure says: libevent not found. Debian has it in libevent-dev.')
   expect(of('configure.ac:7: error: possibly undefined macro: AX_CHECK_COMPILE_FLAG')).toContain('Debian has it in autoconf-archive.')
+  const left = "./configure: line 41: syntax error near `-Wall,'\n./configure: line 41: `AX_CHECK_COMPILE_FLAG(-Wall,'"
+  expect(of(left)).toContain('AX_CHECK_COMPILE_FLAG, which is not there. Debian has it in autoconf-archive.')
+  expect(of('./configure: line 41: PKG_CHECK_MODULES: command not found')).toContain('Debian has it in pkgconf.')
+  expect(of("ERROR: Dependency lookup for zlib with method 'pkgconfig' failed: Invalid version, need 'zlib' ['>=9'] found '1.2'.")).toBe(
+    "Another version of a library is needed: 'zlib' ['>=9'] found '1.2'.",
+  )
   expect(of('CMake Error at F.cmake:230 (message):\n  Could NOT find ZLIB (missing: ZLIB_LIBRARY)')).toBe(
     'CMake does not find ZLIB. Debian has it in zlib1g-dev.',
   )
   expect(of('-- Could NOT find Doxygen (missing: DOXYGEN_EXECUTABLE)\na.c:1: error: expected ;')).toBeNull()
   expect(of("Can't locate Class/Method/Modifiers.pm in @INC (you may need to install the Class::Method::Modifiers module)")).toBe(
-    'The Perl module Class::Method::Modifiers is not there. Debian has it in libclass-method-modifiers-perl.',
+    'The Perl module Class::Method::Modifiers is not there: in Debian it is usually in libclass-method-modifiers-perl.',
   )
   expect(
     of("ProxyError('502 Bad Gateway (the name pypi.org cannot be resolved)')\nERROR: No matching distribution found for a==3 (x)"),

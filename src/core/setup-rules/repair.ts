@@ -49,7 +49,7 @@ export function repairCommand(commands: Step[], n: number, line: string, failed:
   for (const { id, why, command, output, to, whole: of_whole } of COMMAND_RULES) {
     const subject = of_whole && !step.command.startsWith('(') ? step.command : line
     if (made.has(`${id} ${step.command}`) || !command.test(subject) || !output.test(text)) continue
-    const changed = to(subject, text)
+    const changed = to(subject, text, step.needs ?? [])
     if (changed.length === 1 && changed[0] === subject) continue
     // Within a folder each part goes there by itself.
     const whole = changed.map(one => (subject === step.command ? one : step.command.replace(subject, () => one)))

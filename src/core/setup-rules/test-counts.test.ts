@@ -46,7 +46,8 @@ test('what no runner has said is not counted', () => {
 test('tests that were none are told from tests that passed', () => {
   expect(hasNoTests(failed('?   \ta.org/x\t[no test files]\n'))).toBe(true)
   expect(hasNoTests(failed('?   \ta.org/x\t[no test files]\nok  \ta.org/y\t0.1s\n'))).toBe(false)
-  expect(hasNoTests(failed('No tests executed!\n'))).toBe(true)
+  for (const said of ['No tests executed!\n', 'No tests defined.\n', 'No tests were found!!!\n'])
+    expect(hasNoTests(failed(said))).toBe(true)
   expect(hasNoTests(failed('it did something\n'))).toBe(false)
 })
 
