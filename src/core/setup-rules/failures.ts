@@ -24,10 +24,12 @@ export const readable = (output: string): string =>
 const REGISTRY_CODES =
   /\b(?:E403|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ERR_PNPM_META_FETCH_FAIL)|UnknownHostException/
 const REGISTRY =
-  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|Bad Gateway \(|the name \S{1,100} cannot be resolved|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none|YN0081|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)/i
+  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|Bad Gateway \(|the name \S{1,100} cannot be resolved|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none|HTTP error [45]\d\d while getting|YN0081|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)/i
 
 /** What the proxy of a sandbox says, in lines of any length. */
 const UNRESOLVED = /the name (\S{1,100}) cannot be resolved/
+/** How a detail begins where the registry was reached. */
+export const ABSENT_FROM_REGISTRY = 'The registry does not have'
 /** What managers of packages say that they looked for. */
 const WANTED =
   /No matching distribution found for ([^\s(;]{1,100})|satisfies the requirement ([^\s(;]{1,100})|Plugin (\S{1,120}) or one of its dependencies|failed to get `(\S{1,80})` as a dependency|go: (\S{1,120}@\S{1,60}): Get/
@@ -40,7 +42,7 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   if (absent !== null)
     return {
       reason: 'registry_unreachable',
-      detail: `The registry does not have ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
+      detail: `${ABSENT_FROM_REGISTRY} ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
     }
   const unresolved = UNRESOLVED.exec(output.slice(-LOOKED_AT))?.[1]
   if (unresolved !== undefined) {
@@ -50,6 +52,12 @@ export function explain({ output, timed_out }: Failed): Explained | null {
     const what = wanted === undefined ? '' : ` It was asked for ${wanted}.`
     return { reason: 'registry_unreachable', detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}` }
   }
+  const unknown = /No matching distribution found for ([^\s(;]{1,100})/.exec(text)?.[1]
+  if (unknown !== undefined && !/connection broken by|Failed to establish|HTTP error/.test(text))
+    return {
+      reason: 'registry_unreachable',
+      detail: `${ABSENT_FROM_REGISTRY} ${unknown}. If it is private, the setup needs its registry in PIP_EXTRA_INDEX_URL, with a token as a secret.`,
+    }
   const lines = text.split('\n').filter(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
   const registry = lines.find(line => !/^\s*warning\b/i.test(line)) ?? lines[0]
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }

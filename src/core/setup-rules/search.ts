@@ -1,5 +1,15 @@
 import { failingExcerpt } from '../failing-excerpt.ts'
-import { explain, type Failed, hasNoTests, lacksSomething, mostlyPassed, type Reason, whyRed } from './failures.ts'
+import {
+  ABSENT_FROM_REGISTRY,
+  type Explained,
+  explain,
+  type Failed,
+  hasNoTests,
+  lacksSomething,
+  mostlyPassed,
+  type Reason,
+  whyRed,
+} from './failures.ts'
 import type { Proof, Proposal, Step, Tool, ToProve } from './proposal.ts'
 import { type Repair, repairCommand, repairForProof } from './repair.ts'
 import { partsOf } from './shell-lines.ts'
@@ -101,7 +111,7 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       repair ??
       (offline === null
         ? null
-        : { id: 'offline', why: 'no registry can be reached: it is tried with what the machine has', commands: offline.commands })
+        : { id: 'offline', why: `${whyOffline(explained)}: it is tried with what the machine has`, commands: offline.commands })
     const give_up = () => {
       // What was changed for nothing is not what anybody should start from.
       if (before?.line === problem.line) plan = before.plan
@@ -129,6 +139,9 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
     } else if (!(await asked(problem, attempt))) return give_up()
   }
 }
+
+const whyOffline = (explained: Explained | null) =>
+  explained?.detail.startsWith(ABSENT_FROM_REGISTRY) ? 'the registry does not have all of it' : 'no registry can be reached'
 
 /** What was left out because the registry does not have it. */
 const absentOf = ({ commands }: Plan) =>
