@@ -48,6 +48,11 @@ const pull = (of = number) =>
 const label = (user: string, given: boolean, { of = number, at = ago(0), name = 'agent-bot' } = {}) =>
   github.state.labelings.push({ id: ++id, number: of, user, label: name, given, at })
 
+/** What changed in the last minutes is looked into once more, and would have the answers that are played. */
+const forget = () => {
+  const { issues, pulls, comments, labelings } = github.state
+  for (const all of [issues, pulls, comments, labelings]) all.length = 0
+}
 const look = () => lookNow(app, repo_id)
 const requestsOn = (of = number) => requestsAbout(app, of)
 const tell = async (event: string, payload: unknown) => (await deliver(hook, event, payload)).body
@@ -191,6 +196,7 @@ test('the pull request of a run asks for nothing, whatever the agent wrote there
 }, 60_000)
 
 test('what a look does not come to, because GitHub fails midway or there is too much, the next one finds; a quiet one is one request', async () => {
+  forget()
   await look()
   for (let i = 0; i < 70; i++) issue('ada', 'It breaks.', { of: 2_000 + i, at: ago(200 - i) })
   issue('ada', '@agent-bot first', { of: number, at: ago(250) })
@@ -203,7 +209,7 @@ test('what a look does not come to, because GitHub fails midway or there is too 
   await look()
   expect((await requestsOn(number + 1)).length).toBe(1)
 
-  for (const rows of [github.state.issues, github.state.pulls, github.state.comments, github.state.labelings]) rows.length = 0
+  forget()
   github.requests.length = 0
   await look()
   expect([github.count(CHANGED), github.count(REVIEWS), github.requests.filter(({ name }) => name.includes('events')).length]).toEqual([
@@ -214,8 +220,7 @@ test('what a look does not come to, because GitHub fails midway or there is too 
 test.each([404, 403, 422])(
   'an issue that GitHub answers %i of keeps nobody else from being heard',
   async status => {
-    // Those of before are looked into once more, and would have the answer.
-    github.state.issues.length = 0
+    forget()
     issue('ada', '@agent-bot go', { of: number, at: ago(20) })
     issue('ada', '@agent-bot go', { of: number + 1, at: ago(10) })
     github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'status', status })
