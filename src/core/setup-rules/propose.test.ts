@@ -257,6 +257,11 @@ test('Python: what tests are written for is seen in them, and what is compiled i
   expect(
     proposed({ 'setup.py': "setup(name='a')", 'a/__init__.py': '', 'a/tests/b_test.py': 'import unittest\n' }, there).proofs[0]?.[0],
   ).toBe("test: python3 -m unittest discover -p '*_test.py'")
+  const django = { 'requirements.txt': 'Django>=4\n', 'manage.py': '', 'shop/tests.py': '' }
+  expect(proposed(django, there)).toMatchObject({
+    proofs: [['test: .venv/bin/python manage.py test', expect.anything(), expect.anything()]],
+    offline: { to_prove: [{ proofs: [{ command: 'python3 manage.py test' }] }] },
+  })
   const locked = { 'pyproject.toml': '[tool.poetry]\nname = "shop"\n', 'poetry.lock': '', ...tests }
   expect(proposed(locked, [...there, 'poetry'])).toMatchObject({
     proofs: [['test: poetry run python -m pytest', expect.anything()]],

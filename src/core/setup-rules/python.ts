@@ -13,7 +13,8 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
   if (manifest === null) return null
   const from = project.at(manifest)
   const needs = pythonNeeds(project)
-  const has_tests = project.some(TEST_FILES)
+  const django = project.has('manage.py') && isDeclared(needs, 'django')
+  const has_tests = project.some(TEST_FILES) || (django && project.some(/(?:^|\/)tests?(?:\.py|\/.*\.py)$/))
   const of_files = [...MANIFESTS, 'uv.lock', 'poetry.lock', 'Pipfile.lock', ...needs.requirements].filter(name => project.has(name))
   const lockfiles = [...new Set(of_files)].map(project.at)
   const python: Tool = { binary: 'python3', wanted: needs.wanted, from, package: 'python3' }
@@ -61,7 +62,13 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
   const needs_nothing = needs.dependencies.length === 0 && !needs.compiled && (!pytest || toolchain.has('python3:pytest') || !has_tests)
   if (needs_nothing || installs.length === 0) return { ...named, install: [], ...bare, tools: [python], calls: callsOf('python3') }
   const tests = has_tests
-    ? [{ command: `.venv/bin/python -m ${pytest ? 'pytest' : unittest(project)}`, from, why: 'the tests of the repository' }]
+    ? [
+        {
+          command: `.venv/bin/python ${pytest ? '-m pytest' : django ? 'manage.py test' : `-m ${unittest(project)}`}`,
+          from,
+          why: 'the tests of the repository',
+        },
+      ]
     : []
   return {
     ...named,
@@ -76,7 +83,9 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
     },
     tools: [python, venv(from)],
     calls: callsOf('.venv/bin/python'),
-    offline: needs.compiled ? compiledHere(from, tests) : { install: [], ...bare },
+    offline: needs.compiled
+      ? compiledHere(from, tests)
+      : { install: [], ...bare, smokes: bare.smokes.filter(({ command }) => !command.includes('compileall')) },
   }
 }
 
@@ -105,8 +114,10 @@ function bareProofs(project: Project, needs: ReturnType<typeof pythonNeeds>, has
     : project.some(/^lib\/[^/]+(?:\/__init__)?\.py$/)
       ? 'PYTHONPATH=lib '
       : ''
-  const by = needs.pytest && (pytest_there || isDeclared(needs, 'pytest')) ? 'pytest' : unittest(project)
-  const tests = has_tests ? [{ command: `${path}python3 -m ${by}`, from, why: 'the tests of the repository' }] : []
+  const django = project.has('manage.py') && isDeclared(needs, 'django')
+  const by =
+    needs.pytest && (pytest_there || isDeclared(needs, 'pytest')) ? '-m pytest' : django ? 'manage.py test' : `-m ${unittest(project)}`
+  const tests = has_tests ? [{ command: `${path}python3 ${by}`, from, why: 'the tests of the repository' }] : []
   return { tests, builds: [], smokes: importSmoke(project, needs.module, `${path}python3`) }
 }
 

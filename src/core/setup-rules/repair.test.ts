@@ -99,6 +99,10 @@ test('what a proof misses is built or installed, but nothing only because an out
     '.venv/bin/pip install PyYAML',
   ])
   expect(forProof(python, 'python3 -m pytest', "ModuleNotFoundError: No module named 'left_pad_evil'")).toBeNull()
+  expect(forProof(python, 'python3 -m pytest', 'PackageNotFoundError: No package metadata was found for shop')).toEqual([
+    'python3 -m venv --system-site-packages .venv',
+    '.venv/bin/pip install -e .',
+  ])
   const locked = (command: string) =>
     repairForProof([step(command)], python, 'x', failed('No module named pytest'), new Set())?.commands.at(-1)?.command
   expect(locked('POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction')).toBe('poetry run pip install pytest')

@@ -77,6 +77,12 @@ export function repairForProof(
     const wanted = [...new Set([...modules, ...plugins])]
     const id = `python_modules ${wanted.join(' ')}`
     if (wanted.length > 0 && !made.has(id)) return withModules(commands, wanted, id, proof)
+    const installed = commands.some(({ command }) => /pip install .*-e |\b(?:uv sync|poetry install)\b/.test(command))
+    if (/PackageNotFoundError|No package metadata was found/.test(text) && !installed && !made.has('python_package'))
+      return {
+        ...withModules(commands, ['-e .'], 'python_package', proof),
+        why: 'it asks for its own version, which it has when it is installed',
+      }
   }
   const build = proofs.find(
     one => one.kind === 'build' && one.command !== proof && !commands.some(({ command }) => command === one.command),

@@ -146,7 +146,9 @@ test('where no registry can be reached it is tried with what the machine has, an
   const offline = { commands: [], to_prove: [{ ecosystem: 'python', folder: '', proofs: [proof('test', 'python3 -m pytest')] }] }
   const proposal = { ...node([step(pip)], proof('test', 'pytest')), offline }
   const away = { [pip]: 'Failed to establish a new connection' }
-  expect(await findSetup(proposal, [], lab(away))).toMatchObject({ verified: true, plan: { commands: [] } })
+  expect(await findSetup(proposal, [], lab(away))).toMatchObject({ verified: true, partial: false, plan: { commands: [] } })
+  const loads = { commands: [], to_prove: [{ ecosystem: 'python', folder: '', proofs: [proof('smoke', "python3 -c 'import a'")] }] }
+  expect(await findSetup({ ...proposal, offline: loads }, [], lab(away))).toMatchObject({ verified: true, partial: true })
   const lost = await findSetup(proposal, [], lab({ ...away, 'python3 -m pytest': "ModuleNotFoundError: No module named 'a'" }))
   expect(lost).toMatchObject({ verified: false, reason: 'registry_unreachable', plan: { commands: [{ command: pip }] } })
 })

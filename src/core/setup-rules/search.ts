@@ -99,7 +99,7 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       outcome = await proveAll(plan, of_this, lab, attempt, made, evidence, timings)
     }
     if ('detail' in outcome) {
-      const partial = outcome.by_smoke && leavesOut(plan)
+      const partial = outcome.by_smoke && (leavesOut(plan) || unreachable !== null)
       const judge = partial ? ' Something was left out and nothing but loading proves it: a person has to accept it.' : ''
       return ended(true, null, `${outcome.detail}${changesOf(evidence)}${judge}`, partial)
     }
