@@ -29,7 +29,7 @@ export function ForgesPage() {
           {forges.data === undefined && <Loading />}
           {forges.data?.length === 0 && (
             <Blank icon={<Plug />} title="Not connected yet">
-              Pull requests are rows of this service until a forge is connected.
+              This service keeps pull requests itself until a forge is connected.
             </Blank>
           )}
           <ul className="space-y-2">
