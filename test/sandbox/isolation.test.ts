@@ -53,7 +53,11 @@ it('A05–A07: knows nothing of our environment and of host paths on command lin
   const environments = await run(String.raw`cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n'; env`)
   expect(environments).not.toContain(secret)
   const names = new Set(environments.split('\n').flatMap(line => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : [])))
-  const known = 'CI GIT_CONFIG_SYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(' ')
+  const of_npm = ['npm_config_prefix', 'npm_package_config_node_gyp_nodedir']
+  const known = [
+    ...'CI GIT_CONFIG_SYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(' '),
+    ...of_npm,
+  ]
   expect([...names].filter(name => !known.includes(name))).toEqual([])
   expect(await run('cat /proc/1/environ 2>&1')).toContain('Permission denied')
   expect(await run('cat /proc/[0-9]*/cmdline')).not.toContain(made.folder)
