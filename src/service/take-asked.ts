@@ -27,7 +27,9 @@ export async function takeAsked(
 ): Promise<RemoteAsk[]> {
   const since = new Date(Math.max(Date.now() - HEARD_MS, repository.forge_heard_from.getTime()))
   const of_label = told?.by === 'label' ? told.at.getTime() + CLOCKS_MS : null
-  const asked = await on.forge.listAsked(on.repository, subject, { name: mentionName(forge), since, withdrawn: of_label !== null })
+  const all = await on.forge.listAsked(on.repository, subject, { name: mentionName(forge), since, withdrawn: of_label !== null })
+  // A label that was given after the subject was read may stand for other words: the next look has both.
+  const asked = all.filter(({ by, at }) => by !== 'label' || at.getTime() <= subject.changed_at.getTime() + CLOCKS_MS)
   const told_of = asked.findLast(({ by, at }) => by === 'label' && of_label !== null && at.getTime() <= of_label)
   for (const ask of asked) {
     if (ask.withdrawn && ask !== told_of) continue

@@ -32,6 +32,8 @@ export type FakeRemark = {
   edited_at?: string
 }
 export type FakeLabeling = { id: number; number: number; user: string; label: string; given: boolean; at: string }
+/** Of the title of an issue. */
+export type FakeRenaming = { id: number; number: number; user: string; at: string }
 /** A repository's, on an issue that is made up where there is none of that number. */
 export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string; updated_at?: string }
 export type FakeCheck = {
@@ -66,6 +68,7 @@ export class FakeState {
   reviews: FakeReview[] = []
   remarks: FakeRemark[] = []
   labelings: FakeLabeling[] = []
+  renamings: FakeRenaming[] = []
   checks: FakeCheck[] = []
   statuses: FakeStatus[] = []
   /** GitHub has no `owner`. */

@@ -39,6 +39,7 @@ export function subjectsOf(state: FakeState): FakeSubject[] {
     const labelings = on(state.labelings)
     const changed_at = latest(
       ...[created_at, edited_at ?? created_at, ...labelings.map(({ at }) => at)],
+      ...on(state.renamings).map(({ at }) => at),
       ...on(state.comments).map(comment => comment.created_at ?? created_at),
       ...on(state.reviews).map(({ submitted_at }) => submitted_at),
       ...on(state.remarks).map(remark => sentAt(state, remark)),
@@ -88,11 +89,17 @@ export function subjectOperations(state: FakeState): Record<string, (asked: Aske
     },
     [`GET ${events}`]: asked => {
       const [base] = exampleOf('GET', events, 200)
-      const found = state.labelings.filter(({ number }) => String(number) === asked.params.issue_number)
-      const rows = found.map(({ id, user, label, given, at }) => ({
-        ...{ ...base, id, event: given ? 'labeled' : 'unlabeled', created_at: at, commit_id: null, commit_url: null },
-        ...{ actor: person(base.actor, user), label: { name: label, color: 'f29513' } },
-      }))
+      const on = <T extends { number: number }>(rows: T[]) => rows.filter(({ number }) => String(number) === asked.params.issue_number)
+      const done = (id: number, user: string, at: string, event: string, more: Json) => ({
+        ...{ ...base, id, event, created_at: at, commit_id: null, commit_url: null, actor: person(base.actor, user), label: undefined },
+        ...more,
+      })
+      const rows = [
+        ...on(state.labelings).map(({ id, user, label, given, at }) =>
+          done(id, user, at, given ? 'labeled' : 'unlabeled', { label: { name: label, color: 'f29513' } }),
+        ),
+        ...on(state.renamings).map(({ id, user, at }) => done(id, user, at, 'renamed', { rename: { from: 'Before', to: 'It is broken' } })),
+      ].sort((a, b) => a.id - b.id)
       return list(page(asked, `${state.api}/issues/${asked.params.issue_number}/events`, rows))
     },
     [`GET ${reviews}`]: asked => {

@@ -128,6 +128,29 @@ test('a label that was taken off asks only of those who were told of it, and eac
   ])
 })
 
+test('a label asks for the words that were there when it was given, which nobody knows where anything has happened since, unless who gave it wrote them', async () => {
+  const label = (id: number, number: number, minute: number, given = true) =>
+    gitea.state.labelings.push({ id, number, user: 'Ben', label: 'agent', given, at: at(minute) })
+  const comment = (number: number, minute: number) =>
+    gitea.state.comments.push({ id: number, number, user: 'ada', body: 'x', created_at: at(minute) })
+  for (const [number, edited_at] of [[1], [2, at(2)], [3, at(4)], [4, at(4)], [5]] as [number, string?][]) {
+    open(number, 1, edited_at === undefined ? {} : { edited_at })
+    label(number, number, 3)
+  }
+  // What follows an edit hides it.
+  comment(4, 5)
+  comment(5, 5)
+  gitea.state.issues.push({ number: 6, user: 'ben', title: 'x', body: 'x', created_at: at(1) })
+  label(6, 6, 3)
+  comment(6, 5)
+  const found = []
+  for (const number of [1, 2, 3, 4, 5, 6]) found.push((await asked(number)).map(({ once }) => once))
+  expect(found).toEqual([['labeled:1'], ['labeled:2'], [], [], [], ['labeled:6']])
+  expect(await asked(4, { withdrawn: true })).toEqual([])
+  label(24, 4, 6)
+  expect(await asked(4)).toMatchObject([{ once: 'labeled:24' }])
+})
+
 test('an answer that nobody can read, and a failure midway, are told apart', async () => {
   open(7, 1)
   const TIMELINE = 'GET /repos/{owner}/{repo}/issues/{index}/timeline'

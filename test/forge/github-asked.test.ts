@@ -121,6 +121,25 @@ test('a label that was taken off asks only of those who were told of it, and eac
   ])
 })
 
+test('a label asks for the words that were there when it was given: none that were edited or renamed after it, or in its second', async () => {
+  const label = (id: number, number: number, minute: number) =>
+    github.state.labelings.push({ id, number, user: 'ada', label: 'agent', given: true, at: at(minute) })
+  for (const [number, edited_at] of [[1], [2, at(2)], [3, at(3)], [4, at(4)], [5]] as [number, string?][]) {
+    github.state.issues.push({ number, user: 'eve', title: 'x', body: 'x', created_at: at(1), ...(edited_at && { edited_at }) })
+    label(number, number, 3)
+  }
+  github.state.renamings.push({ id: 15, number: 5, user: 'eve', at: at(4) })
+  github.state.pulls.push({ ...pull(6), edited_at: at(4) })
+  label(6, 6, 3)
+  const found = []
+  for (const number of [1, 2, 3, 4, 5, 6]) found.push(await onces(number))
+  expect(found).toEqual([['labeled:1'], ['labeled:2'], [], [], [], []])
+  expect(await onces(4, { withdrawn: true })).toEqual([])
+  // Given again, it is for what is there now.
+  for (const number of [4, 5, 6]) label(number + 20, number, 5)
+  expect([await onces(4), await onces(5), await onces(6)]).toEqual([['labeled:24'], ['labeled:25'], ['labeled:26']])
+})
+
 test('all pages of what was done are read, and a failure midway is one', async () => {
   open(7, 1)
   for (let id = 1; id <= 230; id++)

@@ -1,10 +1,13 @@
 import { isForUs, isLabelOf, standingLabel } from '../../core/forge-asks.ts'
+import { same } from '../../core/forge-payload.ts'
 import type { AskedOf, RemoteAsk, RemoteSubject } from '../port.ts'
 import type { GiteaClient } from './client.ts'
 import { type Happened, Numbered, Remarks, Review, Timeline } from './shapes.ts'
 
 /** Between what happened to an issue and when it says that it changed. */
 const SAME_MS = 2_000
+/** The same for a label: times are of whole seconds, and no longer, lest somebody waits for it. */
+const LABEL_MS = 1_000
 
 type Person = { id: number; login: string } | null | undefined
 /** The server's own actions, and accounts that were deleted, have numbers below one. */
@@ -67,11 +70,16 @@ const saidBy = (
 ): RemoteAsk[] =>
   isPerson(user) ? [{ ...{ by, event, id, url, author: user.login, author_association: '', body, at }, withdrawn: false }] : []
 
+/** A label stands for the words that were there when it was given. They are known to be those where nothing has happened since, or who gave it wrote them. */
+const mayBeOfOtherWords = (subject: RemoteSubject, login: string, at: Date): boolean =>
+  subject.changed_at.getTime() > at.getTime() + LABEL_MS && !same(login, subject.author)
+
 function labelings(happened: Happened[], subject: RemoteSubject, { name, since, withdrawn }: AskedOf): RemoteAsk[] {
   const ours = happened.filter(row => row.type === 'label' && isLabelOf(row.label?.name ?? '', name))
   const standing = standingLabel(ours.map(({ id, body }) => ({ id, given: body === '1' })))
   return ours.flatMap(({ id, user, body, created_at: at }): RemoteAsk[] => {
     if (body !== '1' || at < since || !isPerson(user) || (standing !== id && !withdrawn)) return []
+    if (mayBeOfOtherWords(subject, user.login, at)) return []
     const given = { by: 'label', event: 'labeled', id, url: subject.url, author: user.login, author_association: '' } as const
     return [{ ...given, body: subject.body, at, withdrawn: standing !== id }]
   })

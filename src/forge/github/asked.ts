@@ -23,18 +23,21 @@ export async function listAsked(client: GitHubClient, repo: ForgeRepository, sub
 
 /** What it says itself. The number that a pull request is known by is not the one it has as an issue. */
 async function opening(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since }: AskedOf): Promise<Said[]> {
-  const { number, is_pull_request, url, body, author, author_association, created_at } = subject
+  const { is_pull_request, url, body, author, author_association, created_at } = subject
   if (subject.is_bot || author.endsWith('[bot]') || created_at < since || !isForUs(body, name)) return []
+  const { id, node_id } = await numbersOf(client, repo, subject)
+  const event = is_pull_request ? 'pull_request' : 'issues'
+  return [{ by: 'opening', event, id, node_id, url, author, author_association, body: body ?? '', at: created_at }]
+}
+
+async function numbersOf(client: GitHubClient, repo: ForgeRepository, { number, is_pull_request }: RemoteSubject) {
   const on = { owner: repo.owner, repo: repo.name }
   const { data } = await client.on<{ data: { id: number | bigint; node_id: string } }>(repo, octokit =>
     is_pull_request
       ? octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...on, pull_number: number })
       : octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { ...on, issue_number: number }),
   )
-  const event = is_pull_request ? 'pull_request' : 'issues'
-  return [
-    { by: 'opening', event, id: Number(data.id), node_id: data.node_id, url, author, author_association, body: body ?? '', at: created_at },
-  ]
+  return { id: Number(data.id), node_id: data.node_id }
 }
 
 /** Comments, and in a pull request reviews and their remarks, which there are none of without a review. */
@@ -95,21 +98,30 @@ const said = (
   ...{ author_association: author_association ?? '', body: row.body ?? '', at: new Date(at) },
 })
 
-/** Who gave the label of our name, each time. */
+/** Times of GitHub are of whole seconds: what was edited in the second of a label may have been edited after it. */
+const SECOND_MS = 1_000
+
+/** Who gave the label of our name, each time; it stands for the words that were there then, so none that is older than they are. */
 async function labelings(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since, withdrawn }: AskedOf) {
   const issue = { owner: repo.owner, repo: repo.name, issue_number: subject.number }
   const rows = await allPages(page =>
     client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/events', { ...issue, ...page })),
   )
+  const renamed = rows.findLast(({ event }) => event === 'renamed')
+  const titled_at = renamed ? new Date(renamed.created_at) : new Date(0)
   const ours = rows.filter(row => 'label' in row && isLabelOf(row.label?.name ?? '', name))
   const standing = standingLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
-  return ours.flatMap((row): RemoteAsk[] => {
+  const given = ours.flatMap((row): RemoteAsk[] => {
     const at = new Date(row.created_at)
     const { actor } = row
-    if (row.event !== 'labeled' || at < since || !isPerson(actor, row.performed_via_github_app)) return []
+    if (row.event !== 'labeled' || at < since || at <= titled_at || !isPerson(actor, row.performed_via_github_app)) return []
     const id = Number(row.id)
     if (standing !== id && !withdrawn) return []
-    const given = { by: 'label', event: 'labeled', id, url: subject.url, author: actor.login, author_association: '' } as const
-    return [{ ...given, body: subject.body, at, withdrawn: standing !== id }]
+    const label = { by: 'label', event: 'labeled', id, url: subject.url, author: actor.login, author_association: '' } as const
+    return [{ ...label, body: subject.body, at, withdrawn: standing !== id }]
   })
+  if (given.length === 0) return []
+  const { node_id } = await numbersOf(client, repo, subject)
+  const said = given.map(ask => ({ ask, node_id, at: new Date(ask.at.getTime() - SECOND_MS) }))
+  return (await unedited(client, repo, said)).map(({ ask }) => ask)
 }
