@@ -6,7 +6,7 @@ import { findForge } from '../store/forges.ts'
 import { recordSeenUntil, takeDueRepositories } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
 import type { Services } from './context.ts'
-import { noteFailure } from './forge-health.ts'
+import { failureFields, noteFailure } from './forge-health.ts'
 import { takeAsked } from './take-asked.ts'
 
 /** Of each repository it is asked so often what has changed. */
@@ -29,21 +29,20 @@ export async function findRequests(services: Services, log: Say): Promise<void> 
 }
 
 async function lookSafely(services: Services, repository: RepositoryRow, log: Say): Promise<void> {
-  const failed = (error: ForgeError) =>
-    log('what people ask for on a forge could not be looked at', { code: error.code, error: error.message })
+  const failed = (error: unknown) => log('what people ask for on a forge could not be looked at', failureFields(error))
   let on: OnForge | null = null
+  // Whatever it is: those after it are taken already, and nobody else looks at them.
   try {
     on = await services.forges.of(repository)
     if (on) await lookThrough(services, repository, on, failed)
   } catch (error) {
-    if (!(error instanceof ForgeError)) throw error
     if (on) await noteFailure(services, { organization_id: repository.organization_id, id: on.connection_id }, error)
     failed(error)
   }
 }
 
 /** From where the last look came to, which is as far as everything was written down: whatever ends a look, the next finds the rest. */
-async function lookThrough(services: Services, repository: RepositoryRow, on: OnForge, failed: (error: ForgeError) => void): Promise<void> {
+async function lookThrough(services: Services, repository: RepositoryRow, on: OnForge, failed: (error: unknown) => void): Promise<void> {
   const { db } = services
   const { organization_id, id, forge_seen_until: from } = repository
   const forge = await findForge(db, on.connection_id)

@@ -1,3 +1,4 @@
+import { errorText } from '../core/log.ts'
 import { ForgeError } from '../forge/port.ts'
 import { listFailingForges, recordForgeIdentity, recordForgeProblem } from '../store/forges.ts'
 import { takeTurn } from '../store/turns.ts'
@@ -12,6 +13,10 @@ type Connection = { organization_id: number; id: number }
 export async function noteFailure({ db }: Pick<Services, 'db'>, { organization_id, id }: Connection, error: unknown): Promise<void> {
   if (error instanceof ForgeError && error.code === 'auth') await recordForgeProblem(db, organization_id, id, error.message)
 }
+
+/** What is logged of whatever stopped a look at a forge. */
+export const failureFields = (error: unknown): Record<string, unknown> =>
+  error instanceof ForgeError ? { code: error.code, error: error.message } : { error: errorText(error) }
 
 /** Tries connections again that did not work; of all processes one does it every five minutes. */
 export async function tryFailingForges(services: Services): Promise<void> {

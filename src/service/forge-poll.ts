@@ -1,11 +1,10 @@
 import type { OnForge } from '../forge/forges.ts'
-import { ForgeError } from '../forge/port.ts'
 import { syncPullRequest } from '../forge/sync.ts'
 import type { PullRequestRow } from '../store/pull-requests.ts'
 import { takeDueRemotes } from '../store/remote-pull-requests.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import type { Services } from './context.ts'
-import { noteFailure } from './forge-health.ts'
+import { failureFields, noteFailure } from './forge-health.ts'
 import { takeChecks } from './forge-looks.ts'
 
 /** Pull requests whose run is at work are looked at so often, all others that are open more rarely: a forge counts what it is asked. */
@@ -18,15 +17,15 @@ type Say = (message: string, fields: Record<string, unknown>) => void
 /** Looks at open pull requests on forges, in case nobody told us what became of them. */
 export async function pollForges(services: Services, log: Say): Promise<void> {
   for (const pr of await takeDueRemotes(services.db, { at_work: AT_WORK_SECONDS, others: OTHERS_SECONDS }, AT_ONCE)) {
-    const repository = await getRepository(services.db, pr.organization_id, pr.repository_id)
     let on: OnForge | null = null
+    // Whatever it is: those after it are taken already, and nobody else looks at them.
     try {
+      const repository = await getRepository(services.db, pr.organization_id, pr.repository_id)
       on = repository ? await services.forges.of(repository) : null
       if (repository && on) await lookAt(services, pr, { on, repository })
     } catch (error) {
-      if (!(error instanceof ForgeError)) throw error
       if (on) await noteFailure(services, { organization_id: pr.organization_id, id: on.connection_id }, error)
-      log('a pull request could not be looked at on its forge', { code: error.code, error: error.message })
+      log('a pull request could not be looked at on its forge', failureFields(error))
     }
   }
 }

@@ -20,6 +20,8 @@ export type Fault =
   | { kind: 'hold'; until: Promise<unknown> }
   /** Something else happens first. */
   | { kind: 'after'; work: () => unknown }
+  /** Something before it, or another server, answers. */
+  | { kind: 'other'; type: string; text: string }
   | { kind: 'graphql'; errors: { type?: string; message: string }[] }
 
 export type FakeGitHub = AsyncDisposable & {
@@ -125,6 +127,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     if (fault?.kind === 'hang_up' && fault.when === 'before') return void request.socket.destroy()
     if (fault?.kind === 'status') return refuse(fault.status, fault.status === 401 ? 'Bad credentials' : 'Server Error')
     if (fault?.kind === 'redirect') return refuse(307, 'Moved Permanently', { location: fault.to })
+    if (fault?.kind === 'other') return void response.writeHead(200, { 'content-type': fault.type }).end(fault.text)
     if (fault?.kind === 'primary_limit') {
       const reset = Math.floor(Date.now() / 1_000) + fault.seconds
       return refuse(403, 'API rate limit exceeded for user ID 1.', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) })

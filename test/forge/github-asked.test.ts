@@ -151,6 +151,24 @@ test('all pages of what was done are read, and a failure midway is one', async (
   await expect(asked(7)).rejects.toMatchObject({ code: 'server_error', retryable: true })
 })
 
+test.each([
+  ['application/json', '{}'],
+  ['application/json', '[null]'],
+  ['text/html', '<html>Sign in</html>'],
+])('an answer of another server is one that nobody can read (%s %s)', async (type, text) => {
+  open(7, 1)
+  github.state.labelings.push({ id: 9, number: 7, user: 'ada', label: 'agent', given: true, at: at(3) })
+  const subject = await forge.getSubject(repo, 7)
+  for (const name of ['GET /repos/{owner}/{repo}/issues', 'GET /repos/{owner}/{repo}/issues/{issue_number}', EVENTS])
+    github.play(name, { kind: 'other', type, text })
+  const tries = [
+    forge.listChanged(repo, new Date(at(0))),
+    forge.getSubject(repo, 7),
+    forge.listAsked(repo, subject, { name: 'agent', since: new Date(at(0)), withdrawn: true }),
+  ]
+  for (const asked of await Promise.allSettled(tries)) expect(asked).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
+})
+
 test('GraphQL that is limited, or does not know what went wrong, is so in our words', async () => {
   open(7, 1, 0, '@agent please')
   const play = (type?: string) => github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })

@@ -55,3 +55,13 @@ function detailOf(error: unknown): string {
   const { message, resource, field, code } = error as Record<string, unknown>
   return typeof message === 'string' ? message : [resource, field, code].filter(part => typeof part === 'string').join(' ')
 }
+
+/** What is made of an answer. One that is not of its shape, which nothing else looks at, stops that somewhere. */
+export async function readable<T>(made: Promise<T>): Promise<T> {
+  try {
+    return await made
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error
+    throw new ForgeError('answer', `GitHub's answer cannot be read: ${shown(error.message)}`)
+  }
+}

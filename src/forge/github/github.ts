@@ -4,6 +4,7 @@ import { cut } from '../texts.ts'
 import { listAsked } from './asked.ts'
 import { listChecks } from './checks.ts'
 import { GitHubClient, type GitHubSettings } from './client.ts'
+import { readable } from './failure.ts'
 import { markCommit } from './marks.ts'
 import { allPages } from './pages.ts'
 import { remotePullRequest } from './pull-request.ts'
@@ -34,6 +35,12 @@ const remoteComment = (row: Comment): RemoteComment => ({
 /** GitHub by its REST API; drafts by GraphQL, which alone can change them. */
 export function githubForge(settings: GitHubSettings): RemoteForge {
   const client = new GitHubClient(settings)
+  async function getPull(repo: ForgeRepository, number: number) {
+    const { data } = await client.on(repo, octokit =>
+      octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number }),
+    )
+    return remotePullRequest(data)
+  }
   const forge: RemoteForge = {
     kind: 'github',
 
@@ -55,12 +62,7 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
       return found === undefined ? null : remotePullRequest(found)
     },
 
-    async getPullRequest(repo, number) {
-      const { data } = await client.on(repo, octokit =>
-        octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number }),
-      )
-      return remotePullRequest(data)
-    },
+    getPullRequest: (repo, number) => readable(getPull(repo, number)),
 
     async createPullRequest(repo, pr) {
       const input = { title: cut(pr.title, TITLE_CHARS), body: cut(pr.body, BODY_CHARS), head: pr.head_branch, base: pr.base_branch }
@@ -147,11 +149,11 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
       return rows.map(remoteComment)
     },
 
-    listChanged: (repo, since) => listChanged(client, repo, since),
-    getSubject: (repo, number) => getSubject(client, repo, number),
-    listAsked: (repo, subject, of) => listAsked(client, repo, subject, of),
+    listChanged: (repo, since) => readable(listChanged(client, repo, since)),
+    getSubject: (repo, number) => readable(getSubject(client, repo, number)),
+    listAsked: (repo, subject, of) => readable(listAsked(client, repo, subject, of)),
 
-    listChecks: (repo, sha) => listChecks(client, repo, sha),
+    listChecks: (repo, sha) => readable(listChecks(client, repo, sha)),
     markCommit: (repo, sha, mark) => markCommit(client, repo, sha, mark),
 
     async permissionOf(repo, login) {
