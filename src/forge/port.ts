@@ -99,6 +99,8 @@ export type RemoteSubject = {
   /** How many comments it has. */
   comments: number
 }
+/** `through`: those that changed later are not among them; null: all are. `clock`: what time it was at the forge, if it says that. */
+export type RemoteChanges = { subjects: RemoteSubject[]; through: Date | null; clock: Date | null }
 /** What somebody asked of us on an issue or pull request. By `event` and `id` it is the same as what was told of it. */
 export type RemoteAsk = {
   by: ForgeRequest['by']
@@ -151,8 +153,8 @@ export type RemoteForge = {
   deleteComment(repo: ForgeRepository, id: number): Promise<void>
   /** Oldest first. */
   listComments(repo: ForgeRepository, number: number): Promise<RemoteComment[]>
-  /** Issues and pull requests that have changed since then, the one that did so longest ago first; not `all`: there are later ones. */
-  listChanged(repo: ForgeRepository, since: Date): Promise<{ subjects: RemoteSubject[]; all: boolean }>
+  /** Issues and pull requests that have changed since then, the one that did so longest ago first. */
+  listChanged(repo: ForgeRepository, since: Date): Promise<RemoteChanges>
   getSubject(repo: ForgeRepository, number: number): Promise<RemoteSubject>
   /**
    * What was asked of us there since then, in its order: where it says our name itself, or a comment, a review or a remark in one does, and by a

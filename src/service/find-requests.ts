@@ -14,7 +14,7 @@ const LOOK_SECONDS = 300
 const AT_ONCE = 10
 /** So many issues and pull requests are looked into at a time; the next look goes on from there. */
 const MOST = 50
-/** What changed in the last minutes before a look is looked into once more by the next: clocks differ, and a forge may say it late. */
+/** What changed in the last minutes before a look is looked into once more by the next: a forge may say it late. */
 const OVERLAP_MS = 300_000
 
 type Say = (message: string, fields: Record<string, unknown>) => void
@@ -41,17 +41,19 @@ async function lookSafely(services: Services, repository: RepositoryRow, log: Sa
   }
 }
 
-/** From where the last look came to, which is as far as everything was written down: whatever ends a look, the next finds the rest. */
+/**
+ * From where the last look came to, which is as far as everything was written down, by the clock of the forge: whatever ends a look, the next
+ * finds the rest.
+ */
 async function lookThrough(services: Services, repository: RepositoryRow, on: OnForge, failed: (error: unknown) => void): Promise<void> {
   const { db } = services
   const { organization_id, id, forge_seen_until: from } = repository
   const forge = await findForge(db, on.connection_id)
   if (!forge) return
-  const begun = Date.now()
-  const since = new Date(Math.max(begun - HEARD_MS, from?.getTime() ?? 0))
+  const since = new Date(Math.max(Date.now() - HEARD_MS, from?.getTime() ?? 0))
   let until = since
   try {
-    const { subjects, all } = await on.forge.listChanged(on.repository, since)
+    const { subjects, through, clock } = await on.forge.listChanged(on.repository, since)
     const some = firstChanged(subjects, since, MOST)
     for (const subject of some) {
       await takeAsked(services, { forge, on, repository }, subject).catch(error => {
@@ -60,7 +62,10 @@ async function lookThrough(services: Services, repository: RepositoryRow, on: On
       })
       until = subject.changed_at
     }
-    if (all && some.length === subjects.length) until = new Date(begun - OVERLAP_MS)
+    if (some.length === subjects.length) {
+      if (through) until = through
+      else if (clock) until = new Date(clock.getTime() - OVERLAP_MS)
+    }
   } finally {
     await recordSeenUntil(db, organization_id, id, { from, until })
   }

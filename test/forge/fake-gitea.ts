@@ -68,7 +68,8 @@ export async function startFakeGitea(): Promise<FakeGitea> {
     const send = ({ status, body, headers = {} }: GiteaAnswered) => {
       seen.status = status
       if (found) mistakes.push(...giteaAnswerMistakes(found, status, body))
-      response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...headers })
+      const date = state.clock && { date: new Date(state.clock).toUTCString() }
+      response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...date, ...headers })
       response.end(body === undefined ? '' : JSON.stringify(body))
     }
     const refuse = (status: number, message: string, headers?: Record<string, string>) =>

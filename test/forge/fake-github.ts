@@ -115,7 +115,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
       }
       response.writeHead(answered.status, {
         ...{ 'content-type': 'application/json; charset=utf-8', ...limits, 'x-github-request-id': randomBytes(8).toString('hex') },
-        ...(answered.link && { link: answered.link }),
+        ...{ ...(answered.link && { link: answered.link }), ...(state.clock && { date: new Date(state.clock).toUTCString() }) },
         ...headers,
       })
       response.end(answered.status === 204 ? undefined : JSON.stringify(answered.body))

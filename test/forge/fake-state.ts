@@ -73,6 +73,8 @@ export class FakeState {
   statuses: FakeStatus[] = []
   /** GitHub has no `owner`. */
   permissions = new Map<string, 'owner' | 'admin' | 'write' | 'read'>()
+  /** What its clock says; null: the same as ours. */
+  clock: string | null = null
   drafts_allowed = true
   /** Whether the owner lets the app write checks. */
   checks_allowed = true

@@ -40,11 +40,12 @@ test.each(['link', 'total', 'neither'] as const)(
     Object.assign(gitea.set, { counts_by, most_per_page: 20 })
     for (let i = 0; i < 70; i++) open(i + 1, Math.floor(i / 60), { second: i % 60 })
     gitea.state.comments.push({ id: 1, number: 3, user: 'ada', body: 'x', created_at: at(5) })
-    const { subjects, all } = await forge.listChanged(repo, new Date(at(0, 10)))
-    expect([subjects.map(({ number }) => number), all]).toEqual([[...Array.from({ length: 60 }, (_, i) => i + 11), 3], true])
+    const { subjects, through } = await forge.listChanged(repo, new Date(at(0, 10)))
+    expect([subjects.map(({ number }) => number), through]).toEqual([[...Array.from({ length: 60 }, (_, i) => i + 11), 3], null])
     expect(subjects.at(-1)).toMatchObject({ number: 3, title: 'Issue 3', is_pull_request: false, author: 'ada', comments: 1 })
     gitea.requests.length = 0
-    expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], all: true })
+    gitea.state.clock = at(40)
+    expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], through: null, clock: new Date(at(40)) })
     expect(gitea.requests).toHaveLength(1)
   },
 )
@@ -56,13 +57,28 @@ test('more than are read at once are those that changed first', async () => {
     const created_at = new Date(now - (60 - i) * 60_000).toISOString()
     gitea.state.issues.push({ number: i + 1, user: 'ada', title: 'x', body: 'x', created_at })
   }
-  const { subjects, all } = await forge.listChanged(repo, new Date(now - 61 * 60_000))
-  expect(all).toBe(false)
+  const { subjects, through } = await forge.listChanged(repo, new Date(now - 61 * 60_000))
+  expect(through?.getTime()).toBeGreaterThanOrEqual(subjects.at(-1)?.changed_at.getTime() ?? 0)
   const numbers = subjects.map(({ number }) => number)
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => i + 1))
   expect(numbers.length).toBeGreaterThan(20)
   expect(gitea.count(LIST)).toBeLessThan(100)
 })
+
+test('who goes on from where each list ends comes to all of what changed within seconds', async () => {
+  gitea.set.most_per_page = 1
+  gitea.state.clock = at(59)
+  for (let i = 0; i < 60; i++) open(i + 1, 30, { second: Math.floor(i / 20) })
+  open(70, 50)
+  const found = new Set<number>()
+  let since: Date | null = new Date(at(0))
+  for (let looks = 0; since !== null && looks < 40; looks++) {
+    const { subjects, through } = await forge.listChanged(repo, since)
+    for (const { number } of subjects) found.add(number)
+    since = through
+  }
+  expect([since, found.size]).toEqual([null, 61])
+}, 60_000)
 
 test('an issue asks by what it says itself, in a comment and by a label, each known by what its delivery is known by', async () => {
   open(7, 1, { body: '@agent please' })

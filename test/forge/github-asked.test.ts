@@ -36,24 +36,25 @@ test('what has changed comes by when it did, and is gone on with from the last o
   for (let i = 0; i < 130; i++) open(i + 1, Math.floor(i / 60), i % 60)
   github.state.comments.push({ id: 1, number: 3, user: 'ada', body: 'x', created_at: at(5) })
   const first = await forge.listChanged(repo, new Date(at(0)))
-  expect([first.subjects.length, first.all]).toEqual([100, false])
+  expect([first.subjects.length, first.through]).toEqual([100, first.subjects.at(-1)?.changed_at])
   const second = await forge.listChanged(repo, first.subjects.at(-1)?.changed_at ?? new Date())
   expect([...first.subjects, ...second.subjects].map(({ number }) => number)).toEqual([
     ...[1, 2, ...Array.from({ length: 98 }, (_, i) => i + 4)],
     ...[101, ...Array.from({ length: 29 }, (_, i) => i + 102), 3],
   ])
-  expect(second).toMatchObject({ all: true, subjects: { length: 31 } })
+  expect(second).toMatchObject({ through: null, subjects: { length: 31 } })
   expect(second.subjects.at(-1)).toMatchObject({ number: 3, title: 'Issue 3', is_pull_request: false, author: 'ada', comments: 1 })
   github.requests.length = 0
-  expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], all: true })
+  github.state.clock = at(40)
+  expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], through: null, clock: new Date(at(40)) })
   expect(github.requests).toHaveLength(1)
 })
 
 test('more than a page that changed in one second are read to a later one, so that who goes on gets on', async () => {
   for (let i = 0; i < 210; i++) open(i + 1, 0)
   open(300, 1)
-  const { subjects, all } = await forge.listChanged(repo, new Date(at(0)))
-  expect([subjects.length, all, subjects.at(-1)?.number]).toEqual([211, true, 300])
+  const { subjects, through } = await forge.listChanged(repo, new Date(at(0)))
+  expect([subjects.length, through, subjects.at(-1)?.number]).toEqual([211, null, 300])
 })
 
 test('an issue asks by what it says itself, in a comment and by a label, each known by what its delivery is known by', async () => {

@@ -100,3 +100,21 @@ test('nobody is heard who may not write, and no bot', async () => {
   expect(await requestsOn(app, 21)).toEqual([{ once: `labeled:${id - 1}`, outcome: 'eve may not write there (read)', run_id: null }])
   expect(await requestsOn(app, 22)).toEqual([])
 }, 60_000)
+
+test('what changes at a server whose clock is late is found by that clock', async () => {
+  gitea.state.clock = ago(600)
+  await lookNow(app, repo_id)
+  issue(31, '@agent-bot please', ago(595))
+  await lookNow(app, repo_id)
+  expect(await onces(31)).toEqual(['issues:931'])
+}, 60_000)
+
+test('a look gets on to where many have changed within seconds', async () => {
+  gitea.state.clock = null
+  gitea.set.most_per_page = 1
+  for (let number = 101; number <= 160; number++) issue(number, 'It breaks.', ago(3_600 - (number % 3)))
+  issue(161, '@agent-bot please', ago(3_590))
+  await rows(app, `update repositories set forge_seen_until = now() - interval '3605 seconds' where id = $1`, [repo_id])
+  for (let looks = 0; looks < 20 && (await onces(161)).length === 0; looks++) await lookNow(app, repo_id)
+  expect(await onces(161)).toEqual(['issues:1061'])
+}, 180_000)

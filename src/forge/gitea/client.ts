@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
+import { clockOf } from '../clock.ts'
 import { answeredFailure, unreachedFailure } from '../failure.ts'
 import { ForgeError } from '../port.ts'
 
@@ -18,6 +19,8 @@ export class GiteaClient {
   readonly #settings: GiteaSettings
   readonly #api: string
   readonly #fetch: PlainFetch
+  /** What time it was there when it answered last, if it says that. */
+  clock: Date | null = null
 
   constructor(settings: GiteaSettings) {
     this.#settings = settings
@@ -64,6 +67,7 @@ export class GiteaClient {
       throw failureOf(error)
     })
     const { status, headers } = answer
+    this.clock = clockOf(headers.get('date'))
     const said = await answer.text()
     const data = json(said)
     if (status >= 300)

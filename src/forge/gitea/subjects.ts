@@ -1,4 +1,4 @@
-import type { RemoteSubject } from '../port.ts'
+import type { RemoteChanges, RemoteSubject } from '../port.ts'
 import { type GiteaClient, MOST_PAGES } from './client.ts'
 import { Issue } from './shapes.ts'
 
@@ -12,23 +12,20 @@ const remoteSubject = (row: Issue): RemoteSubject => ({
  * It lists them by when they were made, so all are read before the first is known. Where they are more than that, those of the first half of
  * the time are, and so on.
  */
-export async function listChanged(
-  client: GiteaClient,
-  at: string,
-  since: Date,
-  before: Date | null = null,
-): Promise<{ subjects: RemoteSubject[]; all: boolean }> {
+export async function listChanged(client: GiteaClient, at: string, since: Date, before: Date | null = null): Promise<RemoteChanges> {
   const subjects: RemoteSubject[] = []
   let pages = 0
+  let clock: Date | null = null
   const query = { state: 'all', since: since.toISOString(), ...(before && { before: before.toISOString() }) }
   for await (const page of client.pages(Issue, `${at}/issues`, query)) {
+    clock ??= client.clock
     subjects.push(...page.map(remoteSubject))
     pages++
   }
-  const half = new Date((since.getTime() + (before ?? new Date()).getTime()) / 2)
-  if (pages === MOST_PAGES && half.getTime() - since.getTime() > 1_000)
-    return { ...(await listChanged(client, at, since, half)), all: false }
-  return { subjects: subjects.sort((a, b) => a.changed_at.getTime() - b.changed_at.getTime()), all: before === null }
+  clock ??= client.clock
+  const half = new Date((since.getTime() + (before ?? clock ?? new Date()).getTime()) / 2)
+  if (pages === MOST_PAGES && half.getTime() - since.getTime() > 1_000) return listChanged(client, at, since, half)
+  return { subjects: subjects.sort((a, b) => a.changed_at.getTime() - b.changed_at.getTime()), through: before, clock }
 }
 
 export const getSubject = async (client: GiteaClient, at: string, number: number): Promise<RemoteSubject> =>

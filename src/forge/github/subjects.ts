@@ -1,5 +1,6 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
-import type { RemoteSubject } from '../port.ts'
+import { clockOf } from '../clock.ts'
+import type { RemoteChanges, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { hasNext, PER_PAGE } from './pages.ts'
 
@@ -31,17 +32,19 @@ const remoteSubject = (row: Described): RemoteSubject => ({
  * One page, and as many more as are of the same second as `since`. What changes meanwhile goes to the end of the list, so that a page that is
  * asked for by its number would leave something out; who goes on asks from the last one on instead.
  */
-export async function listChanged(client: GitHubClient, { owner, name }: ForgeRepository, since: Date) {
+export async function listChanged(client: GitHubClient, { owner, name }: ForgeRepository, since: Date): Promise<RemoteChanges> {
   const subjects: RemoteSubject[] = []
+  let clock: Date | null = null
   const from = { owner, repo: name, state: 'all', sort: 'updated', direction: 'asc', since: since.toISOString() } as const
   for (let page = 1; ; page++) {
     const { data, headers } = await client.on({ owner, name }, octokit =>
       octokit.request('GET /repos/{owner}/{repo}/issues', { ...from, per_page: PER_PAGE, page }),
     )
     subjects.push(...data.map(remoteSubject))
-    const all = !hasNext(headers)
+    clock ??= clockOf(headers.date)
     const last = subjects.at(-1)
-    if (all || last === undefined || last.changed_at > since) return { subjects, all }
+    if (!hasNext(headers) || last === undefined) return { subjects, through: null, clock }
+    if (last.changed_at > since) return { subjects, through: last.changed_at, clock }
   }
 }
 
