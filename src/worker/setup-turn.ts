@@ -2,6 +2,7 @@ import { rebuildConversation } from '../agent/conversation.ts'
 import type { FoundSetupCommands } from '../contract/setup-commands.ts'
 import { provedSetupDigest } from '../core/proved-setup.ts'
 import { pathsToRead } from '../core/setup-rules/files.ts'
+import { plainLines } from '../core/setup-rules/plain-lines.ts'
 import type { Proposal, Tool, Toolchain } from '../core/setup-rules/proposal.ts'
 import { propose } from '../core/setup-rules/propose.ts'
 import { type Found, findSetup } from '../core/setup-rules/search.ts'
@@ -93,7 +94,7 @@ async function readTree(deps: WorkerDeps, base: Base): Promise<{ tree: Tree; lis
   const paths = [...list.files.keys()]
   const read = await readFilesAt(deps.git, base.repository.id, base.sha, pathsToRead(paths), MOST.file_bytes)
   const decoder = new TextDecoder('utf-8', { fatal: false })
-  return { tree: { paths, files: new Map([...read].map(([path, { bytes }]) => [path, decoder.decode(bytes)])) }, list }
+  return { tree: { paths, files: new Map([...read].map(([path, { bytes }]) => [path, plainLines(decoder.decode(bytes))])) }, list }
 }
 
 /** What the rules propose, for the programs that a sandbox shows. */

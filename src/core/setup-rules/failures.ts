@@ -1,6 +1,7 @@
 import type { unproved_reasons } from '../../contract/setup-commands.ts'
 import { plainOutput } from '../failing-excerpt.ts'
 import { MISSING } from './missing-things.ts'
+import { plainLines } from './plain-lines.ts'
 import { type Counts, countsIn } from './test-counts.ts'
 
 export type Reason = (typeof unproved_reasons)[number]
@@ -15,7 +16,7 @@ const MOST_NAMED = 5
 
 /** An output as the rules look through it: its end, in lines that are not too long for them. */
 export const readable = (output: string): string =>
-  plainOutput(output.slice(-LOOKED_AT))
+  plainLines(plainOutput(output.slice(-LOOKED_AT)))
     .split('\n')
     .map(line => line.slice(0, OF_A_LINE))
     .join('\n')

@@ -88,7 +88,7 @@ function yarn(project: Project, { run, version, lock, why }: Known): Manager {
       why,
     }
   }
-  const format = Number.parseInt(/^__metadata:\s*\n\s+version:\s*(\d+)/m.exec(text)?.[1] ?? '8', 10)
+  const format = Number.parseInt(/^__metadata:[ \t]*\n[ \t]+version:[ \t]*(\d+)/m.exec(text)?.[1] ?? '8', 10)
   const release = version ?? (format >= 8 ? '4' : '3')
   const called = kept !== null ? `node ${kept}` : run
   const install = `${called} install${lock === null ? '' : ' --immutable'}`

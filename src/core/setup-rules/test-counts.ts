@@ -18,7 +18,10 @@ const passedAndFailed = (line: string): [number, number] => {
 
 const RUNNERS: readonly Runner[] = [
   // pytest
-  { said: /^(?:=+ )?((?:\d{1,9} \w{1,20}(?:, )?){1,8}|no tests ran) in [\d.]{1,12}s\b/gm, count: ([, line = '']) => passedAndFailed(line) },
+  {
+    said: /^(?:=+ )?(\d{1,9} [a-z]{1,20}(?:, \d{1,9} [a-z]{1,20}){0,7}|no tests ran) in [\d.]{1,12}s\b/gm,
+    count: ([, line = '']) => passedAndFailed(line),
+  },
   {
     // unittest
     said: /^Ran (\d{1,9}) tests? in [\d.]{1,12}s\n{1,3}(?:OK|FAILED|NO TESTS RAN)([^\n]{0,120})/gm,

@@ -1,5 +1,5 @@
 import { parse as parseToml } from 'smol-toml'
-import { parse as parseYaml } from 'yaml'
+import { parseDocument } from 'yaml'
 
 /** What is known of a commit: the paths of its files, and the contents of those that are read. Both were bounded by who read them. */
 export type Tree = { paths: readonly string[]; files: ReadonlyMap<string, string> }
@@ -64,8 +64,14 @@ export function valueAt(values: Values | null, ...keys: string[]): unknown {
 
 export const namesOf = (value: unknown): string[] => Object.keys(asValues(value) ?? {})
 
-/** A YAML document as plain values; null: it is none. Aliases are counted, so that a small text does not become a large one. */
-export const yamlOf = (text: string): Values | null => asValues(attempt(() => parseYaml(text, { maxAliasCount: 50, logLevel: 'silent' })))
+/** A YAML document as plain values; null: it is none, or a key is no text. Aliases are counted, so that a small text does not become a large one. */
+export const yamlOf = (text: string): Values | null => asValues(attempt(() => valuesOf(text)))
+
+function valuesOf(text: string): unknown {
+  const document = parseDocument(text, { stringKeys: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
+  // Values of what is broken may be very large: brackets in brackets become keys of keys.
+  return document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 50 })
+}
 
 /** JSON with comments and trailing commas, which is what editors write. */
 export function jsoncOf(text: string): Values | null {

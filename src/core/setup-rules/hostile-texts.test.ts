@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest'
+import { explain, hasNoTests, lacksSomething, mostlyPassed, whyRed } from './failures.ts'
+import { pathsToRead } from './files.ts'
+import { plainLines } from './plain-lines.ts'
+import { propose } from './propose.ts'
+import { repairCommand, repairForProof } from './repair.ts'
+
+/** Each as long as rules look at one, and made to send a pattern back and forth. A pattern that cannot bear one takes minutes. */
+const BYTES = 64 * 1024
+const pieces = [
+  ...[
+    '\n',
+    ' ',
+    '\t',
+    '\r',
+    '\u2028',
+    '\\\n',
+    ' \n',
+    '\u00a0\n',
+    '#\n',
+    'a',
+    'a ',
+    'a\n',
+    '1 ',
+    '1 1 1 1 1 1 x\n',
+    '-',
+    '- ',
+    '=',
+    ': ',
+    '/',
+    '"',
+    "'",
+    '`',
+  ],
+  ...[
+    '1 111111111111 111111111111 111111111111 111111111111 111111111111 111111111111 111111111111 x\n',
+    '```\n',
+    '```sh\n',
+    '$ a',
+    '$((',
+    '(',
+    '{',
+    '[',
+  ],
+  ...[
+    'use ',
+    'NAME => ',
+    'RUN ',
+    'RUN --a ',
+    'a: a',
+    'a:\n',
+    '<a>',
+    '<a ',
+    '!--',
+    '/*',
+    '//',
+    "'''",
+    '"""',
+    'ok \n',
+    'Ran 1 test in 1s\n\n',
+    'x, ',
+    'a=1 ',
+    '@',
+  ],
+  ...[
+    'npm error ',
+    'error: ',
+    'not found ',
+    'No module named ',
+    "Cannot find module '",
+    'fatal error: a/',
+    'go: a@',
+    'use (\n',
+    '&& ',
+    '|| ',
+    '; ',
+    'cd a && ',
+  ],
+]
+const hostile = pieces.map(piece => piece.repeat(BYTES / piece.length))
+const names = [
+  ...[
+    'package.json',
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    'yarn.lock',
+    '.yarnrc.yml',
+    'pyproject.toml',
+    'setup.py',
+    'setup.cfg',
+    'tox.ini',
+  ],
+  ...[
+    'requirements.txt',
+    'go.mod',
+    'go.work',
+    'Cargo.toml',
+    'rust-toolchain',
+    'pom.xml',
+    'build.xml',
+    'build.gradle',
+    'Rakefile',
+    '.ruby-version',
+  ],
+  ...[
+    'composer.json',
+    'Makefile.PL',
+    'Build.PL',
+    'cpanfile',
+    'dist.ini',
+    'CMakeLists.txt',
+    'Makefile',
+    'Makefile.am',
+    'Gemfile',
+    'configure.ac',
+  ],
+  ...[
+    'README.md',
+    'AGENTS.md',
+    'Dockerfile',
+    '.cursor/environment.json',
+    '.devcontainer/devcontainer.json',
+    '.github/workflows/ci.yml',
+    'tests/test_a.py',
+  ],
+]
+
+test('no file of a repository keeps the rules busy', () => {
+  for (const text of hostile) {
+    const folders = ['', 'a/', 'b/'].flatMap(folder => names.map(name => `${folder}${name}`))
+    const files = new Map(pathsToRead(folders).map(path => [path, plainLines(text)]))
+    expect(propose({ paths: folders, files }, new Map([['npm', '']])).ecosystems).toContain('perl')
+  }
+})
+
+test('no output keeps the rules busy', () => {
+  const said = (command: string) => ({ command, from: 'package.json', why: '', optional: false })
+  const commands = ['npm install', 'pnpm install', 'yarn install', 'pip install -e .', 'cargo build', 'make', './a'].map(said)
+  for (const output of [...hostile, ...hostile.map(text => `${text}!`)]) {
+    const failed = { output, exit_code: 1, timed_out: false }
+    for (const look of [explain, lacksSomething, hasNoTests, mostlyPassed, whyRed]) look(failed)
+    for (const [n, { command }] of commands.entries()) repairCommand(commands, n, command, failed, new Set())
+    for (const ecosystem of ['node', 'python'])
+      repairForProof(
+        commands,
+        { ecosystem, folder: '', proofs: [{ ...said('npm run build'), kind: 'build' }] },
+        'npm test',
+        failed,
+        new Set(),
+      )
+  }
+  expect(plainLines(`a${'\n'.repeat(9)}b\u2028c`)).toBe('a\n\n\nb\nc')
+})
