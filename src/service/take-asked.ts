@@ -15,17 +15,22 @@ type ToldOf = { by: 'label' | 'review'; at: Date }
 /** By how much the clock of a forge may be before ours. */
 const CLOCKS_MS = 5_000
 
+/** What was asked before is over: longer ago than anybody waits, or before the repository was registered or the forge connected. */
+export const heardSince = ({ forge, repository }: AskedPlace): Date =>
+  new Date(Math.max(Date.now() - HEARD_MS, repository.forge_heard_from.getTime(), forge.connected_at.getTime()))
+
 /**
  * Writes down what was asked of us on an issue or pull request, each once, whoever finds it. A label that was taken off is none, unless we were
  * told of it: then it is the last that had been given by then. Answers what there is.
  */
 export async function takeAsked(
   { db }: Pick<Services, 'db'>,
-  { forge, on, repository }: AskedPlace,
+  place: AskedPlace,
   subject: RemoteSubject,
   told: ToldOf | null = null,
 ): Promise<RemoteAsk[]> {
-  const since = new Date(Math.max(Date.now() - HEARD_MS, repository.forge_heard_from.getTime()))
+  const { forge, on } = place
+  const since = heardSince(place)
   const of_label = told?.by === 'label' ? told.at.getTime() + CLOCKS_MS : null
   const all = await on.forge.listAsked(on.repository, subject, { name: mentionName(forge), since, withdrawn: of_label !== null })
   // A label that was given after the subject was read may stand for other words: the next look has both.

@@ -17,11 +17,13 @@ export type ForgeRow = {
   problem: string | null
   /** Within a minute; null: never. */
   used_at: Date | null
+  /** When there was none of that address before. */
+  connected_at: Date
   updated_at: Date
   updated_by: number
 }
 const columns =
-  'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, used_at, updated_at, updated_by'
+  'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, used_at, connected_at, updated_at, updated_by'
 
 /** Oldest first. */
 export async function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
@@ -50,7 +52,7 @@ export async function nextForgeId(db: Db): Promise<number> {
 }
 
 /** `id`: a number that was given to it before; absent: the next one. */
-export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'updated_at' | 'updated_by'> & {
+export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'> & {
   id?: number
   secrets: Sealed
   user_id: number

@@ -259,6 +259,7 @@ create table forges (
   updated_at timestamp with time zone not null default now(),
   updated_by bigint not null,
   used_at timestamp with time zone,
+  connected_at timestamp with time zone not null default now(),
   constraint forges_auth_check CHECK ((auth = ANY (ARRAY['token'::text, 'app'::text]))),
   constraint forges_check CHECK (((auth = 'app'::text) = (app_id IS NOT NULL))),
   constraint forges_kind_check CHECK ((kind = ANY (ARRAY['github'::text, 'gitea'::text]))),

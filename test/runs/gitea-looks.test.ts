@@ -19,6 +19,7 @@ beforeAll(async () => {
   repo_id = (await app.call('POST', `${at}/repos`, { url: `${gitea.url}/acme/app.git` })).body.id
   gitea.state.permissions.set('ada', 'write').set('eve', 'read')
   await rows(app, `update repositories set forge_heard_from = now() - interval '1 year'`)
+  await rows(app, `update forges set connected_at = now() - interval '1 year'`)
 })
 afterAll(async () => {
   expect(gitea.mistakes).toEqual([])
@@ -118,3 +119,18 @@ test('a look gets on to where many have changed within seconds', async () => {
   for (let looks = 0; looks < 20 && (await onces(161)).length === 0; looks++) await lookNow(app, repo_id)
   expect(await onces(161)).toEqual(['issues:1061'])
 }, 180_000)
+
+test('a forge that is connected again does nothing of before again', async () => {
+  gitea.set.most_per_page = 50
+  for (const all of [gitea.state.issues, gitea.state.pulls, gitea.state.labelings]) all.length = 0
+  issue(41, '@agent-bot please', ago(60))
+  await lookNow(app, repo_id)
+  expect(await onces(41)).toEqual(['issues:941'])
+  const at = `/v1/organizations/${app.org_id}/integrations/gitea`
+  expect((await app.call('DELETE', `${at}?url=${encodeURIComponent(gitea.url)}`)).status).toBeLessThan(300)
+  await app.call('PUT', at, { url: gitea.url, token: gitea.token })
+  issue(42, '@agent-bot please')
+  await rows(app, `update repositories set forge_seen_until = now() - interval '1 day' where id = $1`, [repo_id])
+  await lookNow(app, repo_id)
+  expect([await onces(41), await onces(42)]).toEqual([[], ['issues:942']])
+}, 60_000)

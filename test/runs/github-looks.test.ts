@@ -20,6 +20,7 @@ beforeAll(async () => {
   repo_id = (await app.call('POST', `${at}/repos`, { url: `${github.url}/acme/app.git` })).body.id
   github.state.permissions.set('ada', 'write').set('eve', 'read')
   await rows(app, `update repositories set forge_heard_from = now() - interval '1 year'`)
+  await rows(app, `update forges set connected_at = now() - interval '1 year'`)
 })
 afterAll(async () => {
   expect(github.mistakes).toEqual([])
