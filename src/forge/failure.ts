@@ -19,8 +19,9 @@ export function answeredFailure(forge: string, { status, headers, said }: Answer
   return new ForgeError(codeOf(status), message, { http_status: status, retry_after_seconds: status >= 500 ? wait : null })
 }
 
-/** Nobody answered. No answer of a name server makes an address that is not allowed another one. */
+/** Nobody answered, or more than anybody reads. No answer of a name server makes an address that is not allowed another one. */
 export function unreachedFailure(forge: string, { message }: Error): ForgeError {
+  if (message.startsWith('the answer is larger than')) return new ForgeError('answer', `${forge}: ${shown(message)}`)
   const code = message.startsWith('address not allowed') ? 'refused' : 'unreachable'
   return new ForgeError(code, `${forge} was not reached: ${shown(message)}`)
 }

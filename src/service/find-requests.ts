@@ -1,43 +1,87 @@
 import { firstChanged } from '../core/forge-asks.ts'
-import { HEARD_MS } from '../core/forge-event.ts'
-import type { OnForge } from '../forge/forges.ts'
+import type { Forges } from '../forge/forges.ts'
 import { ForgeError } from '../forge/port.ts'
 import { findForge } from '../store/forges.ts'
 import { recordSeenUntil, takeDueRepositories } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
 import type { Services } from './context.ts'
 import { failureFields, noteFailure } from './forge-health.ts'
-import { takeAsked } from './take-asked.ts'
+import { mentionName } from './receive-delivery.ts'
+import { type AskedPlace, heardSince, takeAsked } from './take-asked.ts'
 
 /** Of each repository it is asked so often what has changed. */
 const LOOK_SECONDS = 300
-const AT_ONCE = 10
+const AT_ONCE = 100
+/** So many connections are asked side by side, each for one repository after the other. */
+const CONNECTIONS_AT_ONCE = 4
 /** So many issues and pull requests are looked into at a time; the next look goes on from there. */
 const MOST = 50
 /** What changed in the last minutes before a look is looked into once more by the next: a forge may say it late. */
 const OVERLAP_MS = 300_000
+/** A connection that takes no more is left alone for so long, or for as long as it says, but not for longer than that. */
+const REST_SECONDS = 60
+const LONGEST_REST_SECONDS = 3_600
 
 type Say = (message: string, fields: Record<string, unknown>) => void
+type Failed = (error: unknown) => void
+
+/** Until when connections are left alone, in this process. */
+const resting = new WeakMap<Forges, Map<number, number>>()
 
 /** Looks for what people asked for in repositories on forges, in case nobody told us. */
 export async function findRequests(services: Services, log: Say): Promise<void> {
+  const failed: Failed = error => log('what people ask for on a forge could not be looked at', failureFields(error))
+  const rests = resting.get(services.forges) ?? new Map<number, number>()
+  resting.set(services.forges, rests)
   let due: RepositoryRow[]
   do {
     due = await takeDueRepositories(services.db, LOOK_SECONDS, AT_ONCE)
-    for (const repository of due) await lookSafely(services, repository, log)
+    const places = []
+    for (const repository of due) places.push(await placeOf(services, repository, failed))
+    const connections = [
+      ...Map.groupBy(
+        places.filter(place => place !== null),
+        ({ forge }) => forge.id,
+      ),
+    ]
+    const oneAfterTheOther = async () => {
+      for (let next = connections.shift(); next; next = connections.shift()) await lookAtAll(services, next, rests, failed)
+    }
+    await Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, oneAfterTheOther))
   } while (due.length === AT_ONCE)
 }
 
-async function lookSafely(services: Services, repository: RepositoryRow, log: Say): Promise<void> {
-  const failed = (error: unknown) => log('what people ask for on a forge could not be looked at', failureFields(error))
-  let on: OnForge | null = null
-  // Whatever it is: those after it are taken already, and nobody else looks at them.
+/** Null: there is nothing to ask, or nobody who could be asked for anything, since it is not known yet what we are called there. */
+async function placeOf(services: Services, repository: RepositoryRow, failed: Failed): Promise<AskedPlace | null> {
   try {
-    on = await services.forges.of(repository)
-    if (on) await lookThrough(services, repository, on, failed)
+    const on = await services.forges.of(repository)
+    const forge = on && (await findForge(services.db, on.connection_id))
+    return on && forge && mentionName(forge) !== '' ? { forge, on, repository } : null
   } catch (error) {
-    if (on) await noteFailure(services, { organization_id: repository.organization_id, id: on.connection_id }, error)
     failed(error)
+    return null
+  }
+}
+
+async function lookAtAll(
+  services: Services,
+  [connection_id, places]: [number, AskedPlace[]],
+  rests: Map<number, number>,
+  failed: Failed,
+): Promise<void> {
+  for (const place of places) {
+    if ((rests.get(connection_id) ?? 0) > Date.now()) return
+    // Whatever it is: those after it are taken already, and nobody else looks at them.
+    try {
+      await lookThrough(services, place, failed)
+    } catch (error) {
+      failed(error)
+      if (endsLooks(error)) {
+        const seconds = Math.min(error.retry_after_seconds ?? REST_SECONDS, LONGEST_REST_SECONDS)
+        rests.set(connection_id, Date.now() + seconds * 1_000)
+      }
+      await noteFailure(services, place.forge, error)
+    }
   }
 }
 
@@ -45,24 +89,24 @@ async function lookSafely(services: Services, repository: RepositoryRow, log: Sa
  * From where the last look came to, which is as far as everything was written down, by the clock of the forge: whatever ends a look, the next
  * finds the rest.
  */
-async function lookThrough(services: Services, repository: RepositoryRow, on: OnForge, failed: (error: unknown) => void): Promise<void> {
+async function lookThrough(services: Services, place: AskedPlace, failed: Failed): Promise<void> {
   const { db } = services
-  const { organization_id, id, forge_seen_until: from } = repository
-  const forge = await findForge(db, on.connection_id)
-  if (!forge) return
-  const since = new Date(Math.max(Date.now() - HEARD_MS, from?.getTime() ?? 0))
+  const { organization_id, id, forge_seen_until: from } = place.repository
+  const since = new Date(Math.max(heardSince(place).getTime(), from?.getTime() ?? 0))
   let until = since
+  let held = false
   try {
-    const { subjects, through, clock } = await on.forge.listChanged(on.repository, since)
+    const { subjects, through, clock } = await place.on.forge.listChanged(place.on.repository, since)
     const some = firstChanged(subjects, since, MOST)
     for (const subject of some) {
-      await takeAsked(services, { forge, on, repository }, subject).catch(error => {
-        if (!isGone(error)) throw error
+      await takeAsked(services, place, subject).catch(error => {
+        if (endsLooks(error)) throw error
         failed(error)
+        held ||= !isGone(error)
       })
-      until = subject.changed_at
+      if (!held) until = subject.changed_at
     }
-    if (some.length === subjects.length) {
+    if (!held && some.length === subjects.length) {
       if (through) until = through
       else if (clock) until = new Date(clock.getTime() - OVERLAP_MS)
     }
@@ -71,5 +115,9 @@ async function lookThrough(services: Services, repository: RepositoryRow, on: On
   }
 }
 
-/** It is not there any more, or nobody may or can read it: those after it are not to wait for it. */
-const isGone = (error: unknown): error is ForgeError => error instanceof ForgeError && !error.retryable && error.code !== 'auth'
+/** The forge takes nothing more of that connection, whatever it is asked. */
+const endsLooks = (error: unknown): error is ForgeError =>
+  error instanceof ForgeError && (error.code === 'rate_limited' || error.code === 'auth')
+
+/** It is not there any more, or nobody may or can read it: it is not tried again. */
+const isGone = (error: unknown): boolean => error instanceof ForgeError && !error.retryable

@@ -170,6 +170,13 @@ test.each([
   for (const asked of await Promise.allSettled(tries)) expect(asked).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
 })
 
+test('an answer that is too large is one that nobody can read', async () => {
+  const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 1_000 })
+  const narrow = githubForge({ origin: github.url, fetch, user_agent: 'agentrun/test', credentials: { token: github.token } })
+  open(7, 1, 0, 'x'.repeat(2_000))
+  await expect(narrow.getSubject(repo, 7)).rejects.toMatchObject({ code: 'answer', retryable: false })
+})
+
 test('GraphQL that is limited, or does not know what went wrong, is so in our words', async () => {
   open(7, 1, 0, '@agent please')
   const play = (type?: string) => github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })

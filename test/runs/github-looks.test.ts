@@ -230,3 +230,18 @@ test.each([404, 403, 422])(
   },
   60_000,
 )
+
+test('one that fails is looked into again, and those after it before that', async () => {
+  forget()
+  for (const n of [0, 1, 2]) issue('ada', '@agent-bot go', { of: number + n, at: ago(30 - n) })
+  github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'after', work: () => {} }, { kind: 'status', status: 502 })
+  await look()
+  const found = async () => [
+    (await requestsOn(number)).length,
+    (await requestsOn(number + 1)).length,
+    (await requestsOn(number + 2)).length,
+  ]
+  expect(await found()).toEqual([1, 0, 1])
+  await look()
+  expect(await found()).toEqual([1, 1, 1])
+}, 60_000)

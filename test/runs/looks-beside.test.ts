@@ -28,16 +28,21 @@ afterAll(async () => {
 
 const CHANGED = 'GET /repos/{owner}/{repo}/issues'
 beforeEach(async () => {
-  await lookNow(app, gitea_repo)
+  await endOfRound()
   github.requests.length = 0
 })
 
-/** A round of looks ends before the next, which is that of the other forge. */
+/** The second look is of a later round than any that has begun before, and a round ends before the next. */
+async function endOfRound(): Promise<void> {
+  await lookNow(app, gitea_repo)
+  await lookNow(app, gitea_repo)
+}
+
 async function lookAtGitHub(): Promise<void> {
   const { length } = github.requests
   await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])
   await expect.poll(() => github.requests.length, { timeout: 30_000 }).toBeGreaterThan(length)
-  await lookNow(app, gitea_repo)
+  await endOfRound()
 }
 
 test('an answer that nobody can read stops no other look', async () => {
@@ -45,3 +50,44 @@ test('an answer that nobody can read stops no other look', async () => {
   await lookAtGitHub()
   expect(github.count(CHANGED)).toBe(3)
 }, 90_000)
+
+const due = () => rows(app, `update repositories set forge_seen_at = '-infinity' where url like '%/acme/%'`)
+
+test('a forge that takes its time holds up no other', async () => {
+  const [opened, open] = gate()
+  github.play(CHANGED, ...[1, 2, 3].map(() => ({ kind: 'hold', until: opened }) as const))
+  const asked = github.asked(CHANGED)
+  gitea.requests.length = 0
+  await due()
+  await asked
+  await expect.poll(() => gitea.requests.length, { timeout: 10_000 }).toBeGreaterThan(0)
+  expect(github.count(CHANGED)).toBe(1)
+  open()
+}, 60_000)
+
+test('nothing is looked for where it is not known what we are called, and it is found later', async () => {
+  await rows(app, `update forges set login = null where kind = 'gitea'`)
+  const until = () => rows(app, 'select forge_seen_until from repositories where id = $1', [gitea_repo])
+  const before = await until()
+  gitea.requests.length = 0
+  for (const seen of [3, 6]) {
+    await due()
+    await expect.poll(() => github.count(CHANGED), { timeout: 30_000 }).toBe(seen)
+  }
+  expect([gitea.requests, await until()]).toEqual([[], before])
+  await rows(app, `update forges set login = 'agent-bot' where kind = 'gitea'`)
+  await lookNow(app, gitea_repo)
+}, 90_000)
+
+test('a connection that is limited is left alone for as long as it says, and no other', async () => {
+  github.play(CHANGED, { kind: 'secondary_limit', seconds: 600 })
+  await lookAtGitHub()
+  await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])
+  await endOfRound()
+  expect(github.count(CHANGED)).toBe(1)
+}, 90_000)
+
+function gate(): [Promise<void>, () => void] {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return [promise, resolve]
+}
