@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/public-address.ts'
 import { type Authority, authorityText } from './authority.ts'
 import type { Allowed, Policy, Reason } from './policy.ts'
@@ -25,7 +26,7 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
         : refused(found.reason, found.reason === 'off' ? `egress is off, so no rule allows ${at}` : `no rule allows ${at}`)
   const may_be_private = policy.allow_private || found.rule.private_address === true
   // Networks that have a copy of a registry often give it the registry's own name.
-  const allowed = isRegistry(host, port) ? addressOfNetwork : addressAllowed
+  const allowed = method === 'CONNECT' && isRegistry(host, port) ? isOfNetwork : addressAllowed
   const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !allowed(address))
   if (!may_be_private && isPrivateHost(host)) return refused('private_address', `${host} is a name of a private network`)
   const addresses = await resolveAll(policy, asked)
@@ -36,6 +37,13 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
     ? { ok: false, status: 502, reason: null, why: `the name ${host} cannot be resolved` }
     : { ok: true, to: { ...asked, addresses } }
 }
+
+/** Of this network, and not of this machine. */
+const isOfNetwork = (ip: string) =>
+  addressOfNetwork(ip) &&
+  !Object.values(networkInterfaces())
+    .flat()
+    .some(own => own?.address === ip)
 
 /** Null: it cannot be resolved, here. */
 async function resolveAll(policy: Policy, { host, address }: Authority): Promise<string[] | null> {
