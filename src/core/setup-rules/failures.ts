@@ -69,10 +69,13 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   return null
 }
 
-/** What a proof says where it lacks something that the setup should have brought, and the repository's own tests have not even begun. */
+/** What a proof says where it lacks something that the setup should have brought. */
 const LACKS =
   /Cannot find (?:module|package) '(?!\.|\/|file:)[^']+'|Module not found: Error: Can't resolve '(?!\.)|ModuleNotFoundError: No module named|ImportError: No module named|cannot find package|no required module provides|could not find gem|Can't locate \S+ in @INC|cannot load such file -- (?!\.|\/)|LoadError|Class "[^"]+" not found|error: no matching package|unresolved import|command not found|: not found|package [\w.]+ does not exist/
 
+export const lacksAnything = ({ output }: Failed): boolean => LACKS.test(readable(output))
+
+/** The same, where the repository's own tests could not even begin. */
 export const lacksSomething = (failed: Failed): boolean =>
   failed.exit_code === 127 || (LACKS.test(readable(failed.output)) && mostlyPassed(failed) === null)
 

@@ -86,6 +86,8 @@ test('a test that ran no tests proves nothing; one of which most pass does where
     verified: true,
     detail: 'Proved by `make test`, of which 7 of 8 tests pass; the others fail by themselves.',
   })
+  const missing = "ModuleNotFoundError: No module named 'sqlalchemy'\n=== 1 failed, 7 passed in 0.1s ==="
+  expect(await passing(red, { 'make test': missing })).toMatchObject({ verified: true, partial: true })
   expect(await passing(red, { 'make test': '=== 7 failed, 1 passed in 0.1s ===' })).toMatchObject({ verified: false })
 })
 

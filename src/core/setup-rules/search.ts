@@ -5,6 +5,7 @@ import {
   explain,
   type Failed,
   hasNoTests,
+  lacksAnything,
   lacksSomething,
   mostlyPassed,
   type Reason,
@@ -99,8 +100,12 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       outcome = await proveAll(plan, of_this, lab, attempt, made, evidence, timings)
     }
     if ('detail' in outcome) {
-      const partial = outcome.by_smoke && (leavesOut(plan) || unreachable !== null)
-      const judge = partial ? ' Something was left out and nothing but loading proves it: a person has to accept it.' : ''
+      const doubt = outcome.lacking
+        ? 'Some of its tests miss what was not there'
+        : outcome.by_smoke && (leavesOut(plan) || unreachable !== null)
+          ? 'Something was left out and nothing but loading proves it'
+          : null
+      const [partial, judge] = [doubt !== null, doubt === null ? '' : ` ${doubt}: a person has to accept it.`]
       return ended(true, null, `${outcome.detail}${changesOf(evidence)}${judge}`, partial)
     }
 
@@ -154,7 +159,7 @@ function changesOf(evidence: readonly Evidence[]): string {
 }
 
 type Failure = Extract<Problem, { ran: Ran }>
-type Outcome = { detail: string; by_smoke: boolean } | { problem: Failure; repair: Repair | null }
+type Outcome = { detail: string; by_smoke: boolean; lacking: boolean } | { problem: Failure; repair: Repair | null }
 
 /** Looks for the line of a command that fails, by running its parts one by one. */
 async function afterFailure(plan: Plan, ran: Ran[], lab: Lab, attempt: number, made: ReadonlySet<string>): Promise<Outcome> {
@@ -186,7 +191,7 @@ async function proveAll(
   timings: Found['timings'],
 ): Promise<Outcome> {
   const said: string[] = []
-  let by_smoke = false
+  let [by_smoke, lacking] = [false, false]
   let n = 0
   for (const part of plan.to_prove) {
     const failures: Failing[] = []
@@ -213,6 +218,7 @@ async function proveAll(
     const counted = proved === null ? countedAmong(failures) : null
     if (counted !== null) {
       said.push(counted)
+      lacking ||= failures.some(({ ran }) => lacksAnything(ran))
       continue
     }
     if (proved === null) {
@@ -223,7 +229,7 @@ async function proveAll(
     const red = failures.filter(({ proof }) => proof.kind === 'test').map(redText)
     said.push(`${[`Proved by \`${proved.command}\``, ...red].join('; ')}.`)
   }
-  return { detail: said.join(' '), by_smoke }
+  return { detail: said.join(' '), by_smoke, lacking }
 }
 
 type Failing = { proof: Proof; ran: Ran }
