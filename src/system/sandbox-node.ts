@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, cpSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { firstClosedFolder } from './folder-access.ts'
 import type { SystemUser } from './users.ts'
@@ -19,10 +19,16 @@ export function sandboxNode(data_dir: string, user: SystemUser | null): string {
     linkSync(process.execPath, join(draft, 'bin/node'))
   } catch {
     copyFileSync(process.execPath, join(draft, 'bin/node'))
-    chmodSync(join(draft, 'bin/node'), 0o755)
   }
   const headers = join(dirname(dirname(process.execPath)), 'include/node')
   if (existsSync(headers)) cpSync(headers, join(draft, 'include/node'), { recursive: true, dereference: true })
+  // Whatever the mask of this process: the sandbox's user reads it.
+  for (const one of [
+    join(data_dir, 'node'),
+    draft,
+    ...readdirSync(draft, { recursive: true, encoding: 'utf8' }).map(name => join(draft, name)),
+  ])
+    chmodSync(one, statSync(one).isDirectory() || one.endsWith('bin/node') ? 0o755 : 0o644)
   try {
     renameSync(draft, folder)
   } catch (error) {
