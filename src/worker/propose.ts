@@ -79,9 +79,10 @@ export async function propose(
   })
 }
 
-/** The branch that a change is for: the one that the run began at, or the default branch where it began at a tag or a commit. */
+/** The branch that a change is for: the one that the run began at, or the repository's usual one where it began at a tag or a commit. */
 async function targetOf(deps: AskingDeps, { repository, ref }: Base): Promise<string> {
   if ((await resolveRef(deps.git, repository.id, `refs/heads/${ref}`)) !== null) return ref
+  if (repository.base_branch !== null) return repository.base_branch
   const usual = await resolveRef(deps.git, repository.id, null)
   return usual !== null && 'ref' in usual ? usual.ref : ref
 }
