@@ -29,7 +29,7 @@ export function forgesOf({ config, db, sealer, version }: { config: Config; db: 
 }
 
 const TASK_MS = 1_000
-const POLL_MS = 5_000
+const POLL_MS = 2_000
 const HEALTH_MS = 10_000
 const TIDY_MS = 3_600_000
 /** For how long it is known what a forge has told; it tells again what is three days old at most. */
