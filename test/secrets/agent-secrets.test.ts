@@ -137,8 +137,9 @@ test.each([
   ])
   const [first] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')
   expect(first.observation.verdict).toBe('fail')
-  // Words in no encoding may be said to be unclear besides: some git reads nothing in them.
-  expect(first.observation.findings.map((finding: { code: string }) => finding.code)).toContain('secret_in_commit')
+  // Words that are in no encoding may be unclear besides: git reads nothing in some of them.
+  const codes = first.observation.findings.map((finding: { code: string }) => finding.code)
+  expect(codes.filter((code: string) => code !== 'message_unclear')).toEqual(['secret_in_commit'])
   expect(pushed().includes(secret)).toBe(false)
   const there = app.git('branch', '--list', 'agent/*').includes(`run-${ended.id}-`)
   if (ended.status === 'failed') expect({ code: ended.error.code, there }).toEqual({ code: 'secret_in_commit', there: false })
