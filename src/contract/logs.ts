@@ -79,7 +79,7 @@ export const RunWithLogs = z
     status: z.string().describe('As in the run object'),
     created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
     web_url: z.string().describe('The run in the web interface'),
-    result: z.string().describe('The final answer; "" until there is one and while a new turn runs'),
+    result: z.string().describe('As in the run object'),
     metadata: json.nullable().describe('As it was given at create'),
     logs: z.array(LogEntry).describe('Entries of this page, oldest first unless `reverse`'),
     total_logs: z.int().describe('Number of entries of the run, whatever the filter'),

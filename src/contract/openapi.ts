@@ -21,7 +21,7 @@ const about = `Runs AI coding agents on git repositories, each in a sandbox of i
 
 **Lists** take \`skip\` and \`limit\` (at most 100) and answer \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`.
 
-**Wire profiles.** This document says what a token of profile \`standard\` gets. To one of profile \`codegen\`, for clients made for the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, and a wrong request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
+**Wire profiles.** This document says what a token of profile \`standard\` gets. To one of profile \`codegen\`, for clients made for the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and a wrong request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
 
 **Stability.** \`/v1\` changes by addition only. A breaking change is announced at least 90 days ahead, of an operation marked alpha at least 14, by the headers \`Deprecation\` and \`Sunset\` and the changelog.
 

@@ -49,27 +49,26 @@ export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
 })
 export type WaitingOn = z.infer<typeof WaitingOn>
 
-export const SourceType = z
-  .enum([
-    'LOCAL',
-    'SLACK',
-    'GITHUB',
-    'GITHUB_CHECK_SUITE',
-    'GITHUB_PR_REVIEW',
-    'LINEAR',
-    'API',
-    'CHAT',
-    'JIRA',
-    'CLICKUP',
-    'MONDAY',
-    'SETUP_COMMANDS',
-    'SCHEDULE',
-    'WEBHOOK',
-    'LOG_ANALYSIS',
-    'FORK',
-    'PARENT_RUN',
-  ])
-  .meta({ id: 'SourceType', description: 'What a run was started by' })
+/** The values of the public API: all that a client made for it can read. */
+export const publicSourceTypes = [
+  'LOCAL',
+  'SLACK',
+  'GITHUB',
+  'GITHUB_CHECK_SUITE',
+  'GITHUB_PR_REVIEW',
+  'LINEAR',
+  'API',
+  'CHAT',
+  'JIRA',
+  'CLICKUP',
+  'MONDAY',
+  'SETUP_COMMANDS',
+] as const
+export const SourceType = z.enum([...publicSourceTypes, 'SCHEDULE', 'WEBHOOK', 'LOG_ANALYSIS', 'FORK', 'PARENT_RUN']).meta({
+  id: 'SourceType',
+  description:
+    'What started a run: `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run; tokens with the wire profile `codegen` get `API` for these three. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the public API',
+})
 export type SourceType = z.infer<typeof SourceType>
 
 const time = z.iso.datetime()
@@ -121,7 +120,9 @@ export const AgentRun = z
     status: RunStatus,
     created_at: time.describe('When it was asked for; UTC, ISO 8601 with milliseconds'),
     web_url: z.string().describe('The run in the web interface'),
-    result: z.string().describe('The final answer; "" until there is one and while a new turn runs'),
+    result: z
+      .string()
+      .describe('The final answer; "" until there is one and while a new turn runs; null instead with the wire profile `codegen`'),
     summary: z.string().nullable().describe('What it is about, in a line'),
     source_type: SourceType,
     github_pull_requests: z.array(RunPullRequest).describe('What it proposed; empty when nothing was'),

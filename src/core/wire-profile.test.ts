@@ -1,7 +1,25 @@
 import { expect, test } from 'vitest'
 import type { Problem } from '../contract/problem.ts'
-import { failureReasons, pauseReasons, type RunStatus, RunStatus as runStatus, WaitingOn } from '../contract/runs.ts'
-import { codegenFilter, codegenProblem, codegenStatus, codegenStatuses, type RunState, statusFor } from './wire-profile.ts'
+import {
+  failureReasons,
+  pauseReasons,
+  publicSourceTypes,
+  type RunStatus,
+  RunStatus as runStatus,
+  SourceType,
+  WaitingOn,
+} from '../contract/runs.ts'
+import {
+  codegenFilter,
+  codegenProblem,
+  codegenRun,
+  codegenStatus,
+  codegenStatuses,
+  logsHead,
+  publicSourceType,
+  type RunState,
+  sourcesShownAs,
+} from './wire-profile.ts'
 
 const details: Partial<Record<RunStatus, Partial<RunState>[]>> = {
   waiting: WaitingOn.options.map(waiting_on => ({ waiting_on })),
@@ -24,8 +42,8 @@ test.each<[string, RunState[]]>([
 ])('%s is the word for %j', (word, runs) => {
   for (const run of runs) {
     expect(codegenStatus(run)).toBe(word)
-    expect(statusFor('codegen', run)).toBe(word)
-    expect(statusFor('standard', run)).toBe(run.status)
+    expect(logsHead('codegen', { ...run, result: 'x' })).toEqual({ status: word, result: 'x' })
+    expect(logsHead('standard', { ...run, result: '' })).toEqual({ status: run.status, result: '' })
   }
 })
 
@@ -46,6 +64,21 @@ test('a filter by a word finds exactly the runs that are told that word, in any 
 test('a word of the public API that no run of ours is told finds none, and any other is none', () => {
   for (const name of ['FAILED', 'EVALUATION', 'PENDING']) expect(codegenFilter(name)).toEqual({ statuses: [], except: [] })
   for (const name of ['', 'DONE', 'RUNNING ', 'COMPLETE,ACTIVE', '__proto__']) expect(codegenFilter(name)).toBeNull()
+})
+
+test('every source is one of the public API, which finds the runs that are shown under it', () => {
+  for (const source of SourceType.options) {
+    expect(publicSourceTypes).toContain(publicSourceType(source))
+    expect(sourcesShownAs(publicSourceType(source))).toContain(source)
+    expect(sourcesShownAs(source)).toContain(source)
+  }
+  for (const source of publicSourceTypes) expect(publicSourceType(source)).toBe(source)
+  expect(sourcesShownAs('FORK')).toEqual(['FORK'])
+})
+
+test('a result is null until there is one, and only fields that are there are changed', () => {
+  expect(codegenRun({ status: 'running', result: '', source_type: 'FORK' })).toEqual({ status: 'ACTIVE', result: null, source_type: 'API' })
+  expect(codegenRun({ status: 'completed', result: 'Done.' })).toEqual({ status: 'COMPLETE' })
 })
 
 const problem: Problem = {

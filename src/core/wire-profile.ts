@@ -1,9 +1,11 @@
 import type { Problem } from '../contract/problem.ts'
-import { failureReasons, type RunStatus, type StatusReason, WaitingOn } from '../contract/runs.ts'
+import { failureReasons, publicSourceTypes, type RunStatus, SourceType, type StatusReason, WaitingOn } from '../contract/runs.ts'
 import type { WireProfile } from '../contract/tokens.ts'
 
 /** What decides the word that such a client is told. An answer that gives no reason is read by its status alone. */
 export type RunState = { status: RunStatus; status_reason?: StatusReason | null; waiting_on?: WaitingOn | null }
+
+type PublicSourceType = (typeof publicSourceTypes)[number]
 
 export const codegenStatuses = [
   'ACTIVE',
@@ -41,8 +43,6 @@ export function codegenStatus({ status, status_reason, waiting_on }: RunState): 
   return plain[status]
 }
 
-export const statusFor = (profile: WireProfile, run: RunState): string => (profile === 'codegen' ? codegenStatus(run) : run.status)
-
 const states: RunState[] = [
   ...(Object.keys(plain) as (keyof typeof plain)[]).map(status => ({ status })),
   ...WaitingOn.options.map(waiting_on => ({ status: 'waiting' as const, waiting_on })),
@@ -60,6 +60,29 @@ export function codegenFilter(name: string): StatusFilter | null {
   if (statuses.size === 0) return null
   const others = states.filter(state => statuses.has(state.status) && codegenStatus(state) !== wanted)
   return { statuses: [...statuses], except: others.flatMap(state => state.waiting_on ?? state.status_reason ?? []) }
+}
+
+/** The public API's closest value for what started a run: everything that only this service has was requested over its API. */
+export const publicSourceType = (source: SourceType): PublicSourceType => publicSourceTypes.find(known => known === source) ?? 'API'
+
+/** The sources whose runs such a client gets under this value; a value that only this service has stands for itself. */
+export const sourcesShownAs = (wanted: SourceType): SourceType[] =>
+  SourceType.options.filter(source => source === wanted || publicSourceType(source) === wanted)
+
+/** What of a run depends on the wire profile. */
+export type RunWords = RunState & { source_type?: SourceType; result?: string }
+
+/** These fields as the public API has them: `result` is null until there is one. Fields that `run` lacks are not added. */
+export const codegenRun = (run: RunWords): Record<string, string | null> => ({
+  status: codegenStatus(run),
+  ...(run.source_type !== undefined && { source_type: publicSourceType(run.source_type) }),
+  ...(run.result === '' && { result: null }),
+})
+
+/** What a page of logs shows of its run, in the words of the profile. */
+export function logsHead(profile: WireProfile, run: RunState & { result: string }): { status: string; result: string | null } {
+  const { status, result } = run
+  return { status, result, ...(profile === 'codegen' && codegenRun(run)) }
 }
 
 /** The problem as such a client expects it: a request that is wrong is 422, with a list of what is wrong in `detail`. */

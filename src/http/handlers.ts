@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
-import { statusFor } from '../core/wire-profile.ts'
+import { logsHead } from '../core/wire-profile.ts'
 import { startAppManifest } from '../service/app-manifest.ts'
 import { getArtifact } from '../service/artifacts.ts'
 import { listAuditLog } from '../service/audit-log.ts'
@@ -132,7 +132,7 @@ export const handlers: Handlers = {
   unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),
   getAgentRunLogs: async (ctx, { params, query }) =>
     new RawAnswer(
-      await listRunLogs(ctx, params.agent_run_id, query, run => statusFor(ctx.actor.wire_profile, run)),
+      await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)),
       'application/json; charset=utf-8',
     ),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),

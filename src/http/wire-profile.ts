@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { ListRunsQuery } from '../contract/run-inputs.ts'
-import { RunStatus } from '../contract/runs.ts'
+import { RunStatus, SourceType } from '../contract/runs.ts'
 import type { WireProfile } from '../contract/tokens.ts'
-import { codegenFilter, codegenStatus, codegenStatuses, type RunState } from '../core/wire-profile.ts'
+import { codegenFilter, codegenRun, codegenStatuses, type RunWords, sourcesShownAs } from '../core/wire-profile.ts'
 
 type Rewrite = (value: unknown) => unknown
 type Row = Record<string, unknown>
@@ -14,7 +14,10 @@ const codegenStatusFilter = z.string({ error: 'must be given once' }).transform(
   if (meant === null) ctx.addIssue({ code: 'custom', message: `must be one of ${codegenStatuses.join(', ')}` })
   return meant ?? z.NEVER
 })
-const codegenListRunsQuery = ListRunsQuery.extend({ status: codegenStatusFilter.optional() })
+const codegenListRunsQuery = ListRunsQuery.extend({
+  status: codegenStatusFilter.optional(),
+  source_type: SourceType.transform(sourcesShownAs).optional(),
+})
 
 /** The row by which a request of this profile is parsed. */
 export function rowFor(profile: WireProfile, endpoint: Endpoint): Endpoint {
@@ -23,7 +26,7 @@ export function rowFor(profile: WireProfile, endpoint: Endpoint): Endpoint {
 
 const rewrites = new WeakMap<z.ZodType, Rewrite | null>()
 
-/** An answer of this shape as a token of this profile is told it: the status of every run in it by the profile's word. */
+/** An answer of this shape as a token of this profile is told it: every run in it by the profile's words. */
 export function answerFor(profile: WireProfile, schema: z.ZodType, answer: unknown): unknown {
   if (profile === 'standard') return answer
   if (!rewrites.has(schema)) rewrites.set(schema, rewriteOf(schema))
@@ -54,6 +57,6 @@ export function rewriteOf(schema: z.ZodType): Rewrite | null {
   return value => {
     const row = value as Row
     const inner = changed.map(([key, rewrite]) => [key, rewrite(row[key])])
-    return { ...row, ...Object.fromEntries(inner), ...(is_run && { status: codegenStatus(row as RunState) }) }
+    return { ...row, ...Object.fromEntries(inner), ...(is_run && codegenRun(row as RunWords)) }
   }
 }

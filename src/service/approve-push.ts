@@ -16,7 +16,7 @@ export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: strin
   if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run waits for no approval.')
   if (expected_head_sha !== null && expected_head_sha !== head_sha)
     throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: look at the newer change first.`)
-  const message = { text, user_id: ctx.actor.user_id, source_type: 'API', mode: 'approve', images: 0 }
+  const message = { text, user_id: ctx.actor.user_id, source_type: 'API' as const, mode: 'approve', images: 0 }
   const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
   if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')
   await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)

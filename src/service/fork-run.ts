@@ -58,7 +58,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     if (files !== null && !(await copyCheckpoint(tx, ctx.organization_id, { run_id: parent.id, seq: files.seq }, id)))
       throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are kept no more.`)
     await copyConversation(tx, ctx.organization_id, { run_id: parent.id, seq: input.from_seq }, id)
-    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK', mode: 'prompt', images: 0 }
+    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK' as const, mode: 'prompt', images: 0 }
     const from = { id: parent.id, status: parent.status, web_url: traceUrl(ctx.base_url, parent.id) }
     const { from_seq } = input
     await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), runLink(from, 'parent', { from_seq })] })

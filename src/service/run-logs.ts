@@ -16,15 +16,17 @@ export type RunHeadFinder = (key: { organization_id: number; id: number }) => Pr
 /** One statement for all who ask in the same turn of the event loop. */
 export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunHeads(db, keys))
 
+type Head = { status: string; result: string | null }
+
 /**
  * One page of a run's trace as JSON text, in pieces that are not copied together (spec §Retrieve agent run logs). Entries are passed through as they are stored;
- * `statusOf` words the run's own status for the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
+ * `headOf` puts the run's own status and result into the words of the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
  */
 export async function listRunLogs(
   ctx: Context,
   run_id: number,
   query: ListLogsQuery,
-  statusOf: (run: RunState) => string,
+  headOf: (run: RunState & { result: string }) => Head,
 ): Promise<Buffer[]> {
   const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
   if (!run) throw runNotFound()
@@ -33,21 +35,21 @@ export async function listRunLogs(
   if (filtered) {
     const { rows, total } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip, limit, reverse })
     const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
-    return page(ctx, run, statusOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
+    return page(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
   }
   const [from, to] = reverse ? [run.total_logs - skip - limit + 1, run.total_logs - skip] : [skip + 1, skip + limit]
   const entries = await entriesText(ctx, run_id, Math.max(from, 1), Math.min(to, run.total_logs), reverse)
-  return page(ctx, run, statusOf(run), entries, pageNumbers(run.total_logs, { skip, limit }))
+  return page(ctx, run, headOf(run), entries, pageNumbers(run.total_logs, { skip, limit }))
 }
 
-function page(ctx: Context, run: RunHead, status: string, entries: Buffer, numbers: Record<string, number>): Buffer[] {
+function page(ctx: Context, run: RunHead, { status, result }: Head, entries: Buffer, numbers: Record<string, number>): Buffer[] {
   const head = JSON.stringify({
     id: run.id,
     organization_id: run.organization_id,
     status,
     created_at: run.created_at.toISOString(),
     web_url: traceUrl(ctx.base_url, run.id),
-    result: run.result,
+    result,
   })
   const tail = JSON.stringify({ total_logs: run.total_logs, ...numbers })
   return [Buffer.from(`${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`), entries, Buffer.from(`],${tail.slice(1)}`)]

@@ -1,5 +1,5 @@
 import type { ListRunsQuery, UpdateRunInput } from '../contract/run-inputs.ts'
-import type { AgentRun, RunStatus } from '../contract/runs.ts'
+import type { AgentRun, RunStatus, SourceType } from '../contract/runs.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { StatusFilter } from '../core/wire-profile.ts'
@@ -35,14 +35,18 @@ export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Pro
   return run
 }
 
-export type RunsQuery = Omit<ListRunsQuery, 'status'> & { status?: RunStatus | StatusFilter | undefined }
+export type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
+  status?: RunStatus | StatusFilter | undefined
+  source_type?: SourceType | SourceType[] | undefined
+}
 
-/** One page, newest first. A status of the public API can be several of ours (decisions §8). */
-export async function listRuns(ctx: Context, { status, ...query }: RunsQuery) {
+/** One page, newest first. A status or a source of the public API can be several of ours (decisions §8). */
+export async function listRuns(ctx: Context, { status, source_type, ...query }: RunsQuery) {
   const window = pageWindow(query)
   const filter = {
     ...query,
     status: typeof status === 'string' ? { statuses: [status], except: [] } : status,
+    source_types: source_type === undefined ? undefined : [source_type].flat(),
     repository_ids: ctx.actor.repository_ids ?? undefined,
   }
   const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)

@@ -183,7 +183,7 @@ export async function lockRun(db: Db, organization_id: number, id: number): Prom
 
 export type RunFilter = {
   user_id?: number | undefined
-  source_type?: string | undefined
+  source_types?: SourceType[] | undefined
   status?: StatusFilter | undefined
   repo_id?: number | undefined
   tag?: string | undefined
@@ -213,7 +213,7 @@ export async function listRuns(
   }
   add(p => `r.archived = ${p}`, filter.archived ?? false)
   add(p => `r.user_id = ${p}`, filter.user_id)
-  add(p => `r.source_type = ${p}`, filter.source_type)
+  add(p => `r.source_type = any(${p})`, filter.source_types)
   add(p => `r.status = any(${p})`, filter.status?.statuses)
   add(p => `coalesce(${waits_on}, r.status_reason, '') <> all(${p})`, filter.status?.except)
   add(p => `r.repository_id = ${p}`, filter.repo_id)

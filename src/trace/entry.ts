@@ -1,4 +1,6 @@
 import type { LogEntry, MessageType } from '../contract/logs.ts'
+import type { SourceType } from '../contract/runs.ts'
+import { publicSourceType } from '../core/wire-profile.ts'
 import type { NewEntry } from '../store/append.ts'
 
 /** What an entry may say; what is left out is null on the wire (spec §Agent run log entry). */
@@ -52,11 +54,11 @@ function wellFormed(json: string): string {
   return json.includes('\\ud') ? json.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : json
 }
 
-/** `agent`: which one works on the run, when another was asked for. */
+/** Entries are the same for every wire profile, so `source_type` is one of the public API. `agent`: which one works on the run, when another was requested. */
 export const userMessage = (message: {
   text: string
   user_id: number | null
-  source_type: string
+  source_type: SourceType
   mode: string
   images: number
   agent?: { agent_type: string; instead_of?: string }
@@ -66,7 +68,7 @@ export const userMessage = (message: {
     observation: {
       text: message.text,
       user_id: message.user_id,
-      source_type: message.source_type,
+      source_type: publicSourceType(message.source_type),
       mode: message.mode,
       ...(message.images > 0 && { images: message.images }),
       ...(message.agent?.instead_of !== undefined && {

@@ -51,7 +51,7 @@ describe('200', () => {
       ...{ tags: ['kept'], metadata: null, base_sha: 'b'.repeat(40), branch: null, budget: { max_steps: 7 }, usage: { input_tokens: 0 } },
     })
     const [asked, link] = await allLogs(app, body.id)
-    expect(asked).toMatchObject({ seq: 1, message_type: 'USER_MESSAGE', observation: { text: 'Try it otherwise', source_type: 'FORK' } })
+    expect(asked).toMatchObject({ seq: 1, message_type: 'USER_MESSAGE', observation: { text: 'Try it otherwise', source_type: 'API' } })
     expect(link).toMatchObject({
       ...{ seq: 2, message_type: 'AGENT_RUN_LINK' },
       observation: { agent_run_id: parent.id, relation: 'parent', web_url: `${app.base_url}/agent/trace/${parent.id}`, status: 'running' },

@@ -65,7 +65,7 @@ describe('analyzeAgentRunLogs', () => {
       'log_analysis',
       'FINAL_ANSWER',
     ])
-    expect(trace[0].observation).toMatchObject({ text: 'Why <b>?', source_type: 'LOG_ANALYSIS' })
+    expect(trace[0].observation).toMatchObject({ text: 'Why <b>?', source_type: 'API' })
     expect(trace[1].observation).toMatchObject({ relation: 'analysis', agent_run_id: run.id })
     expect(trace[2].tool_output.findings).toEqual(body.findings)
     const told = await allLogs(app, run.id)

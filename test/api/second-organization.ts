@@ -84,7 +84,7 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
     budget_max_wall_seconds: null,
     deadline_seconds: 3_600,
   })
-  const message = { text: `secret of ${name}`, user_id, source_type: 'API', mode: 'prompt', images: 0 }
+  const message = { text: `secret of ${name}`, user_id, source_type: 'API' as const, mode: 'prompt', images: 0 }
   await append(db, org_id, run_id, null, { entries: [userMessage(message)] })
   await insertEvent(db, org_id, run_id, 'agent_run.created', { status: 'queued' })
   const pr_id = await addPullRequest(db, { organization_id: org_id, repository_id: repo_id, run_id }, `secret of ${name}`)

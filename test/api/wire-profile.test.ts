@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/endpoints.ts'
-import { codegenStatuses } from '../../src/core/wire-profile.ts'
+import { SourceType } from '../../src/contract/runs.ts'
+import { codegenStatuses, publicSourceType } from '../../src/core/wire-profile.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
+import { models } from './public-models.ts'
 import { putRun, statuses } from './put-run.ts'
 import { openFrames } from './read-frames.ts'
 import { addTenant } from './second-organization.ts'
@@ -53,7 +55,8 @@ describe('200, the status of a run', () => {
       const told = (await codegen.call('GET', path)).body
       const ours = (await app.call('GET', path)).body
       expect([told.status, ours.status]).toEqual([words[state], state])
-      expect(JSON.stringify({ ...told, status: '' })).toBe(JSON.stringify({ ...ours, status: '' }))
+      expect([told.result, ours.result]).toEqual(ours.result === '' ? [null, ''] : [ours.result, ours.result])
+      expect(JSON.stringify({ ...told, status: '', result: '' })).toBe(JSON.stringify({ ...ours, status: '', result: '' }))
     }
     const [listed] = (await codegen.call('GET', `${org}/agent/runs?limit=1`)).body.items
     expect([listed.id, listed.status, listed.metadata]).toEqual([id, words[state], { status: 'queued' }])
@@ -91,7 +94,7 @@ describe('200, the status of a run', () => {
     const ours = await app.call('POST', `${org}/agent/run`, body, key)
     expect([again, ours].map(answer => answer.headers.get('idempotent-replayed'))).toEqual(['true', 'true'])
     expect(again.body).toEqual(first.body)
-    expect(ours.body).toEqual({ ...first.body, status: 'queued' })
+    expect(ours.body).toEqual({ ...first.body, status: 'queued', result: '' })
     expect(first.body).toMatchObject({ status: 'ACTIVE', metadata: body.metadata })
   })
 
@@ -109,6 +112,50 @@ describe('200, the status of a run', () => {
     await ours.until(frames => last(frames).status === 'cancelled')
     await all.until(frames => last(frames).run?.id === id && last(frames).run.status === 'CANCELLED')
     for (const reader of [theirs, all]) expect(reader.frames.filter(({ data }) => /"status":"(queued|cancelled)"/.test(data))).toEqual([])
+  })
+})
+
+describe('200, source_type and result', () => {
+  test.each(SourceType.options)(
+    'a run of source %s has a value of the public API wherever it is shown, and is found by it',
+    async source => {
+      const { id } = await createRun(app, { prompt: 'x' })
+      await rows(app, 'update runs set source_type = $2 where id = $1', [id, source])
+      const { body: run } = await codegen.call('GET', `${org}/agent/run/${id}`)
+      expect([run.source_type, run.result]).toEqual([publicSourceType(source), null])
+      models.AgentRunResponse.parse(run)
+      models.Page_AgentRunResponse_.parse((await codegen.call('GET', `${org}/agent/runs`)).body)
+      for (const value of new Set([source, run.source_type]))
+        expect((await codegen.call('GET', `${org}/agent/runs?source_type=${value}&limit=1`)).body.items).toMatchObject([{ id }])
+      expect((await app.call('GET', `${org}/agent/runs?source_type=${source}&limit=1`)).body.items).toMatchObject([
+        { id, source_type: source, result: '' },
+      ])
+      if (source !== run.source_type)
+        expect((await app.call('GET', `${org}/agent/runs?source_type=${run.source_type}&limit=1`)).body.items[0]?.id).not.toBe(id)
+    },
+  )
+
+  test('every answer that makes or changes a run, every stream and every message of a trace has values of the public API', async () => {
+    const made = (await codegen.call('POST', `${org}/agent/run`, { prompt: 'x' })).body
+    await rows(app, `update runs set started_at = now() where id = $1`, [made.id])
+    const forked = await codegen.call('POST', `${org}/agent/run/fork`, { agent_run_id: made.id, from_seq: 1, prompt: 'y' })
+    expect(forked).toMatchObject({ status: 200, body: { source_type: 'API', result: null, parent_run_id: made.id } })
+    const agent_run_id = forked.body.id
+    await using events = await openFrames(codegen, `${org}/agent/run/${agent_run_id}/events`)
+    await using all = await openFrames(codegen, `${org}/events`)
+    await codegen.call('POST', `${org}/agent/run/stop`, { agent_run_id })
+    for (const answer of [
+      await codegen.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'z' }),
+      await codegen.call('PATCH', `${org}/agent/run/${agent_run_id}`, { title: 'y' }),
+    ])
+      expect(answer).toMatchObject({ status: 200, body: { source_type: 'API', result: null } })
+    for (const reader of [events, all]) {
+      await reader.until(frames => frames.some(({ event, data }) => event === 'run' && data.includes('"title":"y"')))
+      expect(reader.frames.filter(({ data }) => /"source_type":"FORK"|"result":""/.test(data))).toEqual([])
+    }
+    const { body } = await codegen.call('GET', `${org}/agent/run/${agent_run_id}/logs?message_type=USER_MESSAGE`)
+    expect(body.result).toBeNull()
+    expect(body.logs.map((log: { observation: { source_type: string } }) => log.observation.source_type)).toEqual(['API', 'API'])
   })
 })
 

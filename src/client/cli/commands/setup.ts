@@ -65,7 +65,7 @@ type Client = Parameters<typeof repositoryId>[0]
 async function foundBy(client: Client, id: number, signal: AbortSignal): Promise<{ repo_id: number; commands: string[] }> {
   const { source_type, repo_id, result, status } = await client.runs.get(id, { signal })
   if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} finds out no setup commands`)
-  if (result === '') throw new UsageError(`run ${id} has found nothing yet: it is ${status}`)
+  if (!result) throw new UsageError(`run ${id} has found nothing yet: it is ${status}`)
   return { repo_id, commands: commandsOf(result) }
 }
 
