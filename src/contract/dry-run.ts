@@ -69,7 +69,9 @@ export const DryRun = z
       ),
     notices: z
       .array(Remark)
-      .describe('What does not stop it but should be known: `scripted_model`, `agent_replaced`, `base_unresolved`, `price_unknown`'),
+      .describe(
+        'What does not stop it but should be known: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`',
+      ),
   })
   .meta({
     id: 'AgentRunDryRun',

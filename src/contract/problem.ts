@@ -3,6 +3,7 @@ import { z } from 'zod'
 /** Error codes and the status each stands for (decisions §6). One table: nothing else in the service chooses an error status. */
 export const problems = {
   invalid_request: { status: 400, title: 'Invalid request' },
+  no_logs: { status: 400, title: 'No logs to analyze' },
   unauthorized: { status: 401, title: 'Missing or invalid token' },
   quota_exceeded: { status: 402, title: 'The quota of the organization is used up' },
   forbidden: { status: 403, title: 'Forbidden' },

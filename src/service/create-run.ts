@@ -17,7 +17,7 @@ import { runLink, userMessage } from '../trace/entry.ts'
 import type { Context, UsableModel } from './context.ts'
 import { withoutSecrets } from './known-secrets.ts'
 import { by_api, type MessageSource } from './message-source.ts'
-import { defaultModel, requireModel } from './models.ts'
+import { defaultModel, requestedModel } from './models.ts'
 import { requireQuota } from './quota.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
 import { getRun, requireRun } from './runs.ts'
@@ -43,7 +43,8 @@ type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: s
 /** Everything that is decided before the run is written. */
 export type RunPlan = {
   agent: Agent
-  model: UsableModel
+  /** `instead_of`: the public model name that was requested, and that this service does not have. */
+  model: UsableModel & { instead_of?: string }
   /** Null: an empty workspace. */
   repository: RepositoryRow | null
   base: Base
@@ -67,9 +68,7 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
   }
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const agent = await attempt(() => chooseAgent(ctx, input.agent_type ?? 'built_in'))
-  const model = await attempt(() =>
-    input.model == null ? defaultModel(ctx.models, organization?.default_model ?? null) : requireModel(ctx.models, input.model),
-  )
+  const model = await attempt(() => chooseModel(ctx, input.model ?? null, organization?.default_model ?? null))
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
   const webhooks = await attempt(() => storedTargets(ctx, input.webhooks))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
@@ -93,11 +92,12 @@ export async function acceptRun(
   source: MessageSource = by_api,
 ): Promise<AgentRun> {
   const { agent, model, repository, base, webhooks, auto_create_pr } = plan
-  const { prompt, title, tags, metadata } = await withoutSecrets(tx, ctx, repository?.id ?? null, {
+  const { prompt, title, tags, metadata, instead_of } = await withoutSecrets(tx, ctx, repository?.id ?? null, {
     prompt: input.prompt,
     title: input.title ?? null,
     tags: input.tags ?? [],
     metadata: input.metadata ?? null,
+    instead_of: model.instead_of ?? null,
   })
   const images = input.images ?? null
   const budget = input.budget ?? {}
@@ -134,6 +134,7 @@ export async function acceptRun(
     mode: 'prompt',
     images: images?.length ?? 0,
     agent,
+    ...(instead_of !== null && { model: { id: model.id, instead_of } }),
   }
   const parent = input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
   const entries = [userMessage(message)]
@@ -159,6 +160,14 @@ function chooseAgent(ctx: Context, name: string): Agent {
   if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
   if (ctx.actor.wire_profile === 'codegen' && not_installed.includes(name)) return { agent_type: 'built_in', instead_of: name }
   throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
+}
+
+/** The default model stands in for a public model name under wire profile `codegen`, as the built-in agent does for other agents. */
+function chooseModel(ctx: Context, name: string | null, organization_model: string | null): RunPlan['model'] {
+  const named = name === null ? null : requestedModel(ctx, name)
+  if (named !== null) return named
+  const model = defaultModel(ctx.models, organization_model)
+  return name === null ? model : { ...model, instead_of: name }
 }
 
 /** A scripted run with a broken script is refused at once, with line and key, rather than failing later. */

@@ -118,6 +118,9 @@ function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateR
     ...(model?.scripted
       ? [remark('scripted_model', `${model.id} plays a script that stands in the prompt; it is no language model.`, 'model')]
       : []),
+    ...(model?.instead_of === undefined
+      ? []
+      : [remark('model_replaced', `${model.instead_of} is not available here; ${model.id} is used instead.`, 'model')]),
     ...(agent?.instead_of === undefined
       ? []
       : [remark('agent_replaced', `${agent.instead_of} is not installed; ${agent.agent_type} works instead.`, 'agent_type')]),

@@ -29,7 +29,7 @@ export async function analyzeSandboxLogs(ctx: Context, sandbox_id: number, input
   const run = await requireRun(ctx.db, ctx.organization_id, sandbox.run_id)
   const { first_seq, kind } = sandbox
   const pass = await firstPass(ctx, [{ run, first_seq, last_seq: sandbox.last_seq ?? run.total_logs, kind }], [])
-  if (pass === null) throw nothing('sandbox_id')
+  if (pass === null) throw noLogs(['path', 'sandbox_id'], 'nothing was executed in this sandbox')
   const title = `Log analysis of sandbox ${sandbox_id} of run ${run.id}`
   return accept(ctx, input?.prompt ?? null, {
     title,
@@ -44,7 +44,7 @@ export async function analyzeSandboxLogs(ctx: Context, sandbox_id: number, input
 export async function analyzeRunLogs(ctx: Context, run_id: number, input: AnalyzeLogsInput): Promise<LogAnalysis> {
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
   const pass = await firstPass(ctx, [{ run, first_seq: 1, last_seq: run.total_logs, kind: null }], [])
-  if (pass === null) throw nothing('agent_run_id')
+  if (pass === null) throw noLogs(['path', 'agent_run_id'], 'nothing was executed in this run')
   const title = `Log analysis of run ${run.id}`
   return accept(ctx, input?.prompt ?? null, {
     title,
@@ -68,12 +68,14 @@ export async function analyzeLogs(ctx: Context, input: AnalyzeManyLogsInput): Pr
   const left_out = total > rows.length ? [`${total - rows.length} older runs, for their number`] : []
   const parts: Part[] = rows.map(run => ({ run, first_seq: 1, last_seq: run.total_logs, kind: null }))
   const pass = await firstPass(ctx, parts, left_out)
-  if (pass === null) throw invalid(['body', 'from'], 'no run of this time has logs to analyze')
+  if (pass === null) throw noLogs(['body', 'from'], 'no run of this time has any')
   const title = repo_id === null ? 'Log analysis of all runs' : `Log analysis of repository ${repo_id}`
   return accept(ctx, input?.prompt ?? null, { title, about: null, repository_id: repo_id, said: { repo_id, from, to }, pass })
 }
 
-const nothing = (field: string) => invalid(['path', field], 'has no logs to analyze')
+/** A code of its own: wire profile `codegen` answers other wrong requests with 422, and this one with 400, as the public API documents. */
+const noLogs = (loc: [string, string], what: string) =>
+  new ServiceError('no_logs', `No logs available for analysis: ${what}.`, { errors: [{ loc, msg: what, type: 'no_logs' }] })
 
 function windowOf(input: AnalyzeManyLogsInput): { from: string; to: string } {
   const to = input?.to == null ? Date.now() : Date.parse(input.to)

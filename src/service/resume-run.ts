@@ -20,7 +20,7 @@ import type { Context } from './context.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { withoutSecrets } from './known-secrets.ts'
 import { by_api, type MessageSource } from './message-source.ts'
-import { requireModel } from './models.ts'
+import { requestedModel } from './models.ts'
 import { requireQuota } from './quota.ts'
 import { getRun, requireLockedRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
@@ -30,7 +30,7 @@ import { storedTargets } from './webhook-targets.ts'
  * a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
-  const model = input.model == null ? undefined : requireModel(ctx.models, input.model)
+  const model = input.model == null ? undefined : requestedModel(ctx, input.model)
   const webhooks = storedTargets(ctx, input.webhooks)
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
@@ -56,9 +56,14 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
     if (ctx.actor.repository_ids !== null)
       await setRepositoryBounds(tx, ctx.organization_id, run.id, narrowed(run.repository_ids, ctx.actor.repository_ids))
     const prompt = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
+    // A public model name that this service does not have: the run goes on with the model that it has.
+    const instead_of = model === null ? await withoutSecrets(tx, ctx, run.repository_id, input.model ?? '') : null
     const mode = deliveryOf(run, input.mode ?? 'steer')
     const finished = isTerminal(run.status)
-    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 }
+    const message = {
+      ...{ text: prompt, user_id: ctx.actor.user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 },
+      ...(instead_of !== null && { model: { id: run.model, instead_of } }),
+    }
     const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
     if (finished)
       await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })

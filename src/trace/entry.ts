@@ -54,7 +54,7 @@ function wellFormed(json: string): string {
   return json.includes('\\ud') ? json.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : json
 }
 
-/** Entries are the same for every wire profile, so `source_type` is one of the public API. `agent`: which one works on the run, when another was requested. */
+/** Entries are the same for every wire profile, so `source_type` is one of the public API. `agent` and `model`: which one works on the run, when another was requested. */
 export const userMessage = (message: {
   text: string
   user_id: number | null
@@ -62,8 +62,14 @@ export const userMessage = (message: {
   mode: string
   images: number
   agent?: { agent_type: string; instead_of?: string }
-}): NewEntry =>
-  entry({
+  model?: { id: string; instead_of: string }
+}): NewEntry => {
+  const { agent, model } = message
+  const notes = [
+    agent?.instead_of === undefined ? [] : `The agent ${agent.instead_of} is not installed; ${agent.agent_type} runs instead.`,
+    model === undefined ? [] : `The model ${model.instead_of} is not available here; ${model.id} is used instead.`,
+  ].flat()
+  return entry({
     message_type: 'USER_MESSAGE',
     observation: {
       text: message.text,
@@ -71,13 +77,12 @@ export const userMessage = (message: {
       source_type: publicSourceType(message.source_type),
       mode: message.mode,
       ...(message.images > 0 && { images: message.images }),
-      ...(message.agent?.instead_of !== undefined && {
-        agent_type: message.agent.agent_type,
-        requested_agent_type: message.agent.instead_of,
-        note: `The agent ${message.agent.instead_of} is not installed; ${message.agent.agent_type} runs instead.`,
-      }),
+      ...(agent?.instead_of !== undefined && { agent_type: agent.agent_type, requested_agent_type: agent.instead_of }),
+      ...(model !== undefined && { model: model.id, requested_model: model.instead_of }),
+      ...(notes.length > 0 && { note: notes.join(' ') }),
     },
   })
+}
 
 export type ErrorDetails = { code: string; message: string; retryable: boolean; phase: string } & Record<string, unknown>
 

@@ -209,7 +209,59 @@ describe('200, agent_type', () => {
   })
 })
 
+describe('200, model', () => {
+  const lastMessage = async (id: number) =>
+    (await codegen.call('GET', `${org}/agent/run/${id}/logs?message_type=USER_MESSAGE&reverse=true&limit=1`)).body.logs[0].observation
+
+  test('a public name that no provider here has falls back: to the default at create, to the model of the run at resume', async () => {
+    const made = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'claude-4-5-sonnet', agent_type: 'codex' })
+    expect(made).toMatchObject({ status: 200, body: { model: 'scripted/playbook' } })
+    const { id } = made.body
+    expect(await lastMessage(id)).toMatchObject({
+      ...{ agent_type: 'built_in', requested_agent_type: 'codex', model: 'scripted/playbook', requested_model: 'claude-4-5-sonnet' },
+      note: 'The agent codex is not installed; built_in runs instead. The model claude-4-5-sonnet is not available here; scripted/playbook is used instead.',
+    })
+    await putRun(app, id, 'completed')
+    const resumed = await codegen.call('POST', `${org}/agent/run/resume`, { agent_run_id: id, prompt: 'y', model: 'gpt-5' })
+    expect(resumed).toMatchObject({ status: 200, body: { model: 'scripted/playbook' } })
+    expect(await lastMessage(id)).toMatchObject({
+      ...{ text: 'y', model: 'scripted/playbook', requested_model: 'gpt-5' },
+      note: 'The model gpt-5 is not available here; scripted/playbook is used instead.',
+    })
+    const dry = (await codegen.call('POST', `${org}/agent/run?dry_run=true`, { prompt: 'x', model: 'gpt-5' })).body
+    expect(dry.notices.map((notice: { code: string }) => notice.code)).toContain('model_replaced')
+  })
+
+  test('a model that is here is found without its provider, and there is nothing to say', async () => {
+    const { status, body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'playbook' })
+    expect([status, body.model]).toEqual([200, 'scripted/playbook'])
+    expect(Object.keys(await lastMessage(body.id))).toEqual(['text', 'user_id', 'source_type', 'mode'])
+  })
+
+  test('the value of a secret that is given as a name is in no entry', async () => {
+    await app.call('PUT', `${org}/secrets/MODEL_SECRET`, { value: 'tiger-lily-12345' })
+    const { body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'tiger-lily-12345' })
+    expect((await lastMessage(body.id)).requested_model).toBe('[redacted:MODEL_SECRET]')
+    await app.call('DELETE', `${org}/secrets/MODEL_SECRET`)
+  })
+})
+
 describe('400', () => {
+  test('a standard token is refused a public model name, at create and at resume, with the list', async () => {
+    const problem = expectProblem(await app.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'gpt-5' }), 400, 'body.model')
+    expect(problem.detail).toContain('available: scripted/playbook')
+    const agent_run_id = await runIn('completed')
+    expectProblem(await app.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'x', model: 'gpt-5' }), 400, 'body.model')
+  })
+
+  test('an analysis without logs, with a codegen token too, as the public API documents', async () => {
+    const { id } = await createRun(app, { prompt: 'x' })
+    for (const call of [codegen.call, app.call]) {
+      const problem = expectProblem(await call('POST', `${org}/agent/run/${id}/analyze-logs`), 400, 'path.agent_run_id')
+      expect(problem).toMatchObject({ code: 'no_logs', detail: expect.stringMatching(/^No logs available for analysis: /) })
+    }
+  })
+
   test('a standard token is refused an agent that is not installed, with the list, and the words of the public API', async () => {
     const problem = expectProblem(
       await app.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: 'claude_code' }),
