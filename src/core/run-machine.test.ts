@@ -97,6 +97,8 @@ function expectSound({ row, now, stop_asked }: World, max_lease = now + Math.max
   expect(row.status_reason !== null).toBe(row.status === 'failed' || row.status === 'paused')
   if (row.status === 'waiting' && row.unheard) expect(row.claimable).toBe(true)
   if (stop_asked) expect(['cancelling', 'cancelled']).toContain(row.status)
+  // Whoever resumed a run that was being stopped is never forgotten, and never heard after a later stop.
+  if (row.resume_requested) expect([row.status, stop_asked]).toEqual(['cancelling', false])
 }
 
 function play(world: World, op: Op): void {
@@ -111,7 +113,10 @@ function play(world: World, op: Op): void {
   if (after.status !== before.status) {
     const direct = mayMove({ from: before.status, to: after.status, by_resume: op.name === 'resume' })
     // A stop of what nobody works on, and a new turn for what was said too late, are two moves in one transaction.
-    const twofold = (op.name === 'stop' && after.status === 'cancelled') || (op.name.startsWith('completed') && after.status === 'queued')
+    const twofold =
+      (op.name === 'stop' && after.status === 'cancelled') ||
+      (op.name.startsWith('completed') && after.status === 'queued') ||
+      (before.status === 'cancelling' && before.resume_requested && after.status === 'queued' && after.turn === before.turn + 1)
     expect(`${op.name}: ${before.status} → ${after.status}: ${direct || twofold}`).toMatch(/true$/)
   }
   expect(after.epoch).toBeGreaterThanOrEqual(before.epoch)

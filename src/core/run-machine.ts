@@ -23,6 +23,8 @@ export type Row = {
   losses: number
   /** People have said something that this turn has not heard. */
   unheard: boolean
+  /** Somebody has resumed it since it was asked to stop: it gets a new turn when it is cancelled. */
+  resume_requested: boolean
 }
 
 /** Seconds. `fence` and `let_go`: what a worker has after a stop and after a pause. */
@@ -34,7 +36,7 @@ const at_work = ({ status }: Row) => status === 'starting' || status === 'runnin
 export const created = (now: number, times: Times): Row => ({
   ...at_rest,
   ...{ status: 'queued', status_reason: null, turn: 1, epoch: 0, deadline_at: now + times.queue, claimable: true },
-  ...{ pausing: false, losses: 0, unheard: true },
+  ...{ pausing: false, losses: 0, unheard: true, resume_requested: false },
 })
 
 export function claimed(row: Row, owner: string, now: number, times: Times): Row | null {
@@ -72,7 +74,7 @@ export type End = 'completed' | 'failed' | 'waiting' | 'checks' | 'budget' | 'le
 
 export function ended(row: Row, epoch: number, end: End, now: number, times: Times): Row | null {
   if (!owns(row, epoch)) return null
-  if (row.status === 'cancelling') return stopped(row)
+  if (row.status === 'cancelling') return settled(row, now, times)
   if (!at_work(row)) return null
   // Who has said something that the agent has not heard wants the run to go on, perhaps with more.
   const goes_on = end === 'budget' && row.unheard
@@ -93,6 +95,9 @@ export function ended(row: Row, epoch: number, end: End, now: number, times: Tim
 }
 
 const stopped = (row: Row): Row => ({ ...row, ...at_rest, status: 'cancelled', status_reason: null, deadline_at: null })
+/** The worker has let go of a run that was to stop. */
+const settled = (row: Row, now: number, times: Times): Row =>
+  row.resume_requested ? { ...again(stopped(row), now, times, true), unheard: true, resume_requested: false } : stopped(row)
 const paused = (row: Row): Row => ({ ...row, ...at_rest, status: 'paused', status_reason: 'user_request', deadline_at: null })
 
 /** Back to the queue by a person, with a new turn or in the middle of the one that was held. */
@@ -111,7 +116,8 @@ const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => (
 })
 
 export function stopAsked(row: Row, now: number, { fence }: Times): Row {
-  if (row.status === 'cancelling' || isTerminal(row.status)) return row
+  if (isTerminal(row.status)) return row
+  if (row.status === 'cancelling') return { ...row, resume_requested: false }
   // What a lost worker has left open is closed by the sweep first.
   if (!at_work(row) && !row.recovering) return stopped(row)
   const owner = row.owner ?? 'nobody'
@@ -126,7 +132,7 @@ export function pauseAsked(row: Row, now: number, { let_go }: Times): Row | null
 }
 
 export function resumed(row: Row, now: number, times: Times): Row | null {
-  if (row.status === 'cancelling') return null
+  if (row.status === 'cancelling') return { ...row, resume_requested: true }
   const told = { ...row, unheard: true }
   if (isTerminal(row.status)) return again(told, now, times, true)
   if (row.status === 'paused') return again(told, now, times, false)
@@ -135,7 +141,8 @@ export function resumed(row: Row, now: number, times: Times): Row | null {
 }
 
 /** Gives a run whose owner is gone to the next one, and ends what nobody goes on with or whose time is over; one that waits for checks goes on then. */
-export function swept(row: Row, now: number, max_losses: number, { queue }: Times): Row {
+export function swept(row: Row, now: number, max_losses: number, times: Times): Row {
+  const { queue } = times
   const overdue = row.deadline_at !== null && row.deadline_at < now
   if (row.lease_until === null) {
     if (!overdue || (row.status !== 'queued' && row.status !== 'waiting')) return row
@@ -145,7 +152,7 @@ export function swept(row: Row, now: number, max_losses: number, { queue }: Time
   if (row.lease_until >= now) return row
   const next = afterLoss({ ...row, overdue }, max_losses)
   const taken = { ...row, epoch: row.epoch + 1 }
-  if (next === 'cancelled') return stopped(taken)
+  if (next === 'cancelled') return settled(taken, now, times)
   if (next === 'paused') return paused(taken)
   if (next === 'timeout') return timedOut(taken)
   if (next === 'lost') return { ...timedOut(taken), status_reason: 'lost' }

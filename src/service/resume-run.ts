@@ -11,7 +11,7 @@ import { insertMessage, type MessageMode } from '../store/messages.ts'
 import { notifyOwner, notifyRun, notifyWork } from '../store/notify.ts'
 import { withdrawPause } from '../store/pauses.ts'
 import { holdRepository } from '../store/repositories.ts'
-import { requeueRun, wakeRun } from '../store/run-moves.ts'
+import { requestResume, requeueRun, wakeRun } from '../store/run-moves.ts'
 import { type RunRow, updateRun } from '../store/runs.ts'
 import { recordTraceparent } from '../store/traceparents.ts'
 import { userMessage } from '../trace/entry.ts'
@@ -26,8 +26,8 @@ import { getRun, requireLockedRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
 /**
- * A follow-up, in every state but `cancelling` (409), and not to a banned run (409): a finished run gets a new turn on the same workspace, a paused one goes on,
- * a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
+ * A follow-up, in every state, but not to a banned run (409): a finished run gets a new turn on the same workspace, one that is being stopped
+ * gets it when it is cancelled, a paused one goes on, a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const model = input.model == null ? undefined : requestedModel(ctx, input.model)
@@ -35,16 +35,16 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
     if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')
-    if (run.status === 'cancelling')
-      throw new ServiceError('invalid_transition', 'The run is being stopped; it can be resumed when it is cancelled.')
     if (input.approve) {
       const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
       await approvePush(tx, ctx, run, text, input.expected_head_sha ?? null)
       return getRun(ctx, run.id, tx)
     }
     if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
-    if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, isTerminal(run.status) ? 0 : null)
-    if (isTerminal(run.status)) await requireRepositoryOf(tx, run)
+    const finished = isTerminal(run.status)
+    const stopping = run.status === 'cancelling'
+    if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, finished || stopping ? 0 : null)
+    if (finished) await requireRepositoryOf(tx, run)
     if (run.status === 'paused') requireTopUp(run, input.budget ?? {})
     if (model || input.budget || webhooks !== null)
       await updateRun(tx, ctx.organization_id, run.id, {
@@ -59,12 +59,11 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
     // A public model name that this service does not have: the run goes on with the model that it has.
     const instead_of = model === null ? await withoutSecrets(tx, ctx, run.repository_id, input.model ?? '') : null
     const mode = deliveryOf(run, input.mode ?? 'steer')
-    const finished = isTerminal(run.status)
     const message = {
       ...{ text: prompt, user_id: ctx.actor.user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 },
       ...(instead_of !== null && { model: { id: run.model, instead_of } }),
     }
-    const turn = finished || mode === 'enqueue' ? run.turn + 1 : run.turn
+    const turn = finished || stopping || mode === 'enqueue' ? run.turn + 1 : run.turn
     if (finished)
       await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
     const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [source.comment ?? userMessage(message)] })
@@ -79,9 +78,10 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
       images: input.images ?? null,
       user_id: ctx.actor.user_id,
     })
+    if (stopping) await requestResume(tx, ctx.organization_id, run.id, true)
     if (run.status === 'paused')
       await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
-    if (ctx.traceparent !== null && (finished || run.status === 'paused'))
+    if (ctx.traceparent !== null && (finished || stopping || run.status === 'paused'))
       await recordTraceparent(tx, ctx.organization_id, run.id, ctx.traceparent)
     if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
     // Who talks to a run that is about to pause wants it to go on.
@@ -120,7 +120,7 @@ function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>
 
 /** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. */
 function deliveryOf(run: RunRow, asked: 'steer' | 'enqueue' | 'interrupt'): MessageMode {
-  if (isTerminal(run.status)) return 'prompt'
+  if (isTerminal(run.status) || run.status === 'cancelling') return 'prompt'
   if (run.status === 'waiting') return 'answer'
   if (run.status === 'paused') return 'steer'
   return asked

@@ -4,14 +4,15 @@ import { lockRunsAndLiveBelow } from '../store/child-runs.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyOwner, notifyRun } from '../store/notify.ts'
-import { moveRun, recordStop } from '../store/run-moves.ts'
+import { moveRun, recordStop, requestResume } from '../store/run-moves.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
 import { getRun, runNotFound } from './runs.ts'
 
 /**
  * Asks a run to stop. A run that nobody works on is cancelled at once; a working one is `cancelling` until its worker has let go,
- * or until the sweep finds that the worker is dead. On a run that is stopping or has ended: unchanged (decisions §2).
+ * or until the sweep finds that the worker is dead. On a run that has ended: unchanged; on one that is stopping: a follow-up that waits for
+ * that is taken back, and stays in the trace (decisions §2).
  */
 export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
@@ -41,7 +42,7 @@ export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Prom
 }
 
 async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
-  if (run.status === 'cancelling') return
+  if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run.id)
   // One that lost its worker has something open that the sweep closes first.
   const leased = run.status === 'starting' || run.status === 'running' || run.recovering_since !== null
   await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
@@ -52,4 +53,10 @@ async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
     await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelled' })
   } else await notifyOwner(tx, ctx.organization_id, run.id)
   await notifyRun(tx, ctx.organization_id, run.id)
+}
+
+async function withdrawFollowUp(tx: Db, ctx: Context, run_id: number): Promise<void> {
+  if (!(await requestResume(tx, ctx.organization_id, run_id, false))) return
+  await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { follow_up_withdrawn: true, user_id: ctx.actor.user_id })
+  await notifyRun(tx, ctx.organization_id, run_id)
 }

@@ -91,7 +91,7 @@ export async function requeueRun(
   db: Db,
   organization_id: number,
   id: number,
-  next: { from: RunStatus[]; new_turn: boolean; deadline_seconds: number },
+  next: { from: RunStatus[]; new_turn: boolean; deadline_seconds: number; only?: 'resume_requested' },
 ): Promise<boolean> {
   const forbidden = next.from.find(status => !mayMove({ from: status, to: 'queued', by_resume: true }))
   if (forbidden) throw new Error(`a run does not move from ${forbidden} to queued`)
@@ -102,11 +102,22 @@ export async function requeueRun(
         pending_messages = (select count(*) from messages m where m.run_id = runs.id and m.delivered_at is null and m.turn <= runs.turn + case when $4 then 1 else 0 end),
         stop_requested_at = null, stop_requested_by = null, interrupt_requested = false,
         losses = 0, recovering_since = null, recovery_cause = null,
-        pause_requested_at = null, pause_requested_by = null, reserved_usd = 0, turn_active_ms = case when $4 then 0 else turn_active_ms end,
+        pause_requested_at = null, pause_requested_by = null, resume_requested_at = null, reserved_usd = 0, turn_active_ms = case when $4 then 0 else turn_active_ms end,
         turn_started_at = now(),
         deadline_at = now() + make_interval(secs => $5), updated_at = now(), last_progress_at = now()
-      where organization_id = $1 and id = $2 and status = any($3)`,
-    values: [organization_id, id, next.from, next.new_turn, next.deadline_seconds],
+      where organization_id = $1 and id = $2 and status = any($3) and ($6::text is null or resume_requested_at is not null)`,
+    values: [organization_id, id, next.from, next.new_turn, next.deadline_seconds, next.only ?? null],
+  })
+  return rowCount === 1
+}
+
+/** A follow-up to a run that is being stopped: it gets a new turn once that is done. `false` takes that back, and answers whether there was one. */
+export async function requestResume(db: Db, organization_id: number, id: number, wanted: boolean): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'request_resume',
+    text: `update runs set resume_requested_at = case when $3 then coalesce(resume_requested_at, now()) end, updated_at = now()
+      where organization_id = $1 and id = $2 and status = 'cancelling' and ($3 or resume_requested_at is not null)`,
+    values: [organization_id, id, wanted],
   })
   return rowCount === 1
 }

@@ -2,6 +2,7 @@ import { rebuildConversation } from '../agent/conversation.ts'
 import type { StatusReason } from '../contract/runs.ts'
 import { askApproval } from '../store/approvals.ts'
 import { insertEvent } from '../store/events.ts'
+import { beginFollowUp } from '../store/follow-ups.ts'
 import { postponeMessages } from '../store/messages.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { handOverRun, requeueRun } from '../store/run-moves.ts'
@@ -34,8 +35,14 @@ export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: 
   if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
   if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end))) return
   // Nothing else keeps an end from being written than a stop that is there already.
-  await claim.move({ from: ['cancelling'], to: 'cancelled' })
+  await settleStop(deps, claim)
 }
+
+/** The stop is carried out; a follow-up that came meanwhile begins its turn. */
+const settleStop = (deps: WorkerDeps, claim: Claim): Promise<boolean> =>
+  claim.move({ from: ['cancelling'], to: 'cancelled' }, {}, tx =>
+    beginFollowUp(tx, claim.organization_id, claim.run_id, deps.queue_seconds),
+  )
 
 async function writeEnd(
   deps: WorkerDeps,
@@ -118,5 +125,5 @@ async function handOver(deps: WorkerDeps, claim: Claim): Promise<void> {
     await notifyRun(tx, claim.organization_id, claim.run_id)
     return true
   })
-  if (!handed && !(await pauseAsAsked(claim))) await claim.move({ from: ['cancelling'], to: 'cancelled' })
+  if (!handed && !(await pauseAsAsked(claim))) await settleStop(deps, claim)
 }

@@ -8,6 +8,7 @@ import { append } from '../store/append.ts'
 import { wakeChecked } from '../store/check-waits.ts'
 import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../store/deletions.ts'
 import { insertEvent } from '../store/events.ts'
+import { beginFollowUp } from '../store/follow-ups.ts'
 import { deleteOldKeys } from '../store/idempotency-keys.ts'
 import { type LostRun, listOverdue, requeueExpired, takeExpired } from '../store/leases.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
@@ -139,6 +140,7 @@ async function end(deps: SweepDeps, run: LostRun, move: Move): Promise<void> {
       await append(tx, run.organization_id, run.id, null, { entries: [errorEntry({ ...move.error, retryable: true, phase: run.status })] })
     if (!(await moveRun(tx, run.organization_id, run.id, null, move))) throw new MovedMeanwhile()
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: move.to, status_reason: move.status_reason ?? null })
+    if (move.to === 'cancelled') await beginFollowUp(tx, run.organization_id, run.id, deps.queue_seconds)
     await notifyRun(tx, run.organization_id, run.id)
   })
   await ended.catch(error => {

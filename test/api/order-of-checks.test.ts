@@ -8,7 +8,6 @@ import { addCaller } from './add-caller.ts'
 import { contents } from './contents.ts'
 import { type Call, tokenCalls, unknown } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
-import { putRun } from './put-run.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
 /** Of several things that are wrong with a request, the first of decisions §6 is told: token → limit → membership and scope → parse → object → state. */
@@ -64,8 +63,8 @@ describe('a follow-up with more and more that is right', () => {
   const bad_key = { 'idempotency-key': 'x'.repeat(256) }
 
   test('is told what the first thing is that is still wrong', async () => {
-    const stopping = (await createRun(app, { prompt: 'x' })).id
-    await putRun(app, stopping, 'cancelling')
+    const banned = (await createRun(app, { prompt: 'x' })).id
+    await rows(app, 'update runs set banned = true where id = $1', [banned])
     const before = await contents(app)
     const told: [what: string, Wrong, token: string | null, status: number][] = [
       ['no token, and all the rest', resume('one', broken, bad_key, other.org_id), null, 401],
@@ -79,9 +78,9 @@ describe('a follow-up with more and more that is right', () => {
       ['a body of another type and no such run', resume(0, 'x', { 'content-type': 'text/plain' }), await caller(), 415],
       ['an unknown model and no such run', resume(0, '{"prompt":"x","model":"no/such"}'), await caller(), 400],
       ['no such run', resume(0), await caller(), 404],
-      ['a broken body, and the run is stopping', resume(stopping, broken), await caller(), 400],
-      ['an unknown model, and the run is stopping', resume(stopping, '{"prompt":"x","model":"no/such"}'), await caller(), 400],
-      ['the run is stopping', resume(stopping), await caller(), 409],
+      ['a broken body, and the run is banned', resume(banned, broken), await caller(), 400],
+      ['an unknown model, and the run is banned', resume(banned, '{"prompt":"x","model":"no/such"}'), await caller(), 400],
+      ['the run is banned', resume(banned), await caller(), 409],
     ]
     for (const [what, request, token, status] of told) {
       const answer = await send(request, token)

@@ -86,8 +86,9 @@ describe('403 and 404', () => {
 })
 
 describe('409', () => {
-  test('a run that is being stopped', async () => {
-    const id = await newRun('cancelling')
+  test('a banned run', async () => {
+    const id = await newRun('completed')
+    await rows(app, 'update runs set banned = true where id = $1', [id])
     expect(expectProblem(await resume(id, { prompt: 'x' }), 409).code).toBe('invalid_transition')
   })
 })

@@ -218,8 +218,9 @@ describe('404', () => {
 })
 
 describe('409', () => {
-  test('a run that is being stopped, and nothing is written', async () => {
+  test('a banned run, and nothing is written', async () => {
     const id = await newRun('cancelling')
+    await rows(app, 'update runs set banned = true where id = $1', [id])
     const before = await contents(app)
     expect(expectProblem(await resume({ agent_run_id: id, prompt: 'x' }), 409).code).toBe('invalid_transition')
     expect(await contents(app)).toEqual(before)

@@ -19,6 +19,8 @@ export type ModelRun = {
   reason: 'budget' | 'user_request'
   /** Its question was answered, and no worker has taken it since. */
   answered: boolean
+  /** Resumed since it was asked to stop. */
+  follow_up: boolean
   entries: { message_type: MessageType; turn: number; mode?: string; text?: string }[]
 }
 export type Mode = 'steer' | 'enqueue' | 'interrupt'
@@ -40,7 +42,7 @@ export const hasEnded = (run: Pick<ModelRun, 'status'>) => ['completed', 'failed
 
 export const created = (title: string, text: string): ModelRun => ({
   ...{ status: 'queued', turn: 1, title, tags: [], archived: false, banned: false, pull_requests: 0 },
-  ...{ held: false, reason: 'budget', answered: false },
+  ...{ held: false, reason: 'budget', answered: false, follow_up: false },
   entries: [{ message_type: 'USER_MESSAGE', turn: 1, mode: 'prompt', text }],
 })
 
@@ -48,7 +50,7 @@ export const created = (title: string, text: string): ModelRun => ({
 export function stopped(run: ModelRun): ModelRun {
   if (run.status === 'starting' || run.status === 'running') return { ...run, status: 'cancelling' }
   if (run.status === 'queued' || run.status === 'waiting' || run.status === 'paused') return { ...run, status: 'cancelled' }
-  return run
+  return { ...run, follow_up: false }
 }
 
 /** Null: 409. */
@@ -60,9 +62,10 @@ export function paused(run: ModelRun): ModelRun | null {
 
 /** Null: 409. */
 export function resumed(run: ModelRun, text: string, asked: Mode | undefined): ModelRun | null {
-  if (run.banned || run.status === 'cancelling') return null
+  if (run.banned) return null
   const said = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
   if (hasEnded(run)) return { ...run, held: false, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
+  if (run.status === 'cancelling') return { ...run, follow_up: true, entries: said('prompt', run.turn) }
   if (run.status === 'paused') return { ...run, held: false, status: 'queued', entries: said('steer', run.turn) }
   if (run.status === 'waiting') return { ...run, answered: true, entries: said('answer', run.turn) }
   return { ...run, held: false, entries: said(asked ?? 'steer', run.turn) }
@@ -70,6 +73,8 @@ export function resumed(run: ModelRun, text: string, asked: Mode | undefined): M
 
 export function moved(run: ModelRun, to: RunStatus): ModelRun {
   const final = { message_type: 'FINAL_ANSWER' as const, turn: run.turn }
+  if (to === 'cancelled' && run.follow_up)
+    return { ...run, status: 'queued', turn: run.turn + 1, held: false, follow_up: false, answered: false }
   return { ...run, status: to, answered: false, reason: 'budget', entries: to === 'completed' ? [...run.entries, final] : run.entries }
 }
 

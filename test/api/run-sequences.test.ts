@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MessageType } from '../../src/contract/logs.ts'
 import { type RunStatus, RunStatus as statuses } from '../../src/contract/runs.ts'
 import { append } from '../../src/store/append.ts'
+import { beginFollowUp } from '../../src/store/follow-ups.ts'
 import { savePullRequest } from '../../src/store/pull-requests.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'
@@ -150,6 +151,7 @@ const steps = {
       if (to === 'completed')
         await append(app.db, tenant.org_id, id, null, { entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })] })
       await putRun(app, id, to)
+      if (to === 'cancelled') await app.db.transaction(tx => beginFollowUp(tx, tenant.org_id, id, 3_600))
       model.runs.set(id, moved(run, to))
     },
   /** A finished turn's pull request. */

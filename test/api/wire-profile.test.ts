@@ -355,7 +355,8 @@ describe('422', () => {
 
 describe('other refusals', () => {
   test('are the same for both, their detail a text', async () => {
-    const agent_run_id = await runIn('cancelling')
+    const agent_run_id = await runIn('completed')
+    await rows(app, 'update runs set banned = true where id = $1', [agent_run_id])
     for (const [method, path, body, status] of [
       ['GET', `${org}/agent/run/424242`, undefined, 404],
       ['GET', '/v1/organizations/424242/repos', undefined, 403],

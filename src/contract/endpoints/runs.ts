@@ -97,7 +97,7 @@ export const runEndpoints = {
     aliases: ['/v1/beta/organizations/{org_id}/agent/run/resume'],
     summary: 'Send a follow-up to an agent run',
     description:
-      'Works in every state but `cancelling` (409). A run that has ended begins a new turn in the same workspace and on the same branch, a paused one goes on, a waiting one gets its answer, and one at work gets the message as `mode` says. The message is in the trace before this answers.',
+      'Works in every state, but not for a banned run (409). A run that has ended begins a new turn in the same workspace and on the same branch; one that is being stopped begins it as soon as it is cancelled, unless it is stopped again before. A paused one goes on, a waiting one gets its answer, and one at work gets the message as `mode` says. The message is in the trace before this answers.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org,
@@ -144,7 +144,7 @@ export const runEndpoints = {
     aliases: ['/v1/beta/organizations/{org_id}/agent/run/stop'],
     summary: 'Stop an agent run',
     description:
-      'A run that nobody works on is cancelled at once, one at work is `cancelling` until its worker has let go. A run that is stopping or has ended stays as it is, with 200.',
+      'A run that nobody works on is cancelled at once, one at work is `cancelling` until its worker has let go. A run that has ended stays as it is, with 200; so does one that is stopping, except that a follow-up which waits for the end of the stop starts no turn any more: it stays in the trace, and the next resume delivers it too.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org,

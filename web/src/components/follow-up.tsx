@@ -24,6 +24,7 @@ function purpose(run: AgentRun): { label: string; send: string } {
   if (run.status_reason === 'budget')
     return { label: 'Paused at its budget. Raise it under Config, then say how to go on', send: 'Continue' }
   if (run.status === 'paused') return { label: 'The run is paused. What should it know when it goes on?', send: 'Continue' }
+  if (run.status === 'cancelling') return { label: 'The run is being stopped. What should its next turn do?', send: 'Send' }
   if (run.terminal) return { label: 'Follow up: a new turn in the same workspace', send: 'Send' }
   return { label: 'Tell the agent something', send: 'Send' }
 }
@@ -37,8 +38,7 @@ export function FollowUp({ run }: { run: AgentRun }) {
   const asked = useLatestEntry(run, { message_type: 'ACTION', tool_name: 'ask' }, run.waiting_on === 'user_input')
   const { label, send } = purpose(run)
   const at_work = working.has(run.status)
-  const closed = run.status === 'cancelling' ? 'The run is being stopped. It can be resumed when it is cancelled.' : null
-  const reason = forbidden ?? closed ?? (text.trim() === '' ? 'Write something first' : null)
+  const reason = forbidden ?? (text.trim() === '' ? 'Write something first' : null)
   const submit = () => {
     if (reason || resume.isPending) return
     resume.mutate({ prompt: text, ...(at_work ? { mode } : {}) }, { onSuccess: () => setText('') })
@@ -68,10 +68,10 @@ export function FollowUp({ run }: { run: AgentRun }) {
       )}
       <TextArea
         aria-label={label}
-        placeholder={closed ?? label}
+        placeholder={label}
         rows={Math.min(8, Math.max(2, text.split('\n').length))}
         value={text}
-        disabled={closed !== null || forbidden !== null}
+        disabled={forbidden !== null}
         className="resize-none"
         onChange={event => setText(event.target.value)}
         onKeyDown={event => {
