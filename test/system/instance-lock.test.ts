@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lockDataFolder } from '../../src/system/instance-lock.ts'
@@ -45,4 +47,17 @@ test('a killed holder leaves nothing behind that refuses the next one', async ()
   await once(holder, 'exit')
   await using next = await lockDataFolder(folder.path)
   expect(next).toBeDefined()
+})
+
+test('another user of the machine that takes names of sockets, or looks for the lock, keeps no service from starting', async () => {
+  using folder = temporaryFolder()
+  const name = `\0agentrun:${createHash('sha256').update(folder.path).digest('hex')}`
+  await using squatter = createServer().listen(name)
+  await once(squatter, 'listening')
+  const held = await lockDataFolder(folder.path)
+  await held[Symbol.asyncDispose]()
+  const nobody = { uid: 65_534, gid: 65_534 }
+  if (process.getuid?.() !== 0) return
+  const stranger = spawnSync('flock', ['-n', join(folder.path, 'lock'), 'true'], { ...nobody, encoding: 'utf8' })
+  expect(stranger.stderr).toMatch(/Permission denied/)
 })
