@@ -17,8 +17,8 @@ export type BenchDatabase = AsyncDisposable & {
 export async function startDatabase(): Promise<BenchDatabase> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-database-')))
   chmodSync(folder, 0o711)
-  const { service } = ensureServiceUsers()
-  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {} })
+  const { database } = ensureServiceUsers()
+  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {} })
   await migrate(postgres.url)
   const opened: Database[] = []
   return {

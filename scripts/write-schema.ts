@@ -10,8 +10,8 @@ import { dumpSchema, SCHEMA_FILE } from './schema-dump.ts'
 const folder = mkdtempSync(join(tmpdir(), 'agentrun-schema-'))
 chmodSync(folder, 0o711)
 try {
-  const { service } = ensureServiceUsers()
-  await using postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {}, durable: false })
+  const { database } = ensureServiceUsers()
+  await using postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
   await migrate(postgres.url)
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()

@@ -151,7 +151,8 @@ async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_mak
     if (url === null) throw new Error(`${error.message}, and its database does not answer`)
     return url
   }
-  return stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, user: users.service, log: say })).url
+  const owners = { user: users.database, former: users.service }
+  return stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: say })).url
 }
 
 main(process.argv.slice(2)).then(

@@ -39,7 +39,8 @@ async function main() {
   const stopped = stopSignal()
   let postgres: EmbeddedPostgres | null = null
   if (config.DATABASE_URL === undefined) {
-    postgres = stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, user: users.service, log: line => log('info', line) }))
+    const owners = { user: users.database, former: users.service }
+    postgres = stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: line => log('info', line) }))
   }
   const database_url = config.DATABASE_URL ?? postgres?.url ?? ''
   await migrateWhenThere(database_url, DATABASE_WAIT_MS, reason => log('info', 'waiting for the database', { reason }))

@@ -30,8 +30,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await removeKilledRuns()
   const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), `${prefix}${process.pid}-`))
   chmodSync(folder, 0o711)
-  const { service } = ensureServiceUsers()
-  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: service, log: () => {}, durable: false })
+  const { database } = ensureServiceUsers()
+  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
   const stop = async () => {
     await postgres.stop()
     rmSync(folder, { recursive: true, force: true })

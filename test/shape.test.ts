@@ -68,7 +68,7 @@ const rooms: Record<string, Room> = {
   'src/sandbox': { code: ['src/system'], node: true, packages: ['zod'] },
   // Hostile requests come in here: it sees no database and no sandbox.
   'src/egress': { code: ['src/system'], node: true },
-  'src/git': { types: ['src/system/users.ts'], node: true },
+  'src/git': { code: ['src/system'], node: true },
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
   'src/client/cli': { code: ['src/client/sdk'], node: true },

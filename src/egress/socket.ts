@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,10 @@ export function prepareSocketFolder(folder: string): string {
   for (const place of [folder, tmpdir()])
     for (const entry of readdirSync(place)) {
       const pid = Number(entry.startsWith(prefix) ? entry.slice(prefix.length).split('-')[0] : 0)
-      if (pid > 0 && !isAlive(pid)) rmSync(join(place, entry), { recursive: true, force: true })
+      // In the temporary folder anybody may make one of that name: what is not ours is not removed, since its owner could change it meanwhile.
+      if (pid > 0 && !isAlive(pid) && isOurs(join(place, entry))) rmSync(join(place, entry), { recursive: true, force: true })
     }
   return folder
 }
+
+const isOurs = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, chown, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { RepositoryCredentials } from '../core/repository-credentials.ts'
+import { makeOwnFolder } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
+import { replaceFile } from './owner-files.ts'
 import type { GitRepository } from './repository-url.ts'
 
 export type GitHostOptions = {
@@ -60,11 +61,12 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   const mirrors = join(resolve(options.data_dir), 'mirrors')
   const checkpoints = join(resolve(options.data_dir), 'checkpoints')
   const gid = options.user ? (options.reader_gid ?? options.user.gid) : null
-  await ownFolder(home, options.user, options.user?.gid ?? null)
-  await ownFolder(mirrors, options.user, gid)
-  await ownFolder(checkpoints, options.user, gid)
-  await writeOwn(join(home, 'config'), OWN_CONFIG, options.user)
-  await writeOwn(join(home, 'peer-config'), PEER_CONFIG, options.user)
+  const readable = options.user && { ...options.user, gid: gid ?? options.user.gid }
+  makeOwnFolder(home, 0o750, options.user)
+  makeOwnFolder(mirrors, 0o750, readable)
+  makeOwnFolder(checkpoints, 0o750, readable)
+  await replaceFile({ user: options.user, gid: null }, join(home, 'config'), OWN_CONFIG)
+  await replaceFile({ user: options.user, gid: null }, join(home, 'peer-config'), PEER_CONFIG)
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
@@ -99,25 +101,6 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
 /** Path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet. */
 export function mirrorPath(host: GitHost, repository_id: number): string {
   return join(host.mirrors, `${repository_id}.git`)
-}
-
-export async function ownFolder(path: string, user: SystemUser | null, gid: number | null): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o750 })
-  await chmod(path, 0o750)
-  if (user) await chown(path, user.uid, gid ?? user.gid)
-}
-
-/** Written aside and renamed: another process may be reading it at this moment, and two of us writing it. */
-export async function writeOwn(path: string, text: string, user: SystemUser | null): Promise<void> {
-  const draft = `${path}.${randomUUID()}.new`
-  await writeFile(draft, text, { mode: 0o640 })
-  if (user) await chown(draft, user.uid, user.gid)
-  await rename(draft, path)
-}
-
-/** Removes a folder below `mirrors`, whatever its permissions. */
-export async function removeTree(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 })
 }
 
 /** Names in the mirrors folder that start with `prefix`. */

@@ -1,8 +1,9 @@
-import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
-import { type GitHost, mirrorPath, ownFolder, removeTree, writeOwn } from './git-host.ts'
+import { type GitHost, mirrorPath } from './git-host.ts'
 import { relaxedChecks } from './object-checks.ts'
+import { removeTree, replaceFile, runAsOwner } from './owner-files.ts'
 import { asSha, isSha } from './ref-name.ts'
 import { type GitCall, git, runGit } from './run-git.ts'
 
@@ -76,23 +77,17 @@ export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
   }
 }
 
-/** By hand, without a process: it is on the way of every run. */
+const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
+const ATTRIBUTES = '* !text !eol !crlf !ident !filter !diff !working-tree-encoding\n'
+/** HEAD is written last: with it the repository is complete. */
+const MAKE = `mkdir -p -m 750 -- "$1"; cd -- "$1"; mkdir -p -m 750 info refs objects objects/info objects/pack
+printf %s "$2" >config; printf %s "$3" >info/attributes; echo 'ref: refs/heads/none' >HEAD`
+
+/** One shell rather than `git init`: it is on the way of every run. */
 async function makeKept(host: GitHost, run_id: number): Promise<void> {
   const git_dir = keptPath(host, run_id)
   if ((await readFile(join(git_dir, 'HEAD')).catch(() => null)) !== null) return
-  for (const name of ['', 'info', 'refs', 'objects', 'objects/info', 'objects/pack'])
-    await ownFolder(join(git_dir, name), host.user, host.gid)
-  const files = {
-    config: '[core]\n\trepositoryformatversion = 0\n\tbare = true\n',
-    'info/attributes': '* !text !eol !crlf !ident !filter !diff !working-tree-encoding\n',
-    HEAD: 'ref: refs/heads/none\n',
-  }
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(git_dir, name)
-    await writeFile(path, text)
-    await chmod(path, 0o640)
-    if (host.user) await chown(path, host.user.uid, host.gid ?? host.user.gid)
-  }
+  await runAsOwner(host, MAKE, [git_dir, CONFIG, ATTRIBUTES])
 }
 
 /** How many of the run's packs are in there, counted from the first. */
@@ -101,7 +96,7 @@ export async function keptPacks(host: GitHost, run_id: number): Promise<number> 
 }
 
 export async function markKept(host: GitHost, run_id: number, packs: number): Promise<void> {
-  await writeOwn(join(keptPath(host, run_id), PACKS), String(packs), host.user)
+  await replaceFile(host, join(keptPath(host, run_id), PACKS), String(packs))
 }
 
 /** Has what was kept of a run made anew from the database the next time. False: somebody is using it. */
@@ -113,7 +108,7 @@ export async function dropKept(host: GitHost, run_id: number): Promise<boolean> 
 
 /** Whoever asks for it meanwhile waits, and makes it anew. */
 async function removeNow(host: GitHost, run_id: number, path: string): Promise<void> {
-  const removed = removeTree(path)
+  const removed = removeTree(host, path)
   const use = { holders: 0, used_at: 0, turn: removed }
   host.kept.set(run_id, use)
   await removed

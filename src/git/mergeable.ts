@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type GitHost, mirrorPath, ownFolder, removeTree } from './git-host.ts'
+import { type GitHost, mirrorPath } from './git-host.ts'
 import { mergeTree, readBranches } from './merge.ts'
 import { mirrorState } from './mirror-refs.ts'
+import { makeFolders, removeTree } from './owner-files.ts'
 
 export type Mergeable = 'clean' | 'conflict' | 'unknown'
 
@@ -40,12 +41,12 @@ async function lookAside(host: GitHost, repository_id: number, base_sha: string,
   const aside = join(git_dir, `incoming-${randomUUID()}`)
   const env = { GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git_dir, 'objects') }
   try {
-    await ownFolder(aside, host.user, host.gid)
+    await makeFolders(host, aside)
     const tried = await mergeTree(host, { git_dir, env, timeout_ms: LOOK_MS }, base_sha, head_sha)
     return tried?.files === null ? 'clean' : 'conflict'
   } catch {
     return 'unknown'
   } finally {
-    await removeTree(aside)
+    await removeTree(host, aside)
   }
 }

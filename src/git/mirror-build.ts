@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
-import { type GitHost, mirrorPath, namesStarting, removeTree } from './git-host.ts'
+import { type GitHost, mirrorPath, namesStarting } from './git-host.ts'
+import { removeTree, runAsOwner } from './owner-files.ts'
 import { runWithRemote } from './remote.ts'
 import type { GitRepository } from './repository-url.ts'
 import { git, runGit } from './run-git.ts'
@@ -15,7 +16,7 @@ export async function fetchInto(
   default_branch: string | null,
   timeout_ms: number,
 ): Promise<void> {
-  await clearLeftovers(git_dir)
+  await clearLeftovers(host, git_dir)
   const guard = watchSize(host, git_dir)
   try {
     const result = await runWithRemote(host, repo, 'upload-pack', {
@@ -40,7 +41,7 @@ export async function fetchInto(
     if (result.exit_code !== 0) throw gitErrorFrom(result.stderr, 'the repository cannot be fetched')
     await guard.look()
   } catch (error) {
-    await clearLeftovers(git_dir)
+    await clearLeftovers(host, git_dir)
     throw error
   } finally {
     guard.stop()
@@ -59,7 +60,7 @@ export async function buildMirror(
   timeout_ms: number,
   finish: (git_dir: string) => Promise<void>,
 ): Promise<void> {
-  for (const name of await namesStarting(host, `${repo.id}.building-`)) await removeTree(join(host.mirrors, name))
+  for (const name of await namesStarting(host, `${repo.id}.building-`)) await removeTree(host, join(host.mirrors, name))
   const fresh = join(host.mirrors, `${repo.id}.building-${randomUUID()}`)
   const place = mirrorPath(host, repo.id)
   try {
@@ -68,13 +69,13 @@ export async function buildMirror(
     const old = await stat(place).catch(() => null)
     if (old) {
       await saveRunRefs(host, place, fresh)
-      for (const name of await namesStarting(host, `${repo.id}.broken-`)) await removeTree(join(host.mirrors, name))
+      for (const name of await namesStarting(host, `${repo.id}.broken-`)) await removeTree(host, join(host.mirrors, name))
       await rename(place, join(host.mirrors, `${repo.id}.broken-${Date.now()}`))
     }
     await finish(fresh)
     await rename(fresh, place)
   } catch (error) {
-    await removeTree(fresh)
+    await removeTree(host, fresh)
     throw error
   }
 }
@@ -109,15 +110,9 @@ export async function fewerPacks(host: GitHost, git_dir: string): Promise<void> 
 }
 
 /** What a killed fetch leaves. Only under the mirror's lock: nobody else writes these then. */
-async function clearLeftovers(git_dir: string): Promise<void> {
-  const packs = join(git_dir, 'objects', 'pack')
-  for (const name of await readdir(packs)) if (/^(tmp_|\.tmp-)/.test(name)) await rm(join(packs, name), { force: true })
-  for (const name of await readdir(git_dir)) if (name.endsWith('.lock')) await rm(join(git_dir, name), { force: true })
-  for (const kind of ['heads', 'tags']) {
-    const folder = join(git_dir, 'refs', kind)
-    for (const name of await readdir(folder, { recursive: true }).catch(() => []))
-      if (name.endsWith('.lock')) await rm(join(folder, name), { force: true })
-  }
+function clearLeftovers(host: GitHost, git_dir: string): Promise<void> {
+  const script = 'cd -- "$1"; rm -f objects/pack/tmp_* objects/pack/.tmp-* ./*.lock; find refs/heads refs/tags -name "*.lock" -delete'
+  return runAsOwner(host, `${script} 2>/dev/null || true`, [git_dir])
 }
 
 /** Stops a fetch whose packs grow past the limit: looked at four times a second, and by `look`, which then rejects. */

@@ -1,7 +1,8 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
-import { type GitHost, type MirrorState, mirrorPath, writeOwn } from './git-host.ts'
+import { type GitHost, type MirrorState, mirrorPath } from './git-host.ts'
+import { removeTree, replaceFile } from './owner-files.ts'
 import { type GitCall, runGit } from './run-git.ts'
 
 const STATE = 'agentrun.json'
@@ -18,7 +19,7 @@ export async function mirrorState(host: GitHost, repository_id: number): Promise
 
 /** Writes the state into a mirror, or into one that is being built at `git_dir`. */
 export async function writeMirrorState(host: GitHost, git_dir: string, state: MirrorState): Promise<void> {
-  await writeOwn(join(git_dir, STATE), JSON.stringify(state), host.user)
+  await replaceFile(host, join(git_dir, STATE), JSON.stringify(state))
 }
 
 /** Branches and tags by full name, each with its object; null when the mirror is missing or git cannot read it. */
@@ -54,7 +55,7 @@ export async function readMirror(host: GitHost, repository_id: number, what: str
 }
 
 export async function markSuspect(host: GitHost, repository_id: number): Promise<void> {
-  await writeOwn(join(mirrorPath(host, repository_id), SUSPECT), '', host.user)
+  await replaceFile(host, join(mirrorPath(host, repository_id), SUSPECT), '')
 }
 
 export async function isSuspect(host: GitHost, repository_id: number): Promise<boolean> {
@@ -62,5 +63,5 @@ export async function isSuspect(host: GitHost, repository_id: number): Promise<b
 }
 
 export async function clearSuspect(host: GitHost, repository_id: number): Promise<void> {
-  await rm(join(mirrorPath(host, repository_id), SUSPECT), { force: true })
+  await removeTree(host, join(mirrorPath(host, repository_id), SUSPECT))
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rename, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
-import { type GitHost, ownFolder, removeTree } from './git-host.ts'
+import type { GitHost } from './git-host.ts'
+import { makeFolders, moveFiles, removeTree } from './owner-files.ts'
 import { type GitCall, runGit } from './run-git.ts'
 
 /** Objects beside those of a repository, which git sees too. `call` is how git is run there. */
@@ -17,13 +18,12 @@ export async function withQuarantine<T>(host: GitHost, git_dir: string, work: (q
   const incoming = join(git_dir, `incoming-${randomUUID()}`)
   const objects = join(git_dir, 'objects')
   const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: objects, GIT_ALLOC_LIMIT: '1g' }
-  await ownFolder(incoming, host.user, host.gid)
-  await removeLeftovers(git_dir)
+  await makeFolders(host, incoming, join(incoming, 'pack'))
+  await removeLeftovers(host, git_dir)
   try {
-    await ownFolder(join(incoming, 'pack'), host.user, host.gid)
-    return await work({ call: { git_dir, env }, keep: () => moveIn(join(incoming, 'pack'), join(objects, 'pack')) })
+    return await work({ call: { git_dir, env }, keep: () => moveIn(host, join(incoming, 'pack'), join(objects, 'pack')) })
   } finally {
-    await removeTree(incoming)
+    await removeTree(host, incoming)
   }
 }
 
@@ -52,16 +52,15 @@ export function refusedObjects(stderr: string): GitError {
 }
 
 /** The index comes last: git looks for it, and finds the pack then. */
-async function moveIn(from: string, to: string): Promise<void> {
+async function moveIn(host: GitHost, from: string, to: string): Promise<void> {
   const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
-  for (const name of [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
-    await rename(join(from, name), join(to, name))
+  await moveFiles(host, from, to, [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
 }
 
 /** What a service that was killed in the middle of it has left. */
-async function removeLeftovers(git_dir: string): Promise<void> {
+async function removeLeftovers(host: GitHost, git_dir: string): Promise<void> {
   for (const name of (await readdir(git_dir)).filter(name => name.startsWith('incoming-'))) {
     const found = await stat(join(git_dir, name)).catch(() => null)
-    if (found && found.mtimeMs < Date.now() - LEFTOVER_MS) await removeTree(join(git_dir, name))
+    if (found && found.mtimeMs < Date.now() - LEFTOVER_MS) await removeTree(host, join(git_dir, name))
   }
 }

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type GitHost, namesStarting, removeTree } from './git-host.ts'
+import { type GitHost, namesStarting } from './git-host.ts'
 import { withMirrorLock } from './mirror-lock.ts'
+import { removeTree } from './owner-files.ts'
 
 const LOCK_MS = 10_000
 
@@ -14,8 +15,8 @@ export async function mirroredRepositories(host: GitHost): Promise<number[]> {
 export async function removeMirror(host: GitHost, repository_id: number): Promise<void> {
   await withMirrorLock(host, repository_id, LOCK_MS, async () => {
     const names = await namesStarting(host, `${repository_id}.`)
-    for (const name of names.filter(name => !name.endsWith('.lock'))) await removeTree(join(host.mirrors, name))
+    await removeTree(host, ...names.filter(name => !name.endsWith('.lock')).map(name => join(host.mirrors, name)))
   })
-  await removeTree(join(host.mirrors, `${repository_id}.lock`))
+  await removeTree(host, join(host.mirrors, `${repository_id}.lock`))
   host.fingerprints.delete(repository_id)
 }

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { handOver } from '../system/own-folder.ts'
+import { runAs } from '../system/run-as.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { PostgresBinaries } from './binaries.ts'
 import { spawnPostgres } from './spawn-postgres.ts'
@@ -23,17 +25,27 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
     )
   }
   for (const name of readdirSync(dirname(cluster))) {
-    if (name.startsWith(`${basename(cluster)}.init-`)) rmSync(join(dirname(cluster), name), { recursive: true, force: true })
+    if (name.startsWith(`${basename(cluster)}.init-`)) await removeUnfinished(join(dirname(cluster), name))
   }
   const unfinished = `${cluster}.init-${process.pid}`
+  mkdirSync(unfinished)
+  handOver(unfinished, 0o700, options.user)
   await runInitdb(unfinished, options)
   renameSync(unfinished, cluster)
+}
+
+/** As the user whose folder it is: that user could make links of what is in it meanwhile. */
+async function removeUnfinished(path: string): Promise<void> {
+  const { uid, gid } = lstatSync(path)
+  if (uid === process.getuid?.()) return rmSync(path, { recursive: true })
+  await runAs({ name: String(uid), uid, gid }, '/bin/sh', ['-c', 'rm -rf -- "$1"/* "$1"/.[!.]*', 'sh', path])
+  rmdirSync(path)
 }
 
 /** C.UTF-8 of the builtin provider: case rules for all of Unicode, one order on every machine, no dependency on the system's locales. */
 async function runInitdb(folder: string, { binaries, user, log_file, durable }: ClusterOptions): Promise<void> {
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-  const access = [`--username=${database_name}`, '--auth-local=trust', '--auth-host=reject']
+  const access = [`--username=${database_name}`, `--auth-local=${user ? 'peer' : 'trust'}`, '--auth-host=reject']
   const args = ['-D', folder, ...access, ...locale, '--no-instructions', ...(durable ? [] : ['--no-sync'])]
   const { child } = spawnPostgres(binaries.initdb, args, { user, log_file })
   const code = await new Promise<number | string | null>((resolve, reject) => {

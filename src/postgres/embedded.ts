@@ -1,9 +1,11 @@
 import { existsSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { changeOwner } from '../system/change-owner.ts'
 import { makeOwnFolder } from '../system/own-folder.ts'
-import { isAlive } from '../system/processes.ts'
-import type { SystemUser } from '../system/users.ts'
+import { isAlive, processUid } from '../system/processes.ts'
+import { rootName, type SystemUser } from '../system/users.ts'
+import { accessArguments } from './access-rules.ts'
 import { type PostgresBinaries, placeBinaries } from './binaries.ts'
 import { database_name, ensureCluster } from './cluster.ts'
 import { answers, ensureDatabase } from './connect.ts'
@@ -13,12 +15,17 @@ import { type Server, startServer } from './server.ts'
 import { makeSocketFolder, removeTemporarySocketFolder, socketUrl } from './socket-folder.ts'
 
 export type EmbeddedPostgresOptions = {
-  /** Absolute path of a folder that is PostgreSQL's alone, made when missing: `cluster`, `pg-<version>`, `run`, `postgres.log`. */
+  /**
+   * Absolute path of a folder that is PostgreSQL's alone, made when missing, ours: `pg-<version>`, `postgres.log` and who may connect.
+   * `cluster` and `run` in it are the user's.
+   */
   data_dir: string
   /** Where the socket goes instead of `<data_dir>/run`. */
   run_dir?: string
   /** Who runs PostgreSQL, which refuses to run as root; null: ourselves. */
   user: SystemUser | null
+  /** Who ran it in earlier versions: what is left of that user's is given to `user`. */
+  former?: SystemUser | null
   /** Takes a line for the operator where something unusual happens: first start, adoption, crash recovery. */
   log: (line: string) => void
   /** false turns fsync off, for databases that nobody will miss. */
@@ -40,14 +47,15 @@ export type EmbeddedPostgres = AsyncDisposable & {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { user, log, durable = true } = options
-  makeOwnFolder(options.data_dir, 0o700, user)
+  makeOwnFolder(options.data_dir, user ? 0o711 : 0o700, null)
   const data_dir = realpathSync(options.data_dir)
   const log_file = join(data_dir, 'postgres.log')
   const cluster = join(data_dir, 'cluster')
 
   const orphan = findOrphan(cluster)
   if (orphan) {
-    if (await answers(socketUrl(orphan.socket_folder, database_name, database_name), cluster)) {
+    const is_own = user === null || processUid(orphan.pid) === user.uid
+    if (is_own && (await answers(socketUrl(orphan.socket_folder, database_name, database_name), cluster))) {
       log(`adopted the PostgreSQL that an earlier service left running (process ${orphan.pid})`)
       const adopted = { pid: orphan.pid, ended: watch(orphan.pid) }
       return supervised(adopted, orphan.socket_folder, () => start(placeBinaries(data_dir), orphan.socket_folder))
@@ -55,6 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await stopServer(orphan.pid)
   }
   const binaries = placeBinaries(data_dir)
+  if (user && options.former) changeOwner(cluster, options.former.uid, user)
   keepSmall(log_file)
   if (!existsSync(cluster)) log('first start: making the database')
   await ensureCluster({ cluster, binaries, user, log_file, durable })
@@ -71,7 +80,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   async function start(found: PostgresBinaries, folder: string): Promise<Server> {
     await clearDeadServer(cluster, folder)
-    return startServer({ binaries: found, cluster, socket_folder: folder, user, log_file, durable })
+    const access = accessArguments(data_dir, user, rootName())
+    return startServer({ binaries: found, cluster, socket_folder: folder, access, user, log_file, durable })
   }
 
   function supervised(server: Server, folder: string, again: () => Promise<Server>): EmbeddedPostgres {

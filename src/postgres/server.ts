@@ -9,6 +9,8 @@ type ServerOptions = {
   binaries: PostgresBinaries
   cluster: string
   socket_folder: string
+  /** Of `accessArguments`. */
+  access: string[]
   user: SystemUser | null
   log_file: string
   durable: boolean
@@ -22,7 +24,7 @@ export type Server = { pid: number; ended: Promise<string> }
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { binaries, cluster, user, log_file } = options
-  const args = ['-D', cluster, '-k', options.socket_folder, ...settings(options.durable)]
+  const args = ['-D', cluster, '-k', options.socket_folder, ...options.access, ...settings(options.durable)]
   const { child, logged } = spawnPostgres(binaries.postgres, args, { user, log_file })
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject)

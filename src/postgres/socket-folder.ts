@@ -1,9 +1,10 @@
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { makeOwnFolder } from '../system/own-folder.ts'
+import { basename, dirname, join } from 'node:path'
+import { handOver, makeOwnFolder } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 
+const SOCKET = '.s.PGSQL.5432'
 const temporary_prefix = 'agentrun-postgres-'
 /** What the kernel allows in a socket address, its closing zero left out. */
 const max_socket_path_bytes = 107
@@ -13,19 +14,27 @@ const max_socket_path_bytes = 107
  * Where the wanted path is too long for a socket address it is a fresh folder in the temporary folder.
  */
 export function makeSocketFolder(wanted: string, user: SystemUser | null): string {
-  if (Buffer.byteLength(join(wanted, '.s.PGSQL.5432')) <= max_socket_path_bytes) {
+  if (Buffer.byteLength(join(wanted, SOCKET)) <= max_socket_path_bytes) {
     makeOwnFolder(wanted, 0o700, user)
     return wanted
   }
   const folder = mkdtempSync(join(tmpdir(), temporary_prefix))
-  if (user) chownSync(folder, user.uid, user.gid)
-  chmodSync(folder, 0o700)
+  handOver(folder, 0o700, user)
   return folder
 }
 
-/** Removes the socket folder of an ended server if `makeSocketFolder` put it into the temporary folder. */
+/**
+ * Removes the socket folder of an ended server if `makeSocketFolder` put it into the temporary folder. The name may come from a file that
+ * the database user writes, so nothing but an empty folder goes, and files of the names that sockets have.
+ */
 export function removeTemporarySocketFolder(folder: string): void {
-  if (folder.startsWith(join(tmpdir(), temporary_prefix))) rmSync(folder, { recursive: true, force: true })
+  if (dirname(folder) !== tmpdir() || !basename(folder).startsWith(temporary_prefix)) return
+  for (const name of [SOCKET, `${SOCKET}.lock`]) rmSync(join(folder, name), { force: true })
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Somebody else's by now, or not empty: nobody needs it to go.
+  }
 }
 
 /** A connection string that `pg` understands; the port is part of the socket's file name only. */

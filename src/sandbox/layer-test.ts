@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, lchownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SystemUser } from '../system/users.ts'
@@ -64,8 +64,9 @@ function makeBase(place: string, user: SystemUser | null): void {
   for (const path of folders) mkdirSync(path)
   const files = { kept: 'one\n', 'gone/file': 'two\n' }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(place, 'base', name), text)
-  if (user)
-    for (const path of [...folders, ...Object.keys(files).map(name => join(place, 'base', name))]) chownSync(path, user.uid, user.gid)
+  // The innermost first: what is in a folder is given away before the folder is, so that its new owner can put no link there.
+  const inside_out = [...Object.keys(files).map(name => join(place, 'base', name)), ...folders.toReversed()]
+  if (user) for (const path of inside_out) lchownSync(path, user.uid, user.gid)
 }
 
 async function run(sandbox: Sandbox, command: string): Promise<string> {

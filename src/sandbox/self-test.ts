@@ -1,8 +1,10 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { shellQuote } from '../core/shell-quote.ts'
+import { handOver } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { Sandbox, SandboxLimits, SandboxSpec } from './port.ts'
+import { removeWorkspace } from './workspaces.ts'
 
 const mebibyte = 1024 * 1024
 const limits: SandboxLimits = {
@@ -36,7 +38,7 @@ export async function proveIsolation(
   try {
     mkdirSync(runtime_dir, { recursive: true })
     workspace = mkdtempSync(join(runtime_dir, 'self-test-'))
-    if (user) chownSync(workspace, user.uid, user.gid)
+    handOver(workspace, 0o700, user)
     await using sandbox = await start({ workspace, read_only: [], limits })
     const { output } = await sandbox.exec({
       command: lookAround([workspace, runtime_dir, ...(expected.own_root ? [] : ['/var/lib'])]),
@@ -49,7 +51,7 @@ export async function proveIsolation(
   } catch (error) {
     return { ok: false, reason: expected.explain(error instanceof Error ? error.message : String(error)) }
   } finally {
-    if (workspace) rmSync(workspace, { recursive: true, force: true })
+    if (workspace) await removeWorkspace(workspace, user).catch(() => {})
   }
 }
 

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
-import { chown } from 'node:fs/promises'
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { childEnv } from '../system/child-env.ts'
 import { folderId } from '../system/data-folder-id.ts'
-import { makeOwnFolder } from '../system/own-folder.ts'
+import { handOver, makeOwnFolder } from '../system/own-folder.ts'
+import { runAs } from '../system/run-as.ts'
 import type { SystemUser } from '../system/users.ts'
 
 /** What the folder of a workspace is called; `template`: it is a layer on that one, and nothing else says so. */
@@ -82,8 +80,7 @@ async function makeEmpty(root: string, name: string, user: SystemUser | null): P
   if (!existsSync(root)) makeOwnFolder(root, 0o711, null)
   const path = join(root, name)
   mkdirSync(path)
-  chmodSync(path, 0o700)
-  if (user) await chown(path, user.uid, user.gid)
+  handOver(path, 0o700, user)
   return path
 }
 
@@ -107,11 +104,11 @@ export async function removeWorkspace(path: string, user: SystemUser | null): Pr
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return
   if (!found.isDirectory()) return unlinkSync(path)
-  await run('/bin/rm', ['-rf', '--one-file-system', '--', path], user)
+  await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', path])
   if (removeEmpty(path)) return
-  await run('/bin/chmod', ['-R', 'u+rwx', '--', path], user)
-  const complaint = await run('/bin/rm', ['-rf', '--one-file-system', '--', path], user)
-  if (!removeEmpty(path)) throw new Error(`cannot remove the workspace ${path}: ${complaint.slice(0, 500)}`)
+  await runAs(user, '/bin/chmod', ['-R', 'u+rwx', '--', path])
+  const { stderr } = await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', path])
+  if (!removeEmpty(path)) throw new Error(`cannot remove the workspace ${path}: ${stderr.slice(0, 500)}`)
 }
 
 /** Removes a workspace, and what its owner has beside it: its home folder and its shadow. */
@@ -132,14 +129,4 @@ function removeEmpty(path: string): boolean {
     if (code === 'ENOENT') return true
     throw error
   }
-}
-
-/** Resolves to what the program said; its exit code tells nothing that the folder does not. */
-function run(program: string, parameters: string[], user: SystemUser | null): Promise<string> {
-  const as_user = user ? { uid: user.uid, gid: user.gid } : {}
-  return new Promise(resolve => {
-    execFile(program, parameters, { cwd: '/', env: childEnv(), ...as_user, maxBuffer: 64 * 1024 }, (_error, _output, complaint) =>
-      resolve(complaint),
-    )
-  })
 }

@@ -11,11 +11,11 @@ export type DataFolder = {
   root: string
   /** What this one is called, whatever the machine is. */
   id: string
-  /** The embedded database, 0700, of the service user. */
+  /** What the embedded database needs, ours: its files in there are the database user's. */
   postgres: string
   /** Bare mirrors, 0750, of the service user; its group is the sandbox user's, who may read them. */
   mirrors: string
-  /** Bundles that came out of sandboxes, 0700, of the service user. */
+  /** Bundles that came out of sandboxes, 0700, ours: git is given them by descriptor. */
   bundles: string
   /** One folder a run, each of the sandbox user; 0711, so that knowing a name is needed to enter. */
   workspaces: string
@@ -43,9 +43,9 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
     return {
       root,
       id: ownFolderId(root),
-      postgres: part('postgres', 0o700, users.service),
+      postgres: part('postgres', users.service ? 0o711 : 0o700, null),
       mirrors: part('mirrors', 0o750, users.service),
-      bundles: part('bundles', 0o700, users.service),
+      bundles: part('bundles', 0o700, null),
       workspaces: part('workspaces', 0o711, null),
       templates: part('templates', 0o711, null),
       logs: part('logs', 0o700, null),
@@ -71,12 +71,17 @@ export function findDataFolder(options: { path: string | null; clone_dir: string
   if (!existsSync(join(wanted, 'postgres')))
     throw new Error(`there is no data in ${wanted}: start the service once, or set AGENTRUN_DATA_DIR`)
   const root = realpathSync(wanted)
-  const owner = lstatSync(join(root, 'postgres')).uid
-  if (owner !== ownerOf(options.users)) throw new Error(`data folder ${root} belongs to the user with id ${owner}: run this as that user`)
+  const owner = foreignOwner(root, options.users)
+  if (owner !== null) throw new Error(`data folder ${root} belongs to the user with id ${owner}: run this as that user`)
   return { root, postgres: join(root, 'postgres') }
 }
 
-const ownerOf = (users: ServiceUsers) => users.service?.uid ?? process.getuid?.()
+/** The user whose data it is when it is not ours; null: it is. As root the mirrors tell, which the service user has from the first start on. */
+function foreignOwner(root: string, users: ServiceUsers): number | null {
+  const { uid } = lstatSync(join(root, users.service ? 'mirrors' : 'postgres'), { throwIfNoEntry: false }) ?? {}
+  const own = users.service?.uid ?? process.getuid?.()
+  return uid === undefined || uid === own ? null : uid
+}
 
 /** Data that an earlier start made wins, so that a changed mode of some folder above never looks like lost data. */
 function defaultFolder(clone_dir: string, users: ServiceUsers): string {
@@ -86,20 +91,22 @@ function defaultFolder(clone_dir: string, users: ServiceUsers): string {
   return existsSync(elsewhere) || firstClosedFolder(clone_dir, users) !== null ? elsewhere : in_clone
 }
 
-/** Makes the top folder and refuses one whose owner and mode are not ours to change. */
+/**
+ * Makes the top folder and refuses one whose owner and mode are not ours to change. As root it is root's: a part of it that belongs to
+ * another user cannot be replaced by a link then.
+ */
 function makeRoot(root: string, users: ServiceUsers): void {
   const names = existsSync(root) ? readdirSync(root).filter(name => name !== 'lost+found') : []
   if (names.length > 0 && !names.includes('postgres')) {
     throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)
   }
-  const expected = ownerOf(users)
-  const owner = names.length > 0 ? lstatSync(join(root, 'postgres')).uid : expected
-  if (owner !== expected) {
+  const owner = foreignOwner(root, users)
+  if (owner !== null) {
     throw new Error(
       `data folder ${root} belongs to the user with id ${owner}: start as that user, or set AGENTRUN_DATA_DIR to another folder`,
     )
   }
-  makeOwnFolder(existsSync(root) ? realpathSync(root) : root, users.service ? 0o711 : 0o700, users.service)
+  makeOwnFolder(existsSync(root) ? realpathSync(root) : root, users.service ? 0o711 : 0o700, null)
   const closed = firstClosedFolder(root, users)
   if (closed) {
     throw new Error(

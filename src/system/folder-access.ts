@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import type { ServiceUsers, SystemUser } from './users.ts'
 
 /**
- * The outermost folder on the way to an existing path (itself included) that the service's or the sandbox's user may not pass
- * through; null when both reach it, or when we are not root and everything runs as ourselves.
+ * The outermost folder on the way to an existing path (itself included) that one of the service's users may not pass
+ * through; null when all reach it, or when we are not root and everything runs as ourselves.
  */
 export function firstClosedFolder(path: string, users: ServiceUsers): string | null {
-  const who = [users.service, users.sandbox].filter(user => user !== null)
+  const who = [users.service, users.database, users.sandbox].filter(user => user !== null)
   const way = [realpathSync(path)]
   for (let folder = dirname(way[0] ?? '/'); folder !== way[0]; folder = dirname(folder)) way.unshift(folder)
   return way.find(folder => who.some(user => !mayPass(folder, user))) ?? null

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** True while the process runs. A zombie is not alive, though `kill(pid, 0)` says so: in containers init may reap late or never. */
@@ -17,6 +17,11 @@ export function processPlace(pid: number): { cwd: string; exe: string } | null {
   } catch {
     return null
   }
+}
+
+/** The user that a process runs as; null when it is gone. */
+export function processUid(pid: number): number | null {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? null
 }
 
 /** Ids of all processes of the machine that we can see. */

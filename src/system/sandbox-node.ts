@@ -8,7 +8,7 @@ import type { SystemUser } from './users.ts'
  * it has any, are where they always are beside it.
  */
 export function sandboxNode(data_dir: string, user: SystemUser | null): string {
-  if (firstClosedFolder(dirname(process.execPath), { service: user, sandbox: user }) === null) return process.execPath
+  if (firstClosedFolder(dirname(process.execPath), { service: null, database: null, sandbox: user }) === null) return process.execPath
   const folder = join(data_dir, 'node', process.version)
   const path = join(folder, 'bin/node')
   if (existsSync(path)) return path

@@ -6,25 +6,27 @@ import { childEnv } from './child-env.ts'
 export type SystemUser = { name: string; uid: number; gid: number }
 
 /**
- * Who runs what when the service was started as root: `service` owns the data folder and runs the database and git,
- * `sandbox` owns the workspaces and runs the agents' commands. Both are null when the service itself is unprivileged.
+ * Who runs what when the service was started as root: `service` runs git and owns the mirrors, `database` runs PostgreSQL and owns its
+ * files, `sandbox` owns the workspaces and runs the agents' commands. All are null when the service itself is unprivileged.
  */
-export type ServiceUsers = { service: SystemUser | null; sandbox: SystemUser | null }
+export type ServiceUsers = { service: SystemUser | null; database: SystemUser | null; sandbox: SystemUser | null }
 
 const service_name = 'agentrun'
+const database_name = 'agentrun-postgres'
 const sandbox_name = 'agentrun-sandbox'
 
 /**
- * Finds the two accounts, and makes them when we are root and they are missing: no shell, no home, the sandbox user in the
+ * Finds the accounts, and makes them when we are root and they are missing: no shell, no home, the sandbox user in the
  * group of the service user so that it can read mirrors. Where accounts cannot be made (no useradd, read-only /etc), `nobody`
- * serves and the sandbox gets a free uid without a passwd entry. Throws when not even `nobody` exists.
+ * runs git and the database, and the sandbox gets a free uid without a passwd entry. Throws when not even `nobody` exists.
  */
 export function ensureServiceUsers(): ServiceUsers {
-  if (process.getuid?.() !== 0) return { service: null, sandbox: null }
+  if (process.getuid?.() !== 0) return { service: null, database: null, sandbox: null }
   const service = ensureAccount(service_name, ['--user-group']) ?? accounts().find(account => account.name === 'nobody')
   if (!service) throw new Error(`cannot make the system user ${service_name} with useradd, and there is no user "nobody" to take instead`)
   const made = service.name === service_name ? ensureAccount(sandbox_name, ['--gid', String(service.gid)]) : undefined
-  return { service, sandbox: made ?? { name: sandbox_name, uid: freeUid(), gid: service.gid } }
+  const database = service.name === service_name ? ensureAccount(database_name, ['--user-group']) : undefined
+  return { service, database: database ?? service, sandbox: made ?? { name: sandbox_name, uid: freeUid(), gid: service.gid } }
 }
 
 /** The account of that name, made when missing; undefined when it cannot be made. */
@@ -46,6 +48,9 @@ function accounts(): SystemUser[] {
     .filter(fields => fields.length >= 4)
     .map(fields => ({ name: fields[0] ?? '', uid: Number(fields[2]), gid: Number(fields[3]) }))
 }
+
+/** The name of uid 0: what the kernel's word about a process of root is translated into. */
+export const rootName = (): string => accounts().find(account => account.uid === 0)?.name ?? 'root'
 
 /** The highest uid below Debian's reserved ranges that nobody has: the same one at each start. */
 function freeUid(): number {

@@ -33,11 +33,11 @@ export async function takeOut(commit: Commit, signal: AbortSignal): Promise<NotP
 
 async function bringOut({ deps, claim, run, base, sandbox, head }: Commit, signal: AbortSignal): Promise<NotPublished | null> {
   const file = join(deps.folders.bundles, `${run.id}-${claim.epoch}.bundle`)
-  const bundle = await open(file, 'w', 0o600)
+  await rm(file, { force: true })
+  const bundle = await open(file, 'wx', 0o600)
   let bytes = 0
   const digest = createHash('sha256')
   try {
-    if (deps.users.service) await bundle.chown(deps.users.service.uid, deps.users.service.gid)
     const result = await sandbox.stream(
       {
         command: bundleCommand({ base_sha: base.sha, head_sha: head }),

@@ -106,7 +106,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   using folder = temporaryFolder()
   await using postgres = await startEmbeddedPostgres({
     data_dir: join(folder.path, 'postgres'),
-    user: ensureServiceUsers().service,
+    user: ensureServiceUsers().database,
     log: () => {},
   })
   await migrate(postgres.url)

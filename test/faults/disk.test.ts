@@ -89,7 +89,7 @@ test.skipIf(missing !== null)(
     const lines: string[] = []
     await using postgres = await startEmbeddedPostgres({
       data_dir: `${disk.path}/postgres`,
-      user: ensureServiceUsers().service,
+      user: ensureServiceUsers().database,
       log: line => lines.push(line),
     })
     await migrate(postgres.url)

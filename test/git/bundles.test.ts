@@ -53,6 +53,7 @@ test('what a killed service left of an import is gone with the next one, what is
   await using set = await ready()
   const [old, young] = ['incoming-old', 'incoming-young'].map(name => join(set.mirror, name))
   for (const folder of [old, young]) await mkdir(join(folder ?? '', 'pack'), { recursive: true })
+  for (const folder of [old, young]) await run('/', 'chown', ['-R', '--reference', set.mirror, folder ?? ''])
   await utimes(old ?? '', new Date(), new Date(Date.now() - 3 * 3_600_000))
   const head = await commitFiles(set.work, 'work', { a: 'a' })
   await take(set, await makeBundle(set, head), head)

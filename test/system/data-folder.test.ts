@@ -29,8 +29,16 @@ test('the parts of the data folder have the owners and modes that keep database,
   const data = prepareDataFolder({ path: null, clone_dir: clone.path, users })
   process.umask(umask)
   expect(data.root).toBe(join(clone.path, 'data'))
-  expect([data.postgres, data.mirrors, data.bundles, data.workspaces, data.logs].map(mode)).toEqual(['700', '750', '700', '711', '700'])
-  expect([data.root, data.postgres, data.mirrors, data.bundles].map(owner)).toEqual(Array(4).fill(users.service?.uid ?? ourselves))
+  expect([data.postgres, data.mirrors, data.bundles, data.workspaces, data.logs].map(mode)).toEqual([
+    users.service ? '711' : '700',
+    '750',
+    '700',
+    '711',
+    '700',
+  ])
+  // What others than root may write is below folders of root, where they can put no link in the place of anything.
+  expect([data.root, data.postgres, data.bundles, data.workspaces].map(owner)).toEqual(Array(4).fill(ourselves))
+  expect(owner(data.mirrors)).toBe(users.service?.uid ?? ourselves)
   expect(prepareDataFolder({ path: null, clone_dir: clone.path, users })).toEqual(data)
 })
 
@@ -43,11 +51,11 @@ test('the sandbox user reads mirrors and enters workspaces, and has no way to da
   expect([may(sandbox, 'r', data.mirrors), may(sandbox, 'x', data.mirrors), may(sandbox, 'x', data.workspaces)]).toEqual([true, true, true])
   expect([
     may(sandbox, 'w', data.mirrors),
-    may(sandbox, 'x', data.postgres),
+    may(sandbox, 'r', data.postgres),
     may(sandbox, 'x', data.bundles),
     may(sandbox, 'r', data.workspaces),
   ]).toEqual(Array(4).fill(alone))
-  expect([data.postgres, data.mirrors, data.bundles].map(path => may(service, 'w', path))).toEqual([true, true, true])
+  expect([data.root, data.postgres, data.mirrors, data.bundles].map(path => may(service, 'w', path))).toEqual([alone, alone, true, alone])
 })
 
 test('as root, a clone that the service user cannot enter has its data outside, and finds it again when the clone opens up', () => {
@@ -56,7 +64,7 @@ test('as root, a clone that the service user cannot enter has its data outside, 
   const data = prepareDataFolder({ path: null, clone_dir: clone.path, users })
   try {
     expect(data.root).toMatch(users.service ? /^\/var\/lib\/agentrun-[0-9a-f]{12}$/ : /\/data$/)
-    expect(may(users.service, 'w', data.postgres)).toBe(true)
+    expect(may(users.service, 'w', data.mirrors)).toBe(true)
     chmodSync(clone.path, 0o711)
     expect(prepareDataFolder({ path: null, clone_dir: clone.path, users })).toEqual(data)
   } finally {

@@ -10,7 +10,7 @@ import { isAlive, processIds, processPlace, waitUntil } from '../../src/system/p
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const { service } = ensureServiceUsers()
+const { database } = ensureServiceUsers()
 const folder = temporaryFolder()
 const data_dir = join(folder.path, 'postgres')
 const cluster = join(data_dir, 'cluster')
@@ -18,7 +18,7 @@ const lines: string[] = []
 
 function start(at = data_dir): Promise<EmbeddedPostgres> {
   lines.length = 0
-  return startEmbeddedPostgres({ data_dir: at, user: service, log: line => lines.push(line) })
+  return startEmbeddedPostgres({ data_dir: at, user: database, log: line => lines.push(line) })
 }
 
 async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
@@ -73,7 +73,7 @@ test('committed means on disk, and the server is reached by its own user through
   )
   expect(settings).toEqual({ fsync: 'on', commit: 'on', addresses: '', lower: 'äö' })
   expect(statSync(join(data_dir, 'run')).mode & 0o777).toBe(0o700)
-  expect(statSync(`/proc/${postgres.pid}`).uid).toBe(service?.uid ?? process.getuid?.())
+  expect(statSync(`/proc/${postgres.pid}`).uid).toBe(database?.uid ?? process.getuid?.())
   expect(statSync(`/proc/${postgres.pid}`).uid).not.toBe(0)
 })
 

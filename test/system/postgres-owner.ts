@@ -3,7 +3,7 @@ import { ensureServiceUsers } from '../../src/system/users.ts'
 
 // A process for tests to kill: it owns a PostgreSQL on the folder named by its argument, says so in one line of JSON, and stays.
 const [, , data_dir = ''] = process.argv
-const postgres = await startEmbeddedPostgres({ data_dir, user: ensureServiceUsers().service, log: () => {} })
+const postgres = await startEmbeddedPostgres({ data_dir, user: ensureServiceUsers().database, log: () => {} })
 process.stdout.write(`${JSON.stringify({ url: postgres.url, pid: postgres.pid })}\n`)
 // The server is a child: its end is waited for for ever.
 await new Promise(() => {})

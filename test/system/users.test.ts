@@ -3,13 +3,14 @@ import { expect, test } from 'vitest'
 import { childEnv } from '../../src/system/child-env.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 
-test('as root, database and sandbox run as two different users that are not root; otherwise as ourselves', () => {
-  const { service, sandbox } = ensureServiceUsers()
-  if (process.getuid?.() !== 0) return expect({ service, sandbox }).toEqual({ service: null, sandbox: null })
-  const ids = [0, service?.uid, sandbox?.uid]
-  expect(new Set(ids).size).toBe(3)
+test('as root, git, database and sandbox run as different users that are not root; otherwise as ourselves', () => {
+  const { service, database, sandbox } = ensureServiceUsers()
+  if (process.getuid?.() !== 0) return expect({ service, database, sandbox }).toEqual({ service: null, database: null, sandbox: null })
+  const ids = [0, service?.uid, database?.uid, sandbox?.uid]
+  expect(new Set(ids).size).toBe(4)
+  expect(database?.gid).not.toBe(service?.gid)
   expect(sandbox?.gid).toBe(service?.gid)
-  expect(ensureServiceUsers()).toEqual({ service, sandbox })
+  expect(ensureServiceUsers()).toEqual({ service, database, sandbox })
 })
 
 test('a child process gets no variable of ours but those that are named', () => {
