@@ -5,11 +5,12 @@ const { createHash } = require('node:crypto')
 const { existsSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
 const { createServer } = require('node:net')
 const { constants: system } = require('node:os')
+const { performance } = require('node:perf_hooks')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: it is no script of npm. */
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: it is no script of npm. `restarts`: it is a service, started again after a crash. */
 const commands = {
-  start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true },
+  start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true, restarts: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
   test: {
@@ -28,6 +29,11 @@ const commands = {
 }
 const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium', dockerd: 'docker.io', podman: 'podman', runsc: 'runsc' }
 const wanted_major = 24
+/** A crashed service is restarted after a second, then after twice the last delay up to the longest; the count begins anew once it was ready for a minute. */
+const MAX_RESTARTS = 10
+const FIRST_DELAY_MS = 1_000
+const MAX_DELAY_MS = 30_000
+const STABLE_MS = 60_000
 const clone = __dirname
 const first_parent = process.ppid
 
@@ -47,11 +53,12 @@ function exitCode(code, signal) {
 }
 
 /** Runs a program to its end; resolves to its exit code as a shell counts it, 127 when it cannot be started. */
-function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal }) {
+function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal, onMessage }) {
   if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
   return new Promise(resolve => {
     const child = spawn(program, args, { cwd, env, stdio })
     current = { send: signal => child.kill(kill(signal)) }
+    if (onMessage) child.on('message', onMessage)
     child.once('error', () => resolve(127))
     child.once('exit', (code, signal) => resolve(exitCode(code, signal)))
   }).then(code => {
@@ -203,8 +210,11 @@ async function buildWeb(node) {
   })
 }
 
-/** The child notices our death by the closed channel; we notice npm's by our parent, since SIGKILL of npm reaches nobody else. */
-async function runCommand(node, args) {
+/**
+ * The child notices our death by the closed channel; we notice npm's by our parent, since SIGKILL of npm reaches nobody else. Resolves to the exit
+ * code of its last run.
+ */
+async function runCommand(node, args, restarts) {
   const started_by_npm = Boolean(process.env.npm_execpath)
   const watch = setInterval(() => {
     if (!started_by_npm || process.ppid === first_parent) return
@@ -213,9 +223,46 @@ async function runCommand(node, args) {
   }, 500)
   // Node keeps what it compiled, TypeScript's types taken out: the next start takes two thirds of the time and less memory.
   const env = { NODE_COMPILE_CACHE: join(clone, 'node_modules/.compile-cache'), ...withFirstOnPath(dirname(node), process.env) }
-  const code = await run(node, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  const options = { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] }
+  const code = restarts ? await runService(node, args, options) : await run(node, args, options)
   clearInterval(watch)
   return code
+}
+
+/**
+ * Restarts a service that crashed. One that stopped without an error, that was told to stop, or that never became ready (its configuration is
+ * wrong, its port is in use: it has reported that) is not restarted.
+ */
+async function runService(node, args, options) {
+  let was_ready = false
+  for (let crashes = 1; ; crashes++) {
+    let ready_at = null
+    const onMessage = message => {
+      if (message === 'ready') ready_at = performance.now()
+    }
+    const code = await run(node, args, { ...options, onMessage })
+    was_ready = was_ready || ready_at !== null
+    if (code === 0 || told_to_stop || !was_ready) return code
+    if (ready_at !== null && performance.now() - ready_at >= STABLE_MS) crashes = 1
+    const cause = code > 128 ? `signal ${signalName(code - 128)}` : `exit code ${code}`
+    if (crashes > MAX_RESTARTS) {
+      say(`the service ended by ${cause}; it is not restarted, because it ended ${crashes} times in a row`)
+      return code
+    }
+    const delay_ms = Math.min(FIRST_DELAY_MS * 2 ** (crashes - 1), MAX_DELAY_MS)
+    say(`the service ended by ${cause}; restart ${crashes} of ${MAX_RESTARTS} in ${delay_ms / 1000} s`)
+    await pause(delay_ms)
+  }
+}
+
+const signalName = number => Object.keys(system.signals).find(name => system.signals[name] === number) || number
+
+/** A signal ends it early. */
+function pause(ms) {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms)
+    current = { send: () => resolve(clearTimeout(timer)) }
+  })
 }
 
 async function boot([name, ...args]) {
@@ -234,7 +281,7 @@ async function boot([name, ...args]) {
   const may_install = process.env.CI === 'true' || name === 'test:engines'
   await getTools({ tools: command.some || [], may_install, without: 'the tests that want it are skipped' })
   if (command.web) await buildWeb(node)
-  return runCommand(node, [...command.node, ...args])
+  return runCommand(node, [...command.node, ...args], command.restarts)
 }
 
 module.exports = { commands, innerEnvironment, packagesStamp, webStamp }

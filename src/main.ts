@@ -60,6 +60,10 @@ async function main() {
       web: fileURLToPath(new URL('../web/dist', import.meta.url)),
     }),
   )
+  // The rule that unhandled errors end the process holds until here: what is half started is no service.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, error => service.uncaught(error, event))
+  // The launcher restarts what was ready once.
+  process.send?.('ready')
   process.stdout.write(
     service.api
       ? banner({

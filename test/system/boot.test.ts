@@ -1,53 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { isAlive, waitUntil } from '../../src/system/processes.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-
-const root = join(import.meta.dirname, '../..')
-const boot: {
-  commands: Record<string, { node: string[]; tools: string[]; strict?: boolean; web?: boolean; direct?: boolean }>
-  innerEnvironment: (env: Record<string, string>) => Record<string, string>
-  packagesStamp: (folder: string) => string
-  webStamp: (folder: string) => string
-} = createRequire(import.meta.url)(join(root, 'boot.cjs'))
+import { boot, launch, root, smallClone, stampPackages } from './small-clone.ts'
 
 type Package = { version?: string; optional?: boolean; optionalDependencies?: Record<string, string> }
-
-/** A clone in small: the launcher, a manifest with one package in the clone itself (no network), and a script for `check`. */
-function smallClone(check_script: string): { path: string } & Disposable {
-  const folder = temporaryFolder()
-  for (const part of ['dep', 'scripts', 'web/src', 'web/dist']) mkdirSync(join(folder.path, part), { recursive: true })
-  copyFileSync(join(root, 'boot.cjs'), join(folder.path, 'boot.cjs'))
-  const devDependencies = { dep: 'file:dep' }
-  writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ name: 'small', version: '1.0.0', type: 'module', devDependencies }))
-  writeFileSync(join(folder.path, 'dep/package.json'), JSON.stringify({ name: 'dep', version: '1.0.0' }))
-  const packages = {
-    '': { name: 'small', version: '1.0.0', devDependencies },
-    dep: { version: '1.0.0', dev: true },
-    'node_modules/dep': { resolved: 'dep', link: true },
-  }
-  writeFileSync(
-    join(folder.path, 'package-lock.json'),
-    JSON.stringify({ name: 'small', version: '1.0.0', lockfileVersion: 3, requires: true, packages }),
-  )
-  writeFileSync(join(folder.path, '.npmrc'), 'ignore-scripts=true\naudit=false\nfund=false\n')
-  writeFileSync(join(folder.path, 'scripts/check.ts'), check_script)
-  return folder
-}
-
-function stampPackages(clone: string): void {
-  mkdirSync(join(clone, 'node_modules'))
-  writeFileSync(join(clone, 'node_modules/.boot-stamp'), boot.packagesStamp(clone))
-}
-
-function launch(clone: string, args: string[], env: Record<string, string> = {}) {
-  return spawn(process.execPath, [join(clone, 'boot.cjs'), ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-}
 
 async function launchToEnd(
   clone: string,

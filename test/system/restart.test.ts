@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { createTestDatabase } from '../database.ts'
+import { program_env } from '../program-env.ts'
+import { folderOfFile } from '../temporary-folder.ts'
+import { launch, root, smallClone, stampPackages } from './small-clone.ts'
+
+const stack: AsyncDisposableStack[] = []
+afterEach(() => stack.pop()?.disposeAsync())
+
+/** The launcher of a clone whose service is `main`, and what it has written so far. */
+function start(main: string, env: Record<string, string> = {}) {
+  const resources = new AsyncDisposableStack()
+  stack.push(resources)
+  const clone = resources.use(smallClone(''))
+  mkdirSync(join(clone.path, 'src'))
+  writeFileSync(join(clone.path, 'src/main.ts'), main)
+  stampPackages(clone.path)
+  const launcher = launch(clone.path, ['start'], { ...env, COUNT_FILE: join(clone.path, 'count') })
+  const closed = once(launcher, 'close') as Promise<[number | null, string | null]>
+  resources.defer(async () => {
+    launcher.kill('SIGTERM')
+    await closed
+  })
+  let text = ''
+  const seen = new Set<() => void>()
+  for (const stream of [launcher.stdout, launcher.stderr])
+    stream.setEncoding('utf8').on('data', piece => {
+      text += piece
+      for (const look of [...seen]) look()
+    })
+  /** Resolves when the output has `pattern` for the nth time. */
+  const output = (pattern: RegExp, count = 1) =>
+    new Promise<string>(resolve => {
+      const look = () => {
+        const found = [...text.matchAll(new RegExp(pattern, 'g'))][count - 1]
+        if (found) resolve(found[1] ?? found[0])
+        if (found) seen.delete(look)
+      }
+      seen.add(look)
+      look()
+    })
+  const child = () => Number(readFileSync(`/proc/${launcher.pid}/task/${launcher.pid}/children`, 'utf8').trim())
+  return { resources, launcher, closed, output, child, text: () => text }
+}
+
+const real = `await import(${JSON.stringify(join(root, 'src/main.ts'))})`
+
+test('a service that is killed is started again by the launcher, which says so in one line, and serves on', async () => {
+  const database = await createTestDatabase()
+  const data = { AGENTRUN_DATA_DIR: join(folderOfFile(), 'data') }
+  const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
+  started.resources.use(database)
+  await started.output(/Start a run/)
+  process.kill(started.child(), 'SIGKILL')
+  const line = await started.output(/agentrun: the service ended .*/)
+  expect(line).toBe('agentrun: the service ended by signal SIGKILL; restart 1 of 10 in 1 s')
+  await started.output(/Start a run/, 2)
+  const address = await started.output(/ready: +(\S+)/, 2)
+  expect((await fetch(`${address}/healthz`)).status).toBe(200)
+  started.launcher.kill('SIGTERM')
+  expect(await started.closed).toEqual([0, null])
+}, 60_000)
+
+test('a service that was not ready yet ends with its own message and exit code: a wrong variable, a port in use', async () => {
+  const wrong = start(real, { AGENTRUN_PORT: 'x' })
+  expect(await wrong.closed).toEqual([1, null])
+  expect(wrong.text()).toMatch(/cannot start: the configuration has 1 mistake/)
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const database = await createTestDatabase()
+  const data = { AGENTRUN_DATA_DIR: join(folderOfFile(), 'data') }
+  const port = String((server.address() as { port: number }).port)
+  const taken = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: port })
+  taken.resources.use(database)
+  taken.resources.defer(() => void server.close())
+  expect(await taken.closed).toEqual([1, null])
+  expect(taken.text()).toMatch(/EADDRINUSE/)
+  expect(wrong.text() + taken.text()).not.toMatch(/restart/)
+}, 60_000)
+
+const counts = `import { appendFileSync, readFileSync } from 'node:fs'
+appendFileSync(process.env.COUNT_FILE, 'x')
+const count = readFileSync(process.env.COUNT_FILE, 'utf8').length
+`
+
+test('a service that ends by itself, or fails to start after a crash, is started again after ever longer delays', async () => {
+  const started = start(`${counts}
+    if (count === 1) process.send('ready', () => process.exit(70))
+    else if (count === 2) process.exit(1)
+    else { process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); process.send('ready', () => console.log('third')) }`)
+  await started.output(/third/)
+  expect(started.text().match(/agentrun: .*/g)).toEqual([
+    'agentrun: the service ended by exit code 70; restart 1 of 10 in 1 s',
+    'agentrun: the service ended by exit code 1; restart 2 of 10 in 2 s',
+  ])
+  started.launcher.kill('SIGTERM')
+  expect(await started.closed).toEqual([5, null])
+}, 30_000)
+
+test('a stop in order is no crash, and a signal during the delay ends the launcher at once', async () => {
+  expect(await start(`process.send('ready', () => process.exit(0))`).closed).toEqual([0, null])
+  const waiting = start(`process.send('ready', () => process.kill(process.pid, 'SIGKILL'))`)
+  await waiting.output(/restart 1 of 10/)
+  waiting.launcher.kill('SIGTERM')
+  expect(await waiting.closed).toEqual([143, null])
+  expect(waiting.text().match(/restart/g)).toHaveLength(1)
+}, 30_000)
