@@ -21,6 +21,8 @@ export type BackupFacts = { tables: number; rows: number; bytes: number; sha256:
 export async function backUp(connection_string: string, path: string, version: string): Promise<BackupFacts> {
   await using out = await writeFrames(path)
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-backup' })
+  // A connection that breaks rejects its statements; without a listener it would also end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('begin isolation level repeatable read, read only')

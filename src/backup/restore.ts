@@ -23,6 +23,8 @@ export async function restore(connection_string: string, path: string): Promise<
   const names = header.migrations.map(({ name }) => name)
   await migrate(connection_string, { only: name => names.includes(name) })
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-restore' })
+  // A connection that breaks rejects its statements; without a listener it would also end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('begin')
@@ -82,6 +84,8 @@ const addKey = (client: pg.Client, { table, name, definition }: ForeignKey) =>
 /** Nothing, or what a restore left that did not come to its end: the schema alone. */
 async function requireEmpty(connection_string: string, { migrations }: Header): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-restore' })
+  // A connection that breaks rejects its statements; without a listener it would also end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     const { rows } = await client.query(

@@ -29,6 +29,8 @@ export type RunningService = AsyncDisposable & {
    * answers on for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
    */
   drain(): Promise<void>
+  /** Logs and counts an error of a request or of a background task that nothing caught (decisions §224). */
+  uncaught(error: unknown, event: 'uncaughtException' | 'unhandledRejection'): void
 }
 
 const CONNECTIONS = 20
@@ -115,6 +117,10 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   return {
     api,
     blocked: () => worker?.blocked ?? null,
+    uncaught(error, event) {
+      telemetry.errorUncaught(event)
+      log('error', 'an error was not caught; the service goes on', { event, error: errorText(error) })
+    },
     async drain() {
       if (state === 'stopping') return
       state = 'stopping'

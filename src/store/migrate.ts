@@ -35,6 +35,8 @@ export async function listMigrations(): Promise<{ name: string; digest: string }
 /** Rejects with one line when this version does not run on the schema that is there. Changes nothing. */
 export async function requireMigrated(connection_string: string, folder = own_folder): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-admin', connectionTimeoutMillis: 10_000 })
+  // A connection that breaks rejects its statements; without a listener it would also end the process.
+  client.on('error', () => {})
   await client.connect().catch((error: Error & { code?: string }) => {
     throw new Error(`the database cannot be reached: ${error.message || error.code}`, { cause: error })
   })
@@ -67,6 +69,8 @@ export async function migrate(connection_string: string, { folder = own_folder, 
     application_name: 'agentrun-migrate',
     connectionTimeoutMillis: CONNECTION_MS,
   })
+  // A connection that breaks rejects its statements; without a listener it would also end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK])

@@ -66,6 +66,7 @@ export function createInstruments() {
     queue_oldest: gauge('queue_oldest_seconds', 'How long the longest of them has waited'),
     workers: gauge('workers', 'Processes on this database that work on runs', ['state']),
     worker_slots: gauge('worker_slots', 'Places for runs on all of them', ['state']),
+    errors_uncaught: counter('uncaught_errors_total', 'Errors that nothing caught; each is a defect, with its stack in the log', ['event']),
     build: gauge('build_info', 'Always 1', ['version', 'role']),
   }
 }

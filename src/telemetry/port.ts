@@ -21,6 +21,8 @@ export type Telemetry = {
   webhookDisabled(): void
   /** Milliseconds until a connection to the database could be used. */
   databaseWaited(ms: number): void
+  /** An error reached the event loop: a defect of the service. */
+  errorUncaught(event: 'uncaughtException' | 'unhandledRejection'): void
 }
 
 export type RequestTelemetry = {

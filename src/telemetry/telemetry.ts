@@ -54,6 +54,7 @@ export function createTelemetry(instruments: Instruments, tracer: Tracer | null)
       instruments.webhook_time.observe(seconds(ms))
     },
     webhookDisabled: () => instruments.webhooks_disabled.inc(),
+    errorUncaught: event => instruments.errors_uncaught.inc({ event }),
     databaseWaited: ms => instruments.database_wait.observe(seconds(ms)),
   }
 }
