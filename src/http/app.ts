@@ -25,7 +25,7 @@ import { type OpenStreams, watchStreams } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
 import { knownError, sendProblem, toServiceError } from './problem-response.ts'
 import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
-import { boundPatience, boundRequests } from './request-bounds.ts'
+import { boundPatience, boundRequests, boundRest } from './request-bounds.ts'
 import { watchRequests } from './request-log.ts'
 import { type EdgeOptions, edgeHeaders, secureEdge } from './security-headers.ts'
 import { addSessionRoutes } from './session-routes.ts'
@@ -82,7 +82,10 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     http: { ...timeouts, requestTimeout: 0, maxHeaderSize: limits.header_bytes, requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
-    frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error)),
+    frameworkErrors: (error, request, reply) => {
+      boundRest(request, reply)
+      sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error))
+    },
   })
   refuseOddities(app.server)
   const hangUp = watchUnused(app.server)
@@ -104,6 +107,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   app.setErrorHandler((error, request, reply) => {
     return sendProblem(request, reply, knownError(error, request, log))
   })
+  app.addHook('onRequest', async (request, reply) => boundRest(request, reply))
   watchRequests(app, options, request => {
     const ctx = admitted.get(request)
     return { organization_id: ctx && 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx?.actor.token_id ?? null }

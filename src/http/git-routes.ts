@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { finished, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ import type { FailedTokens } from './failed-tokens.ts'
 import { gitSlots } from './git-slots.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
-import { hangUpOnRest, knownError } from './problem-response.ts'
+import { knownError } from './problem-response.ts'
 
 type Options = {
   services: Services
@@ -55,12 +55,13 @@ export function addGitRoutes(app: FastifyInstance, { services, failed, transfers
     if (!found) throw new ServiceError('unauthorized', 'The token is missing.')
     const { ctx, repo_id, endpoint } = found
     const gone = new AbortController()
+    const { socket } = request.raw
     const leave = () => gone.abort(new ServiceError('unavailable', 'The client left.'))
     reply.raw.once('close', leave)
     const release = await takeSlot(ctx.actor.user_id)
     const transfer = {
       ...{ token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope: endpoint.scope },
-      end: () => void request.raw.socket.destroy(),
+      end: () => void socket.destroy(),
     }
     transfers.add(transfer)
     const limit = setTimeout(transfer.end, LONGEST_MS)
@@ -76,7 +77,7 @@ export function addGitRoutes(app: FastifyInstance, { services, failed, transfers
 
   app.register(async git => {
     git.removeAllContentTypeParsers()
-    git.setErrorHandler((error, request, reply) => refuse(request, reply, knownError(error, request, log)))
+    git.setErrorHandler((error, request, reply) => refuse(reply, knownError(error, request, log)))
     for (const service of ['upload-pack', 'receive-pack'])
       git.addContentTypeParser(`application/x-git-${service}-request`, (_request, payload, done) => done(null, payload))
 
@@ -127,7 +128,6 @@ export function addGitRoutes(app: FastifyInstance, { services, failed, transfers
         // What comes then is the service's own work, which takes as long as it takes.
         request.raw.once('end', () => socket.setTimeout(0))
         await serve(request, reply, async ({ ctx, repo_id, signal }) => {
-          hangUpOnRest(request, reply)
           const report = await pushGit(ctx, repo_id, bodyOf(request), signal)
           await reply.type('application/x-git-receive-pack-result').send(report)
         })
@@ -157,20 +157,28 @@ function protocolOf({ headers }: FastifyRequest): GitProtocol {
   return said.includes('version=2') ? 2 : said.includes('version=1') ? 1 : 0
 }
 
-/** The body as git wrote it. 400 when it is cut off or no gzip. */
-async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  const body = request.body as Readable | undefined
-  if (!body) throw new ServiceError('invalid_request', 'This is not a request of git.')
+/**
+ * The body as git wrote it, unpacked as it is read: who reads it bounds it by what it has become. 400 when it is cut off or no gzip.
+ * A reader that stops early leaves the request open, so that its response still arrives.
+ */
+async function* bodyOf({ body, headers }: FastifyRequest): AsyncGenerator<Buffer> {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (!(body instanceof Readable)) throw new ServiceError('invalid_request', 'This is not a request of git.')
   if (!/^(identity|(x-)?gzip)$/i.test(encoding))
     throw new ServiceError('unsupported_media_type', 'A body is taken as it is, or compressed with gzip.')
-  const plain = /^identity$/i.test(encoding) ? body : createGunzip()
-  if (plain !== body) pipeline(body, plain as Gunzip).catch(() => {})
+  const plain = /^identity$/i.test(encoding) ? body : unpacked(body)
   try {
-    for await (const chunk of plain as AsyncIterable<Buffer>) yield chunk
+    for await (const chunk of plain.iterator({ destroyOnReturn: plain !== body })) yield chunk as Buffer
   } catch (error) {
     throw new ServiceError('invalid_request', `The body cannot be read: ${errorText(error)}.`)
   }
+}
+
+/** Not by `pipeline`, which would destroy the request together with what it cannot unpack. */
+function unpacked(body: Readable): Gunzip {
+  const plain = createGunzip()
+  finished(body, { writable: false }, error => error && plain.destroy(error))
+  return body.pipe(plain)
 }
 
 async function wholeBody(body: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -195,8 +203,7 @@ function begin(reply: FastifyReply, service: string) {
 }
 
 /** Git shows a text. It asks for a name and a password when it is told so. */
-function refuse(request: FastifyRequest, reply: FastifyReply, { code, message, headers }: ServiceError) {
-  hangUpOnRest(request, reply)
+function refuse(reply: FastifyReply, { code, message, headers }: ServiceError) {
   return reply
     .code(problems[code].status)
     .headers({ ...headers, ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="agentrun", charset="UTF-8"' }) })

@@ -5,9 +5,6 @@ import { errorText, type Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
-// How long a client may go on sending a body that was refused unread, so that it can read the answer before the connection goes.
-const LINGER_MS = 1_000
-
 /** An error in the one shape of decisions §6. */
 export function problemOf(error: ServiceError, request: { id: string; url: string | undefined }): Problem {
   const { status, title } = problems[error.code]
@@ -28,21 +25,11 @@ export function problemOf(error: ServiceError, request: { id: string; url: strin
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError) {
   const problem = problemOf(error, { id: request.id, url: request.raw.url })
   const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem
-  hangUpOnRest(request, reply)
   return reply
     .code(body.status)
     .headers({ ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }), ...error.headers })
     .header('content-type', 'application/problem+json; charset=utf-8')
     .send(JSON.stringify(body))
-}
-
-/** A body that nobody reads is not taken to its end once the answer is sent. */
-export function hangUpOnRest(request: FastifyRequest, reply: FastifyReply) {
-  reply.raw.once('finish', () => {
-    if (request.raw.complete) return
-    const { socket } = request.raw
-    setTimeout(() => request.raw.complete || socket.destroy(), LINGER_MS).unref()
-  })
 }
 
 const byStatus: Record<number, ProblemCode> = {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../contract/limits.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { refuseUnreadable } from './raw-problem.ts'
@@ -26,12 +26,27 @@ export function boundRequests(app: FastifyInstance) {
   })
 }
 
+/** How long a client may go on sending a body after the response to it, so that it can read the response before the connection ends. */
+const LINGER_MS = 1_000
+
+/** A body that nobody reads to its end is discarded, and the connection of a client that keeps sending it ends. */
+export function boundRest({ raw }: FastifyRequest, reply: FastifyReply) {
+  // Node takes the socket away from a request that was destroyed, so it is read before that.
+  const { socket } = raw
+  reply.raw.once('finish', () => {
+    if (raw.complete) return
+    raw.resume()
+    setTimeout(() => raw.complete || socket.destroy(), LINGER_MS).unref()
+  })
+}
+
 /** A request that has not arrived within this time is answered with 408 and its connection ends; one whose body is a stream has its own bounds. */
 export function boundPatience(app: FastifyInstance, ms: number) {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (routeOptions.config.streams_body) return
     const late = Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-    const timer = setTimeout(() => raw.complete || refuseUnreadable(late, raw.socket), ms)
+    const { socket } = raw
+    const timer = setTimeout(() => raw.complete || refuseUnreadable(late, socket), ms)
     raw.once('end', () => clearTimeout(timer))
     reply.raw.once('close', () => clearTimeout(timer))
   })
