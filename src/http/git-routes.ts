@@ -1,5 +1,5 @@
-import { finished, Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint } from '../contract/endpoint.ts'
@@ -161,9 +161,10 @@ function protocolOf({ headers }: FastifyRequest): GitProtocol {
  * The body as git wrote it, unpacked as it is read: who reads it bounds it by what it has become. 400 when it is cut off or no gzip.
  * A reader that stops early leaves the request open, so that its response still arrives.
  */
-async function* bodyOf({ body, headers }: FastifyRequest): AsyncGenerator<Buffer> {
-  const encoding = headers['content-encoding'] ?? 'identity'
-  if (!(body instanceof Readable)) throw new ServiceError('invalid_request', 'This is not a request of git.')
+async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  const body = request.body as Readable | undefined
+  if (!body) throw new ServiceError('invalid_request', 'This is not a request of git.')
   if (!/^(identity|(x-)?gzip)$/i.test(encoding))
     throw new ServiceError('unsupported_media_type', 'A body is taken as it is, or compressed with gzip.')
   const plain = /^identity$/i.test(encoding) ? body : unpacked(body)
@@ -177,7 +178,7 @@ async function* bodyOf({ body, headers }: FastifyRequest): AsyncGenerator<Buffer
 /** Not by `pipeline`, which would destroy the request together with what it cannot unpack. */
 function unpacked(body: Readable): Gunzip {
   const plain = createGunzip()
-  finished(body, { writable: false }, error => error && plain.destroy(error))
+  finished(body, { writable: false }).catch(error => plain.destroy(error))
   return body.pipe(plain)
 }
 

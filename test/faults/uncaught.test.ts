@@ -14,7 +14,11 @@ test('an error that nothing caught is logged with its stack and counted, and the
     },
     'serve',
   )
-  await using _stopped = { [Symbol.asyncDispose]: async () => void (service.child.kill('SIGTERM'), await service.ended) }
+  await using stack = new AsyncDisposableStack()
+  stack.defer(async () => {
+    service.child.kill('SIGTERM')
+    await service.ended
+  })
   expect(service.base_url, service.output).not.toBe('')
   const { child, ended } = service
   const uncaught: { event: string; error: string }[] = []
