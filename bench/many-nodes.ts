@@ -1,13 +1,11 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startFakeOpenAI } from '../test/model/fake-openai.ts'
-import { type ServiceProcess, startServiceProcess } from '../test/runs/service-process.ts'
+import type { ServiceProcess } from '../test/runs/service-process.ts'
 import { makeRepository } from './make-repository.ts'
 import { familyMs } from './processor.ts'
 import { quantile } from './rate.ts'
 import { type BenchDatabase, startDatabase } from './start-database.ts'
+import { nodeSettings, startNode } from './start-node.ts'
 import { TOKEN } from './start-service.ts'
 
 const STEPS = 5
@@ -45,19 +43,11 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
   const database = stack.use(await startDatabase())
   const workers = roles.filter(role => role !== 'serve').length
   const env = {
-    DATABASE_URL: database.url,
-    AGENTRUN_INIT_TOKEN: TOKEN,
-    AGENTRUN_INIT_REPO_URL: repository.path,
-    AGENTRUN_SECRET_KEY: '0'.repeat(64),
-    OPENAI_COMPATIBLE_BASE_URL: model.base_url,
-    AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
-    AGENTRUN_LIMIT_STANDARD: 'off',
-    AGENTRUN_LIMIT_AGENT_CREATION: 'off',
-    AGENTRUN_LIMIT_TOKEN_TOTAL: 'off',
+    ...nodeSettings(database, repository, model),
     AGENTRUN_WORKER_CONCURRENCY: String(AT_A_TIME / workers),
   }
   const processes: { role: string; process: ServiceProcess }[] = []
-  for (const role of roles) processes.push({ role, process: await startOne(stack, env, role) })
+  for (const role of roles) processes.push({ role, process: await startNode(stack, env, role) })
   const urls = processes.map(({ process }) => process.base_url).filter(url => url !== '')
   const db = database.open(1)
   const timed = async (into: number[], url: string, init: RequestInit = {}) => {
@@ -93,19 +83,6 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
   const after = processors(processes, database)
   for (const [name, ms] of Object.entries(after)) seen.processor[name] = (ms - (before[name] ?? 0)) / 1_000
   return seen
-}
-
-async function startOne(stack: AsyncDisposableStack, env: Record<string, string>, role: 'all' | 'serve' | 'work'): Promise<ServiceProcess> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-node-')))
-  chmodSync(folder, 0o755)
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const process = await startServiceProcess({ ...env, AGENTRUN_DATA_DIR: join(folder, 'data') }, role)
-  stack.defer(async () => {
-    process.child.kill('SIGTERM')
-    await process.ended
-  })
-  if (process.child.exitCode !== null) throw new Error(`a process did not start: ${process.output}`)
-  return process
 }
 
 /** Milliseconds of processor time so far, by what the processes do. */

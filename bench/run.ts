@@ -6,6 +6,7 @@ import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
 import { manyNodes } from './many-nodes.ts'
 import { queue } from './queue.ts'
+import { recovery } from './recovery.ts'
 import { sandbox } from './sandbox.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
@@ -23,6 +24,7 @@ const benches: Record<string, () => Promise<string>> = {
   heartbeats,
   'sse-readers': sseReaders,
   'many-nodes': manyNodes,
+  recovery,
 }
 
 const chosen = process.argv.slice(2)

@@ -18,7 +18,7 @@ const rooms: Record<string, Room> = {
   // Rows and texts.
   'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },
-  'src/live': { code: ['src/store/notify.ts'], packages: ['pg'] },
+  'src/live': { code: ['src/store/notify.ts', 'src/store/worker-sessions.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
   'src/service': {
     code: ['src/forge/port.ts', 'src/forge/sync.ts', 'src/store', 'src/trace/entry.ts'],

@@ -33,6 +33,8 @@ export type ServiceInput = {
 
 /** What both roles are made from, besides what they were given. */
 export type Parts = ServiceInput & {
+  /** Names this process where it works on runs. */
+  owner: string
   db: Database
   git: GitHost
   hub: Hub

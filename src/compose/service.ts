@@ -10,7 +10,7 @@ import { Database } from '../store/database.ts'
 import { listSealedSecrets } from '../store/secrets.ts'
 import { repeat } from '../worker/repeat.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep.ts'
-import type { Worker } from '../worker/worker.ts'
+import { newOwner, type Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
 import { forgeCredentials, forgesOf } from './forges.ts'
 import { modelsOf } from './models.ts'
@@ -49,6 +49,8 @@ function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     driver: null,
+    folder_id: null,
+    owner: null,
   }
   return repeat(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
@@ -96,8 +98,9 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     email: config.AGENTRUN_COMMIT_AUTHOR_EMAIL,
     trailer: config.AGENTRUN_COMMIT_TRAILER,
   }
-  const parts: Parts = { ...input, db, git, hub, models: modelsOf(config), author, telemetry, sealer, forges }
-  const listener = stack.use(new Listener(input.database_url, hub))
+  const owner = newOwner()
+  const parts: Parts = { ...input, owner, db, git, hub, models: modelsOf(config), author, telemetry, sealer, forges }
+  const listener = stack.use(new Listener(input.database_url, hub, role === 'serve' ? null : owner))
   await listener.start()
 
   let base_url = config.AGENTRUN_BASE_URL ?? `http://${config.AGENTRUN_HOST}:${config.AGENTRUN_PORT}`

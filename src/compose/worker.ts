@@ -16,7 +16,7 @@ const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() /
 
 /** The worker of this process, not started yet. `baseUrl` is asked when a link is written: the API of the same process has its address late. */
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
-  const { config, data, users, db, hub, git, models, author, log, version, telemetry } = parts
+  const { owner, config, data, users, db, hub, git, models, author, log, version, telemetry } = parts
   const memory_bytes = config.AGENTRUN_SANDBOX_MEMORY_BYTES ?? defaultMemoryBytes()
   const driver = observeDriver(telemetry, createSandboxDriver(parts))
   const sandbox_limits = {
@@ -42,6 +42,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     max_age_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
   })
   const deps = {
+    owner,
     db,
     hub,
     children: childRuns(createServices(parts, baseUrl, new AbortController().signal)),

@@ -25,5 +25,7 @@ export function afterLoss(
   return losses >= max_losses ? 'lost' : 'queued'
 }
 
+/** How far a heartbeat extends a lease. */
+export const LEASE_SECONDS = 5
 /** A lease never reaches further than this past the deadline: so long a turn may take to end in order. */
 export const END_SECONDS = 30

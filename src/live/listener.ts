@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { channels } from '../store/notify.ts'
+import { holdSession, SESSION_NAME } from '../store/worker-sessions.ts'
 
 export type Hints = {
   /** A run may be claimed. */
@@ -29,10 +30,13 @@ export class Listener implements AsyncDisposable {
   readonly #backstop: NodeJS.Timeout
   readonly #connection_string: string
   readonly #hints: Hints
+  readonly #owner: string | null
 
-  constructor(connection_string: string, hints: Hints) {
+  /** @param owner of the runs of this process, if any: the connection holds its session lock too. */
+  constructor(connection_string: string, hints: Hints, owner: string | null) {
     this.#connection_string = connection_string
     this.#hints = hints
+    this.#owner = owner
     this.#backstop = setInterval(() => {
       hints.everything()
       const client = this.#client
@@ -44,7 +48,7 @@ export class Listener implements AsyncDisposable {
   async start(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#connection_string,
-      application_name: 'agentrun-listen',
+      application_name: SESSION_NAME,
       keepAlive: true,
       connectionTimeoutMillis: ANSWER_MS,
       query_timeout: ANSWER_MS,
@@ -55,6 +59,7 @@ export class Listener implements AsyncDisposable {
     this.#client = client
     try {
       await client.connect()
+      if (this.#owner !== null) await client.query(holdSession(this.#owner))
       await client.query(
         Object.values(channels)
           .map(name => `listen ${name}`)

@@ -1,7 +1,8 @@
 import type { RunStatus } from '../contract/runs.ts'
-import { END_SECONDS } from '../core/lost-run.ts'
+import { END_SECONDS, LEASE_SECONDS } from '../core/lost-run.ts'
 import type { Db } from './database.ts'
 import { add_to_day, today } from './usage-days.ts'
+import { ownerIsDead } from './worker-sessions.ts'
 
 /** A beat that does not get through in this time is tried again: the lease goes on running out. */
 const BEAT_TIMEOUT_MS = 2_000
@@ -38,6 +39,13 @@ export async function heartbeat(
   return rows[0]
 }
 
+/** The process that sweeps: its data folder and its name as an owner of runs; null for one that works on none. */
+export type Sweeper = { folder_id: string | null; owner: string | null }
+/** `late_seconds`: since when a lease has ended that is taken. */
+export type Sweep = Sweeper & { max_losses: number; late_seconds: number; limit: number }
+
+const valuesOf = ({ max_losses, late_seconds, limit, folder_id, owner }: Sweep) => [max_losses, late_seconds, limit, folder_id, owner]
+
 export type LostRun = {
   id: number
   organization_id: number
@@ -54,32 +62,33 @@ export type LostRun = {
 const lost = `id, organization_id, status, turn, epoch, losses, sandbox,
   pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
 /** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
-const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes')`
+const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
+  or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
 /** As src/core/lost-run.ts says. */
 const goes_on = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
 
 /**
- * Runs whose owner let the lease end go back to the queue, for another worker to go on with: those that nobody asked to stop or to pause,
- * that have time left and have lost fewer than `max_losses` in this turn. `late_seconds`: since when the lease has ended. The epoch is raised at once, so that nothing of that owner is taken any more.
+ * Runs whose owner let the lease end, or is dead, go back to the queue for another worker: those that nobody asked to stop or to pause,
+ * that have time left and have lost fewer than `max_losses` in this turn. The epoch is raised at once, so no write of that owner is accepted any more.
  */
-export async function requeueExpired(db: Db, max_losses: number, late_seconds: number, limit: number): Promise<LostRun[]> {
+export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
-        losses = losses + 1, recovering_since = lease_until, recovery_cause = 'lease_lost', updated_at = now()
+        losses = losses + 1, recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
       where id in (select id from runs where owner is not null and ${lease_over} and ${goes_on}
         order by lease_until for update skip locked limit $3)
       returning ${lost}`,
-    values: [max_losses, late_seconds, limit],
+    values: valuesOf(sweep),
   })
   return rows
 }
 
 /**
- * Runs whose owner let the lease end and that nobody goes on with, and those that waited for another one until their time was over. They are
+ * Runs whose owner let the lease end, or is dead, and that nobody goes on with, and those that waited for another one until their time was over. They are
  * the caller's now.
  */
-export async function takeExpired(db: Db, max_losses: number, late_seconds: number, limit: number): Promise<LostRun[]> {
+export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
@@ -88,7 +97,7 @@ export async function takeExpired(db: Db, max_losses: number, late_seconds: numb
         or id in (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
         for update skip locked limit $3)
       returning ${lost}`,
-    values: [max_losses, late_seconds, limit],
+    values: valuesOf(sweep),
   })
   return rows
 }

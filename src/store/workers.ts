@@ -4,6 +4,8 @@ import type { Db } from './database.ts'
 export type WorkerReport = {
   owner: string
   host: string
+  /** Names the data folder. */
+  folder_id: string
   pid: number
   version: string
   /** What it makes sandboxes with. */
@@ -15,18 +17,19 @@ export type WorkerReport = {
   /** Why it starts no run; null when it does. */
   blocked_reason: string | null
 }
-export type WorkerRow = WorkerReport & { started_at: Date; seen_at: Date }
+export type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
 
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
   await db.query({
     name: 'report_worker',
-    text: `insert into workers (owner, host, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    text: `insert into workers (owner, host, folder_id, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       on conflict (owner) do update set active = excluded.active, blocked_reason = excluded.blocked_reason,
         sandbox_limits = excluded.sandbox_limits, seen_at = now()`,
     values: [
       worker.owner,
       worker.host,
+      worker.folder_id,
       worker.pid,
       worker.version,
       worker.sandbox,

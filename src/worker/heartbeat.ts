@@ -1,10 +1,10 @@
+import { LEASE_SECONDS } from '../core/lost-run.ts'
 import type { Hub } from '../live/hub.ts'
 import { heartbeat } from '../store/leases.ts'
 import { WATCHED } from '../store/notify.ts'
 import type { Claim } from './claim.ts'
 import type { Control } from './control.ts'
 
-export const LEASE_SECONDS = 5
 const BEAT_MS = 1_000
 /** So often the time worked goes into the ledger of usage, which is a second row to write; a worker that is killed leaves as much uncounted at most. */
 const COUNT_MS = 5_000

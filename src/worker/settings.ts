@@ -20,6 +20,8 @@ export type CheckpointLimits = { max_file_bytes: number; max_pack_bytes: number;
 
 /** What the worker works with. Made once, by main. */
 export type WorkerDeps = {
+  /** Names this process in leases and in its session lock. */
+  owner: string
   db: Transactional
   hub: Hub
   /** What agents start runs by. */

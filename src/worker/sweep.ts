@@ -10,7 +10,7 @@ import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../store/deleti
 import { insertEvent } from '../store/events.ts'
 import { beginFollowUp } from '../store/follow-ups.ts'
 import { deleteOldKeys } from '../store/idempotency-keys.ts'
-import { type LostRun, listOverdue, requeueExpired, takeExpired } from '../store/leases.ts'
+import { type LostRun, listOverdue, requeueExpired, type Sweep, type Sweeper, takeExpired } from '../store/leases.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
@@ -35,9 +35,8 @@ const SILENT_WORKER_SECONDS = 3_600
  * What the sweep of runs needs. Any process may do it; one that works on none has no sandboxes to end (`driver` null), and leaves it for a
  * moment to those that do.
  */
-export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'queue_seconds' | 'log' | 'telemetry'> & {
-  driver: Pick<SandboxDriver, 'end'> | null
-}
+export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'queue_seconds' | 'log' | 'telemetry'> &
+  Sweeper & { driver: Pick<SandboxDriver, 'end'> | null }
 
 /**
  * What every process does once a second, and one of them does then: a sweep reads every run at work, so a hundred that sweep would cost the
@@ -53,10 +52,11 @@ export async function sweepInTurn(deps: SweepDeps): Promise<void> {
  * owners, or whose time is over while nobody works on them.
  */
 export async function sweepRuns(deps: SweepDeps): Promise<void> {
-  const late_seconds = deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0
-  const orphans = await requeueOrphans(deps, late_seconds)
+  const { max_losses, folder_id, owner } = deps
+  const sweep = { max_losses, late_seconds: deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0, limit: BATCH, folder_id, owner }
+  const orphans = await requeueOrphans(deps, sweep)
   await wakeWaiting(deps)
-  const expired = await takeExpired(deps.db, deps.max_losses, late_seconds, BATCH)
+  const expired = await takeExpired(deps.db, sweep)
   if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
   const ended = await Promise.allSettled([
     ...orphans.map(run => endSandbox(deps, run)),
@@ -68,13 +68,13 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
   if (failed) throw failed.reason
 }
 
-async function requeueOrphans(deps: SweepDeps, late_seconds: number): Promise<LostRun[]> {
+async function requeueOrphans(deps: SweepDeps, sweep: Sweep): Promise<LostRun[]> {
   return deps.db.transaction(async tx => {
-    const orphans = await requeueExpired(tx, deps.max_losses, late_seconds, BATCH)
+    const orphans = await requeueExpired(tx, sweep)
     for (const { organization_id, id } of orphans) {
       await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
       await notifyRun(tx, organization_id, id)
-      deps.log('info', 'a lease ended: another worker goes on', { run_id: id })
+      deps.log('info', 'a worker is gone: another one continues its run', { run_id: id })
     }
     if (orphans.length > 0) await notifyWork(tx)
     return orphans

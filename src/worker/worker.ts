@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../core/log.ts'
+import { LEASE_SECONDS } from '../core/lost-run.ts'
 import { workspaceName } from '../sandbox/workspaces.ts'
 import { claimRun } from '../store/claims.ts'
 import { forgetWorker, reportWorker } from '../store/workers.ts'
 import { Control } from './control.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { pollChecks } from './forge-checks.ts'
-import { LEASE_SECONDS } from './heartbeat.ts'
 import { repeat } from './repeat.ts'
 import { removeExpiredRuns } from './retention.ts'
 import { workOnRun } from './run-work.ts'
@@ -25,11 +25,13 @@ const DISK_MS = 500
 /** Runs at work and waiting together, times the concurrency. */
 const MOST_IDLE = 4
 
+/** A name for this process as an owner of runs that no other process ever has. */
+export const newOwner = () => `${process.pid}-${randomUUID().slice(0, 8)}`
+
 /** Claims runs and works on them, `concurrency` at a time; starts none while the sandbox does not pass its self-test. */
 export class Worker implements AsyncDisposable {
   readonly #deps: WorkerDeps
   readonly #concurrency: number
-  readonly #owner = `${process.pid}-${randomUUID().slice(0, 8)}`
   readonly #active = new Map<Control, Promise<void>>()
   readonly #repeated: (() => void)[] = []
   readonly #disk: DiskWatch
@@ -88,7 +90,7 @@ export class Worker implements AsyncDisposable {
       return
     }
     this.#claiming = this.#claimAll()
-      .catch(error => this.#deps.log('error', 'claiming failed; it is tried again', { error: errorText(error), owner: this.#owner }))
+      .catch(error => this.#deps.log('error', 'claiming failed; it is tried again', { error: errorText(error), owner: this.#deps.owner }))
       .finally(() => {
         this.#claiming = null
         if (!this.#again) return
@@ -102,7 +104,7 @@ export class Worker implements AsyncDisposable {
     while (!this.#stopped && this.blocked === null && this.#hasPlace()) {
       const asked_at = performance.now()
       const run = await claimRun(this.#deps.db, {
-        owner: this.#owner,
+        owner: this.#deps.owner,
         seconds: LEASE_SECONDS,
         turn_seconds: this.#deps.turn_wall_seconds,
       })
@@ -126,11 +128,11 @@ export class Worker implements AsyncDisposable {
 
   /** Says to all processes that this one is there, and whether it takes runs. */
   async #report() {
-    const { db, host, version, driver, templates } = this.#deps
+    const { db, owner, host, folder_id, version, driver, templates } = this.#deps
     const large_repositories = templates.problem === null ? 'shared' : 'cloned'
     const sandbox_limits = this.#untested === null ? JSON.stringify({ ...driver.means(), large_repositories }) : null
     const [concurrency, active] = [this.#concurrency, this.#active.size]
-    const report = { owner: this.#owner, host, pid: process.pid, version, sandbox: driver.name, sandbox_limits, concurrency, active }
+    const report = { owner, host, folder_id, pid: process.pid, version, sandbox: driver.name, sandbox_limits, concurrency, active }
     await reportWorker(db, { ...report, blocked_reason: this.blocked })
   }
 
@@ -140,7 +142,7 @@ export class Worker implements AsyncDisposable {
     const news = untested !== this.#untested
     this.#untested = untested
     if (news) await this.#report().catch(() => {})
-    if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason, owner: this.#owner })
+    if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason, owner: this.#deps.owner })
     this.wake()
   }
 
@@ -153,7 +155,7 @@ export class Worker implements AsyncDisposable {
   async #lookAtDisk() {
     if (!(await this.#disk.look())) return
     const { problem } = this.#disk
-    if (problem !== null) this.#deps.log('error', 'no run is started', { reason: problem, owner: this.#owner })
+    if (problem !== null) this.#deps.log('error', 'no run is started', { reason: problem, owner: this.#deps.owner })
     // They can be made again.
     if (problem !== null) await this.#deps.templates.sweep(0).catch(() => {})
     if (problem !== null) await this.#deps.environments.sweep(0).catch(() => {})
@@ -191,6 +193,6 @@ export class Worker implements AsyncDisposable {
     clearTimeout(grace)
     await this.#deps.environments[Symbol.asyncDispose]()
     await this.#deps.templates[Symbol.asyncDispose]()
-    await forgetWorker(this.#deps.db, this.#owner).catch(() => {})
+    await forgetWorker(this.#deps.db, this.#deps.owner).catch(() => {})
   }
 }

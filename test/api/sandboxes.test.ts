@@ -99,7 +99,16 @@ test('one whose owner is gone is lost, and says no more of itself', async () => 
       values ($1, $2, 'agent', 'd', 'h', 0, 'running', '{}', 1) returning id`,
     [app.org_id, run.id],
   )
-  const deps = { db: app.db, max_losses: 3, queue_seconds: 60, log: () => {}, telemetry: noTelemetry(), driver: null }
+  const deps = {
+    db: app.db,
+    max_losses: 3,
+    queue_seconds: 60,
+    log: () => {},
+    telemetry: noTelemetry(),
+    driver: null,
+    folder_id: null,
+    owner: null,
+  }
   await sweepRuns(deps)
   expect((await get(`/sandbox/${row?.id}`)).body).toMatchObject({ state: 'lost', end_reason: 'owner_lost', last_seq: run.total_logs })
   await rows(app, 'delete from sandboxes where id = $1', [row?.id])

@@ -51,7 +51,7 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
   const onlookers = new Onlookers(() => now)
   const claim = await claimOf(app, onlookers)
   const hub = new Hub()
-  await using listener = new Listener(app.database_url, hub)
+  await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
   const heartbeat = startHeartbeat(claim, hub, new Control())
   now = Number.MAX_SAFE_INTEGER / 2

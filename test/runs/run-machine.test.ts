@@ -68,6 +68,7 @@ const sweep_deps = () =>
     log,
     host: 'h',
     driver: { end: async () => {} },
+    ...{ folder_id: null, owner: null },
     telemetry: { leasesExpired() {} },
   }) as unknown as SweepDeps
 const person = () =>
