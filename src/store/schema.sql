@@ -883,6 +883,7 @@ create table workers (
   started_at timestamp with time zone not null default now(),
   seen_at timestamp with time zone not null default now(),
   sandbox_limits text,
+  folder_id text,
   constraint workers_pkey PRIMARY KEY (owner)
 );
 
