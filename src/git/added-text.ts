@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { GitHost } from './git-host.ts'
 import { readMirror } from './mirror-refs.ts'
+import type { Objects } from './objects.ts'
 import { asSha } from './ref-name.ts'
 
 const MOST_BYTES = 64 * 1024 ** 2
@@ -12,16 +13,16 @@ export type Added = { path: string | null; text: string }
  * Everything that the commits from `base_sha` to `head_sha` bring, each on its own: what one adds and the next takes away is in there too.
  * Binary files count as text. Of more than 64 MiB the first. GitError `corrupt`, `timeout`, `failed`.
  */
-export async function addedText(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<Added[]> {
+export async function addedText(host: GitHost, objects: Objects, base_sha: string, head_sha: string): Promise<Added[]> {
   const mark = randomUUID()
   const commits = `${asSha(base_sha)}..${asSha(head_sha)}`
   // As they are written, with headers that nothing shows, and words that are not in the encoding that they claim to be in.
-  const raw = await readMirror(host, repository_id, 'the commits cannot be read', {
+  const raw = await readMirror(host, objects, 'the commits cannot be read', {
     args: ['log', '--format=raw', '--encoding=none', '--no-patch', '--no-color', commits, '--'],
     max_output_bytes: MOST_BYTES,
     on_overflow: 'cut',
   })
-  const output = await readMirror(host, repository_id, 'the commits cannot be read', {
+  const output = await readMirror(host, objects, 'the commits cannot be read', {
     args: [
       ...['log', '--patch', '--unified=0', '-m', '--text', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
       ...[`--format=${mark}%n%an <%ae>%n%cn <%ce>%n%B%n${mark}`, commits, '--'],

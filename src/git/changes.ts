@@ -3,6 +3,7 @@ import type { GitHost } from './git-host.ts'
 import { inKept, type Kept } from './kept-repository.ts'
 import { readMirror } from './mirror-refs.ts'
 import { NO_FILES } from './object-checks.ts'
+import type { Objects } from './objects.ts'
 import { asSha } from './ref-name.ts'
 import { type GitCall, git } from './run-git.ts'
 import { shownPath, shownText } from './shown-text.ts'
@@ -38,13 +39,13 @@ type Limits = { max_patch_bytes: number }
  */
 export async function readChanges(
   host: GitHost,
-  repository_id: number,
+  objects: Objects,
   base_sha: string | null,
   head_sha: string,
   limits: Limits,
 ): Promise<Changes> {
   const head = asSha(head_sha)
-  const read: Reader = call => readMirror(host, repository_id, UNREADABLE, call)
+  const read: Reader = call => readMirror(host, objects, UNREADABLE, call)
   if (base_sha === null) return compare(read, [NO_FILES, head], limits)
   const base = asSha(base_sha)
   try {

@@ -1,4 +1,5 @@
-import { type GitHost, mirrorPath } from './git-host.ts'
+import type { GitHost } from './git-host.ts'
+import { type Objects, objectsOf } from './objects.ts'
 import { asSha } from './ref-name.ts'
 import { git } from './run-git.ts'
 
@@ -11,18 +12,16 @@ export type CommitInput = {
   at?: Date
 }
 
-/** Writes a commit into the mirror, which no ref names yet. No work tree, no hook, no signature. GitError. */
-export async function commitTree(
-  host: GitHost,
-  repository_id: number,
-  { tree, parents, message, author, at }: CommitInput,
-): Promise<string> {
+/** Writes a commit, into the mirror or for a run, which no ref names yet. No work tree, no hook, no signature. GitError. */
+export async function commitTree(host: GitHost, objects: Objects, { tree, parents, message, author, at }: CommitInput): Promise<string> {
   const date = at && `${Math.floor(at.getTime() / 1000)} +0000`
+  const { git_dir, env } = objectsOf(host, objects)
   const made = await git(host, 'the commit cannot be written', {
-    git_dir: mirrorPath(host, repository_id),
+    git_dir,
     args: ['commit-tree', '--no-gpg-sign', asSha(tree), ...parents.flatMap(sha => ['-p', asSha(sha)]), '-F', '-'],
     stdin: message,
     env: {
+      ...env,
       GIT_AUTHOR_NAME: author.name,
       GIT_AUTHOR_EMAIL: author.email,
       GIT_COMMITTER_NAME: author.name,
@@ -33,9 +32,9 @@ export async function commitTree(
   return asSha(made.toString().trim())
 }
 
-/** The tree of a commit of the mirror. GitError. */
-export async function treeOf(host: GitHost, repository_id: number, sha: string): Promise<string> {
+/** The tree of a commit. GitError. */
+export async function treeOf(host: GitHost, objects: Objects, sha: string): Promise<string> {
   const args = ['rev-parse', '--verify', `${asSha(sha)}^{tree}`]
-  const found = await git(host, 'the commit cannot be read', { git_dir: mirrorPath(host, repository_id), args })
+  const found = await git(host, 'the commit cannot be read', { ...objectsOf(host, objects), args })
   return found.toString().trim()
 }

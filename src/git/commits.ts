@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { fields } from './changes.ts'
 import type { GitHost } from './git-host.ts'
 import { readMirror } from './mirror-refs.ts'
+import type { Objects } from './objects.ts'
 import { asSha } from './ref-name.ts'
 import { shownPath, shownText } from './shown-text.ts'
 
@@ -11,13 +12,13 @@ export type Commit = { sha: string; message: string; files: string[] }
 /** The commits that `head_sha` has and `base_sha` has not, oldest first; with more than `max` the newest of them. Default 250. GitError `corrupt`, `timeout`, `failed`. */
 export async function listCommits(
   host: GitHost,
-  repository_id: number,
+  objects: Objects,
   base_sha: string | null,
   head_sha: string,
   max = 250,
 ): Promise<Commit[]> {
   const mark = randomUUID()
-  const output = await readMirror(host, repository_id, 'the commits cannot be listed', {
+  const output = await readMirror(host, objects, 'the commits cannot be listed', {
     args: [
       ...[
         'log',

@@ -71,6 +71,7 @@ export async function holdKept(host: GitHost, run_id: number, signal?: AbortSign
 export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
   for (const name of await readdir(host.checkpoints)) {
     const run_id = Number(/^(\d+)\.git$/.exec(name)?.[1])
+    if (Number.isNaN(run_id)) continue
     const use = host.kept.get(run_id)
     if (use && (use.holders > 0 || Date.now() - use.used_at < idle_ms)) continue
     await removeNow(host, run_id, join(host.checkpoints, name))

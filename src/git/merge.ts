@@ -1,9 +1,10 @@
 import { fields } from './changes.ts'
 import { commitTree, treeOf } from './commit-tree.ts'
 import { gitErrorFrom } from './git-error.ts'
-import { type GitHost, mirrorPath } from './git-host.ts'
+import type { GitHost } from './git-host.ts'
 import { readMirror } from './mirror-refs.ts'
 import { refreshMirror } from './mirrors.ts'
+import { type Objects, objectsOf } from './objects.ts'
 import { asSha, isRefName } from './ref-name.ts'
 import type { GitRepository } from './repository-url.ts'
 import { type GitCall, runGit } from './run-git.ts'
@@ -63,10 +64,10 @@ export async function readBranches(
   return { base_sha, head_sha }
 }
 
-/** Whether `ancestor` is `commit` or one of those that led to it. A commit that the mirror has not is nobody's ancestor. */
-export async function isAncestor(host: GitHost, repository_id: number, ancestor: string, commit: string): Promise<boolean> {
+/** Whether `ancestor` is `commit` or one of those that led to it. A commit that is not there is nobody's ancestor. */
+export async function isAncestor(host: GitHost, objects: Objects, ancestor: string, commit: string): Promise<boolean> {
   const args = ['merge-base', '--is-ancestor', asSha(ancestor), asSha(commit)]
-  const { exit_code, stderr } = await runGit(host, { git_dir: mirrorPath(host, repository_id), args })
+  const { exit_code, stderr } = await runGit(host, { ...objectsOf(host, objects), args })
   if (exit_code === 0 || exit_code === 1 || /Not a valid commit name/.test(stderr)) return exit_code === 0
   throw gitErrorFrom(stderr, 'the history cannot be read')
 }
@@ -94,18 +95,17 @@ export async function findMerge(
   return oldest === '' || first_parent === head_sha ? head_sha : oldest
 }
 
-/** Merges two commits of the mirror into a new commit of the mirror, which no ref names yet. No work tree, no hook. GitError. */
-export async function makeMerge(host: GitHost, repository_id: number, input: MergeInput): Promise<Merged> {
+/** Merges two commits into a new commit, of the mirror or of the run, which no ref names yet. No work tree, no hook. GitError. */
+export async function makeMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<Merged> {
   const { base_sha, head_sha, method, author } = input
-  const git_dir = mirrorPath(host, repository_id)
-  if (await isAncestor(host, repository_id, head_sha, base_sha)) return { kind: 'nothing' }
-  const tried = await mergeTree(host, { git_dir, timeout_ms: MERGE_MS }, base_sha, head_sha)
+  if (await isAncestor(host, objects, head_sha, base_sha)) return { kind: 'nothing' }
+  const tried = await mergeTree(host, { ...objectsOf(host, objects), timeout_ms: MERGE_MS }, base_sha, head_sha)
   if (tried === null) return { kind: 'refused', message: 'the two branches have no commit in common' }
   const { tree, files } = tried
   if (files !== null) return { kind: 'conflict', files }
-  if (method === 'squash' && tree === (await treeOf(host, repository_id, base_sha))) return { kind: 'nothing' }
+  if (method === 'squash' && tree === (await treeOf(host, objects, base_sha))) return { kind: 'nothing' }
   const parents = method === 'squash' ? [base_sha] : [base_sha, head_sha]
-  const sha = await commitTree(host, repository_id, { tree, parents, message: input.message, author })
+  const sha = await commitTree(host, objects, { tree, parents, message: input.message, author })
   return { kind: 'made', sha }
 }
 

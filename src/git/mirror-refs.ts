@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, type MirrorState, mirrorPath } from './git-host.ts'
+import { type Objects, objectsOf } from './objects.ts'
 import { removeTree, replaceFile } from './owner-files.ts'
 import { type GitCall, runGit } from './run-git.ts'
 
@@ -41,16 +42,16 @@ export async function mirrorRefs(host: GitHost, repository_id: number): Promise<
 }
 
 /**
- * Reads from a mirror. When objects turn out to be broken, the mirror is marked: the next refresh examines and, if need be, rebuilds it.
+ * Reads from a mirror, with or without the objects of a run. When objects turn out to be broken, the mirror is marked: the next refresh examines and, if need be, rebuilds it.
  * Git's batch commands call a broken object missing and end well, so what they wrote to stderr counts too.
  */
-export async function readMirror(host: GitHost, repository_id: number, what: string, call: GitCall): Promise<Buffer> {
-  const result = await runGit(host, { ...call, git_dir: mirrorPath(host, repository_id) })
+export async function readMirror(host: GitHost, objects: Objects, what: string, call: GitCall): Promise<Buffer> {
+  const result = await runGit(host, { ...call, ...objectsOf(host, objects) })
   const broken = /^error: .*(pack|corrupt|inflate|garbage|mismatch)/m.test(result.stderr)
   if (!broken && (result.exit_code === 0 || result.truncated)) return result.stdout
   const error = gitErrorFrom(result.stderr, what)
   if (error.code !== 'corrupt' && !broken) throw error
-  await markSuspect(host, repository_id)
+  await markSuspect(host, typeof objects === 'number' ? objects : objects.repository_id)
   throw new GitError('corrupt', error.message)
 }
 

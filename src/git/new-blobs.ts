@@ -1,5 +1,6 @@
 import type { GitHost } from './git-host.ts'
 import { readMirror } from './mirror-refs.ts'
+import type { Objects } from './objects.ts'
 import { asSha } from './ref-name.ts'
 import { shownPath } from './shown-text.ts'
 
@@ -9,17 +10,17 @@ const LIST_BYTES = 16 * 1024 ** 2
 /** Every version of a file that the commits from `base_sha` to `head_sha` add, and its bytes; what they take away again too. GitError `corrupt`, `timeout`, `failed`. */
 export async function newBlobs(
   host: GitHost,
-  repository_id: number,
+  objects: Objects,
   base_sha: string,
   head_sha: string,
 ): Promise<{ path: string; bytes: number }[]> {
   const what = 'the files of the commits cannot be read'
   const cut = { max_output_bytes: LIST_BYTES, on_overflow: 'cut' } as const
-  const listed = await readMirror(host, repository_id, what, {
+  const listed = await readMirror(host, objects, what, {
     args: ['rev-list', '--objects', `${asSha(base_sha)}..${asSha(head_sha)}`],
     ...cut,
   })
-  const sized = await readMirror(host, repository_id, what, {
+  const sized = await readMirror(host, objects, what, {
     args: ['cat-file', '--batch-check=%(objecttype) %(objectsize) %(rest)'],
     stdin: listed.subarray(0, listed.lastIndexOf(10) + 1),
     ...cut,

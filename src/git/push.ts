@@ -13,10 +13,11 @@ export type Pushed = { status: 'pushed' | 'up_to_date' }
 /** `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote said no, in its words. Nothing was pushed in both. */
 export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
 
-type PushOptions = { timeout_ms?: number; signal?: AbortSignal }
+/** `env`: objects that only it shows may be pushed too. */
+type PushOptions = { timeout_ms?: number; signal?: AbortSignal; env?: Record<string, string> }
 
 /**
- * Pushes one commit of the mirror to one branch of the remote, never by force, and only to a branch of a run.
+ * Pushes one commit of the mirror, or of what `env` shows, to one branch of the remote, never by force, and only to a branch of a run.
  * GitError `rejected` (not a fast-forward, a protected branch, a hook: the message has the remote's own words), `unreachable`, `auth`, `not_found`, `timeout`, `failed`.
  */
 export async function pushBranch(
@@ -96,7 +97,7 @@ async function push(
   repo: GitRepository,
   extra: string[],
   refspecs: string[],
-  options: PushOptions & { env?: Record<string, string> },
+  options: PushOptions,
 ): Promise<{ lines: Map<string, string>; stderr: string }> {
   const result = await runWithRemote(host, repo, 'receive-pack', {
     git_dir: mirrorPath(host, repo.id),

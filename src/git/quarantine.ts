@@ -1,25 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
 import { makeFolders, moveFiles, removeTree } from './owner-files.ts'
 import { type GitCall, runGit } from './run-git.ts'
 
-/** Objects beside those of a repository, which git sees too. `call` is how git is run there. */
+/** Objects beside those of a repository, which git sees too. `call` is how git is run there; `keep` moves them into the store that they are for. */
 export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
 
+/** `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects; default: the same. */
+export type QuarantineFor = { git_dir: string; into?: string }
+
+const INCOMING = 'incoming-'
 const CHECK_MS = 300_000
 /** Longer than anything may be looked at. */
 const LEFTOVER_MS = 2 * 3_600_000
 
-/** A place of its own for objects that are not trusted yet. What is not kept is gone when the work ends. */
-export async function withQuarantine<T>(host: GitHost, git_dir: string, work: (quarantine: Quarantine) => Promise<T>): Promise<T> {
-  const incoming = join(git_dir, `incoming-${randomUUID()}`)
-  const objects = join(git_dir, 'objects')
-  const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: objects, GIT_ALLOC_LIMIT: '1g' }
+/**
+ * A folder for objects that are not trusted yet, beside the repository and not in it: sandboxes see what is in a repository. What is not kept
+ * is removed when the work ends.
+ */
+export async function withQuarantine<T>(
+  host: GitHost,
+  { git_dir, into = git_dir }: QuarantineFor,
+  work: (quarantine: Quarantine) => Promise<T>,
+): Promise<T> {
+  const incoming = join(dirname(into), `${INCOMING}${randomUUID()}`)
+  const objects = join(into, 'objects')
+  const borrowed = [...new Set([objects, join(git_dir, 'objects')])].join(':')
+  const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed, GIT_ALLOC_LIMIT: '1g' }
   await makeFolders(host, incoming, join(incoming, 'pack'))
-  await removeLeftovers(host, git_dir)
+  await removeLeftovers(host, dirname(into))
   try {
     return await work({ call: { git_dir, env }, keep: () => moveIn(host, join(incoming, 'pack'), join(objects, 'pack')) })
   } finally {
@@ -58,9 +70,9 @@ async function moveIn(host: GitHost, from: string, to: string): Promise<void> {
 }
 
 /** What a service that was killed in the middle of it has left. */
-async function removeLeftovers(host: GitHost, git_dir: string): Promise<void> {
-  for (const name of (await readdir(git_dir)).filter(name => name.startsWith('incoming-'))) {
-    const found = await stat(join(git_dir, name)).catch(() => null)
-    if (found && found.mtimeMs < Date.now() - LEFTOVER_MS) await removeTree(host, join(git_dir, name))
+async function removeLeftovers(host: GitHost, folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter(name => name.startsWith(INCOMING))) {
+    const found = await stat(join(folder, name)).catch(() => null)
+    if (found && found.mtimeMs < Date.now() - LEFTOVER_MS) await removeTree(host, join(folder, name))
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { RUN_BRANCH_PREFIX } from './branch-name.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
 import { mirrorState, readMirror } from './mirror-refs.ts'
+import { type Objects, objectsOf } from './objects.ts'
 import { asSha, isRefName, isSha } from './ref-name.ts'
 import { runGit } from './run-git.ts'
 
@@ -81,9 +82,9 @@ export async function listBranches(host: GitHost, repository_id: number): Promis
   return listed.toString().split('\n').filter(Boolean)
 }
 
-/** Whether the mirror has this commit. */
-export async function hasCommit(host: GitHost, repository_id: number, sha: string): Promise<boolean> {
-  const found = await runGit(host, { git_dir: mirrorPath(host, repository_id), args: ['cat-file', '-e', `${sha}^{commit}`] })
+/** Whether this commit is there. */
+export async function hasCommit(host: GitHost, objects: Objects, sha: string): Promise<boolean> {
+  const found = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-e', `${sha}^{commit}`] })
   return found.exit_code === 0
 }
 

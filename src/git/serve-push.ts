@@ -49,7 +49,7 @@ export async function receivePush(host: GitHost, repo: GitRepository, body: Asyn
   const good = commands.filter(({ ref }) => refused.get(ref) === null)
   if (atomic && good.length < commands.length) refuse(received, good, 'atomic push failed')
   const wanted = good.filter(({ ref }) => refused.get(ref) === null)
-  await withQuarantine(host, mirrorPath(host, repo.id), async quarantine => {
+  await withQuarantine(host, { git_dir: mirrorPath(host, repo.id) }, async quarantine => {
     try {
       if (commands.some(({ to }) => to !== NO_COMMIT)) await takePack(host, quarantine, pack, chunks, signal)
       const shas = wanted.flatMap(({ to }) => (to === NO_COMMIT ? [] : [to]))

@@ -131,13 +131,24 @@ export function copyPreparedCommand(workspace: string, home: string): string {
 }
 
 /** Has the workspace, committed as it is, stand at another commit of the same tree. Exit code 0, otherwise git's. */
-export function standAtCommand(sha: string): string {
-  return [...PROLOGUE, `g update-ref HEAD ${quote(sha)}`].join('\n')
+export function standAtCommand(commit: CopiedCommit): string {
+  return [...PROLOGUE, copyCommit(commit), `g update-ref HEAD ${quote(commit.sha)}`].join('\n')
+}
+
+/** A commit of the run's own objects, which are bound at `kept_inside`; the workspace has all that `known` leads to. */
+export type CopiedCommit = { sha: string; known: string[]; kept_inside: string }
+
+/** The workspace borrows from the mirror alone, and other runs see that one. */
+function copyCommit({ sha, known, kept_inside }: CopiedCommit): string {
+  const revisions = [sha, ...known.map(commit => `^${commit}`)].map(quote).join(' ')
+  const borrowed = `GIT_ALTERNATE_OBJECT_DIRECTORIES=${quote(`${kept_inside}/objects`)}`
+  return `printf '%s\\n' ${revisions} | ${borrowed} g pack-objects --revs --stdout --quiet | g unpack-objects -q`
 }
 
 /** Has the workspace, committed as it is at `from_sha`, get the files of another commit and stand at it. Exit code 0, otherwise git's, and nothing is changed. */
-export function moveToCommand(from_sha: string, to_sha: string): string {
-  return [...PROLOGUE, `g read-tree -m -u ${quote(from_sha)} ${quote(to_sha)}`, `g update-ref HEAD ${quote(to_sha)}`].join('\n')
+export function moveToCommand(from_sha: string, to: CopiedCommit): string {
+  const sha = quote(to.sha)
+  return [...PROLOGUE, copyCommit(to), `g read-tree -m -u ${quote(from_sha)} ${sha}`, `g update-ref HEAD ${sha}`].join('\n')
 }
 
 /** Has the next commit of the workspace be made on `sha`, with all that was changed since: the commits between are gone. Exit code 0, otherwise git's. */

@@ -4,6 +4,7 @@ import { GitError } from '../git/git-error.ts'
 import { isAncestor } from '../git/merge.ts'
 import { mirrorState } from '../git/mirror-refs.ts'
 import { refreshMirror } from '../git/mirrors.ts'
+import type { RunObjects } from '../git/objects.ts'
 import { resolveRef } from '../git/revisions.ts'
 import { listPullRequests } from '../store/pull-requests.ts'
 import { getRepository, type RepositoryRow, setDefaultBranch } from '../store/repositories.ts'
@@ -19,6 +20,9 @@ import type { WorkerDeps } from './settings.ts'
  * written yet; a workspace with nothing uncommitted goes on from `start_sha`.
  */
 export type Base = { repository: RepositoryRow; ref: string; sha: string; branch: string; renewed: { start_sha: string } | null }
+
+/** The objects of the base's repository together with those that the run has committed and not pushed. */
+export const objectsOfRun = (run: { id: number }, { repository }: Base): RunObjects => ({ repository_id: repository.id, run_id: run.id })
 
 /** The run cannot start, and why: a status reason with words for a person. */
 export class StartError extends Error {

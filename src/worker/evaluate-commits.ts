@@ -8,7 +8,7 @@ import { newBlobs } from '../git/new-blobs.ts'
 import type { ModelMessage } from '../model/port.ts'
 import { entry } from '../trace/entry.ts'
 import type { AskingDeps } from './aside-journal.ts'
-import type { Base } from './base.ts'
+import { type Base, objectsOfRun } from './base.ts'
 import type { Claim } from './claim.ts'
 import { lastSaid } from './last-said.ts'
 import type { NotPublished } from './publish.ts'
@@ -36,13 +36,13 @@ export async function evaluateTurn(
   sent_back: readonly SentBack[],
 ): Promise<{ kind: 'sent_back' } | { kind: 'approval'; head: string } | NotPublished | null> {
   const { head, pushed_sha, approved_sha } = commits
-  const { id } = base.repository
-  const known = pushed_sha !== null && (await isAncestor(deps.git, id, pushed_sha, head).catch(() => false))
+  const objects = objectsOfRun({ id: claim.run_id }, base)
+  const known = pushed_sha !== null && (await isAncestor(deps.git, objects, pushed_sha, head).catch(() => false))
   const since = known ? pushed_sha : base.sha
   const [listed, changes, blobs, secrets] = [
-    await listCommits(deps.git, id, since, head, MOST.commits),
-    await readChanges(deps.git, id, since, head, { max_patch_bytes: PATCH_BYTES }),
-    await newBlobs(deps.git, id, since, head),
+    await listCommits(deps.git, objects, since, head, MOST.commits),
+    await readChanges(deps.git, objects, since, head, { max_patch_bytes: PATCH_BYTES }),
+    await newBlobs(deps.git, objects, since, head),
     // Of the whole branch: what has slipped through once is not pushed again.
     await secretsIn(deps, claim, base, head),
   ]

@@ -1,6 +1,10 @@
 import { type Proposal, proposal } from '../agent/phases/pull-request.ts'
 import { traceUrl } from '../core/trace-url.ts'
+import { keepPushed } from '../git/bundles.ts'
+import { GitError } from '../git/git-error.ts'
 import { isAncestor } from '../git/merge.ts'
+import type { RunObjects } from '../git/objects.ts'
+import { hasCommit } from '../git/revisions.ts'
 import { putTogetherCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { getChange } from '../store/changes.ts'
@@ -8,7 +12,7 @@ import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts
 import type { RunRow } from '../store/runs.ts'
 import { recordNextBranch } from '../store/workspaces.ts'
 import type { AskingDeps } from './aside-journal.ts'
-import { type Base, hasCommit, nextBranch, renewBase } from './base.ts'
+import { type Base, nextBranch, objectsOfRun, renewBase } from './base.ts'
 import { runInWorkspace } from './checkout.ts'
 import type { Claim } from './claim.ts'
 import { FencedError } from './claim.ts'
@@ -38,7 +42,7 @@ export type NotPublished = {
   message: string
 }
 
-/** Commit inside → bundle out → check and import → push one refspec → pull request (architecture: git is never run in the agent's tree). */
+/** Commit inside → bundle out → check and import into the run's own objects → look at them → push one refspec → into the mirror → pull request (architecture: git is never run in the agent's tree). */
 export async function publish(
   deps: AskingDeps,
   claim: Claim,
@@ -67,6 +71,7 @@ export async function publish(
   // Each round ends unless a person closed or merged the pull request in the middle of it, or the remote has a branch of this name that nobody
   // here knows: the database came from a backup, and the run had been further. What is there is left alone. Or the branch has what an owner of
   // before pushed in its last moment: the work goes on from there. Or what somebody else pushed on top of ours: it is merged.
+  const objects = objectsOfRun(run, base)
   let head = made.head
   let row = run
   for (let current = base; ; ) {
@@ -75,9 +80,9 @@ export async function publish(
     if (published === null) continue
     if (published.kind === 'ahead') {
       row = { ...row, head_sha: head }
-      head = await goOnFrom(deps, current, sandbox, planned, { head, pushed_sha: published.sha }, signal)
+      head = await goOnFrom(deps, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
     } else if (published.kind === 'joined') {
-      const joined = await joinWith(deps, current, sandbox, planned, { head, pushed_sha: published.sha }, signal)
+      const joined = await joinWith(deps, current, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
       if (typeof joined === 'string') return { kind: 'refused', message: joined }
       row = { ...row, head_sha: head }
       head = joined.head
@@ -104,9 +109,10 @@ async function offer(
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
   const let_go = pushed_sha === null && head === run.let_go_sha
-  if (head === base.sha || let_go || (await isSettled(deps, base, proposed, head))) return { kind: 'nothing' }
-  // Another worker may have taken it out, into the mirror of another machine.
-  if (head !== run.head_sha || base.renewed || !(await hasCommit(deps, base.repository, head))) {
+  if (head === base.sha || let_go || (await isSettled(deps, objectsOfRun(run, base), proposed, head))) return { kind: 'nothing' }
+  const objects = objectsOfRun(run, base)
+  // Another worker may have taken it out, on another machine.
+  if (head !== run.head_sha || base.renewed || !(await hasCommit(deps.git, objects, head))) {
     const failed = await takeOut({ deps, claim, run, base, sandbox, head }, control.signal)
     if (failed) return failed
   }
@@ -122,6 +128,12 @@ async function offer(
     const failed = await pushRunBranch(deps, claim, base, { head, pushed_sha, proposes: run.auto_create_pr }, control)
     if (failed) return failed
   }
+  // What was refused, or waits for a person, other runs must not be able to read: it enters the mirror now and not before.
+  await keepPushed(deps.git, objects, run.turn, head).catch(error => {
+    if (!(error instanceof GitError)) throw error
+    // The next fetch brings it from the remote.
+    deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
+  })
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
   if (run.auto_create_pr && !known && !(await propose(deps, claim, run, base, head, words, change, control))) return null
   if (run.auto_create_pr) await evaluateProposed(deps, claim, base, head, words)
@@ -130,8 +142,8 @@ async function offer(
 }
 
 /** What was closed or merged as it is, or with what somebody has pushed on top of it, nobody wants proposed again. */
-async function isSettled({ git }: WorkerDeps, { repository }: Base, proposed: readonly PullRequestRow[], head: string): Promise<boolean> {
+async function isSettled({ git }: WorkerDeps, objects: RunObjects, proposed: readonly PullRequestRow[], head: string): Promise<boolean> {
   for (const pr of proposed.filter(isEnded))
-    if (pr.head_sha === head || (await isAncestor(git, repository.id, head, pr.head_sha).catch(() => false))) return true
+    if (pr.head_sha === head || (await isAncestor(git, objects, head, pr.head_sha).catch(() => false))) return true
   return false
 }

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from '../git/git-error.ts'
 import { fetchBranches, isAncestor } from '../git/merge.ts'
+import { objectsOf, type RunObjects } from '../git/objects.ts'
 import { hasMoved, pushBranch } from '../git/push.ts'
 import { recordPush } from '../store/changes.ts'
 import { listPushes } from '../store/journal.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
 import { entry, errorEntry } from '../trace/entry.ts'
-import type { Base } from './base.ts'
+import { type Base, objectsOfRun } from './base.ts'
 import type { Claim } from './claim.ts'
 import type { Control } from './control.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -34,7 +35,7 @@ export type NotPushed =
 
 /**
  * Pushes the run's branch. What is pushed is written down before. A remote that is away is tried again for `push_retry_ms` from the first push
- * of the turn, whichever owner made it, ever less often: the commit is in the mirror meanwhile, and the run stays `running` in phase `push`.
+ * of the turn, whichever owner made it, ever less often: the commit is in the run's own objects meanwhile, and the run stays `running` in phase `push`.
  * Every wait stands in the trace before it is waited. Null: pushed. `pushed_sha`: what this branch had last, as far as is known; `proposes`: a
  * pull request was to follow, which a push that fails keeps from being made.
  */
@@ -49,12 +50,18 @@ export async function pushRunBranch(
   const input = { repository: base.repository.url, branch: base.branch, sha: head }
   const { ours, waited_ms } = await announce(deps, claim, base.branch, head)
   if (pushed_sha !== null) ours.add(pushed_sha)
+  const objects = objectsOfRun({ id: claim.run_id }, base)
+  const { env } = objectsOf(deps.git, objects)
   const ends_at = performance.now() + deps.push_retry_ms - waited_ms
   for (let attempt = 1; ; attempt++) {
     const started = performance.now()
     const action = (output: Record<string, unknown>) => serviceAction('git_push', input, output, performance.now() - started)
     try {
-      const { status } = await pushBranch(deps.git, base.repository, head, base.branch, { signal, timeout_ms: deps.git_limits.push_ms })
+      const { status } = await pushBranch(deps.git, base.repository, head, base.branch, {
+        signal,
+        timeout_ms: deps.git_limits.push_ms,
+        ...(env && { env }),
+      })
       await deps.db.transaction(async tx => {
         await claim.append({ entries: [action({ status: 'ok', result: status })] }, tx)
         await recordPush(tx, claim.organization_id, claim.run_id, claim.epoch, base.branch, head)
@@ -64,7 +71,7 @@ export async function pushRunBranch(
       if (!(error instanceof GitError)) throw error
       const { message } = error
       const code = `push_${error.code}`
-      const found = hasMoved(error) ? await whereItStands(deps, base, { head, pushed_sha }, ours, signal) : null
+      const found = hasMoved(error) ? await whereItStands(deps, base, objects, { head, pushed_sha }, ours, signal) : null
       const there = found !== null && 'sha' in found ? { found_sha: found.sha, note: NOTES[found.kind] } : {}
       const failed = action({ status: 'error', error: message, ...there })
       if (found?.kind === 'ahead' || found?.kind === 'joined' || (found?.kind === 'taken' && pushed_sha === null)) {
@@ -112,18 +119,19 @@ async function announce(deps: WorkerDeps, claim: Claim, branch: string, sha: str
 async function whereItStands(
   deps: WorkerDeps,
   { repository, branch }: Base,
+  objects: RunObjects,
   { head, pushed_sha }: { head: string; pushed_sha: string | null },
   ours: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Elsewhere | { kind: 'again' }> {
   try {
     const { head_sha } = await fetchBranches(deps.git, repository, { base: branch, head: branch }, deps.git_limits.fetch_ms, signal)
-    if (head_sha === null || (await isAncestor(deps.git, repository.id, head_sha, head))) return { kind: 'again' }
+    if (head_sha === null || (await isAncestor(deps.git, objects, head_sha, head))) return { kind: 'again' }
     const joined: Elsewhere = { kind: 'joined', sha: head_sha }
     // All of it is there, if not alone.
-    if (await isAncestor(deps.git, repository.id, head, head_sha)) return joined
+    if (await isAncestor(deps.git, objects, head, head_sha)) return joined
     if (ours.has(head_sha)) return { kind: 'ahead', sha: head_sha }
-    return pushed_sha !== null && (await isAncestor(deps.git, repository.id, pushed_sha, head_sha)) ? joined : { kind: 'taken' }
+    return pushed_sha !== null && (await isAncestor(deps.git, objects, pushed_sha, head_sha)) ? joined : { kind: 'taken' }
   } catch (error) {
     if (error instanceof GitError) return { kind: 'again' }
     throw error

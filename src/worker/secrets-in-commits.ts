@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Redactor } from '../core/redact.ts'
 import { addedText } from '../git/added-text.ts'
-import type { Base } from './base.ts'
+import { type Base, objectsOfRun } from './base.ts'
 import type { Claim } from './claim.ts'
 import type { NotPublished } from './publish.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -19,7 +19,7 @@ export async function secretsIn(
   head: string,
 ): Promise<{ path: string | null; names: string[] }[]> {
   const found = new Map<string | null, Set<string>>()
-  for (const { path, text } of await addedText(deps.git, base.repository.id, base.sha, head)) {
+  for (const { path, text } of await addedText(deps.git, objectsOfRun({ id: claim.run_id }, base), base.sha, head)) {
     const names = [...(path === null ? [] : claim.redactor.names(path)), ...(await namesIn(claim.redactor, text))]
     if (names.length > 0) found.set(path, new Set([...(found.get(path) ?? []), ...names]))
   }

@@ -8,7 +8,7 @@ import { bundleCommand } from '../git/workspace-commands.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { saveChange } from '../store/changes.ts'
 import type { RunRow } from '../store/runs.ts'
-import type { Base } from './base.ts'
+import { type Base, objectsOfRun } from './base.ts'
 import { type Claim, FencedError } from './claim.ts'
 import { tooSlow } from './commit-turn.ts'
 import type { NotPublished } from './publish.ts'
@@ -19,12 +19,14 @@ const PATCH_BYTES = 2 * 1024 ** 2
 
 type Commit = { deps: WorkerDeps; claim: Claim; run: RunRow; base: Base; sandbox: Sandbox; head: string }
 
-/** The commit and what it changes, brought to the host and written down. */
+/** The commit and what it changes, brought to the host and written down; no other run sees it before it is pushed. */
 export async function takeOut(commit: Commit, signal: AbortSignal): Promise<NotPublished | null> {
   const { deps, claim, run, base, head } = commit
   const failed = await bringOut(commit, signal)
   if (failed) return failed
-  const changes = claim.redactor.value(await readChanges(deps.git, base.repository.id, base.sha, head, { max_patch_bytes: PATCH_BYTES }))
+  const changes = claim.redactor.value(
+    await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES }),
+  )
   const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
   if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
     throw new FencedError('the run belongs to another owner')
@@ -61,7 +63,7 @@ async function bringOut({ deps, claim, run, base, sandbox, head }: Commit, signa
         code: 'bundle_failed',
         message: `The commit could not be brought out of the sandbox: ${Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status}`,
       }
-    await importBundle(deps.git, base.repository.id, file, { run_id: run.id, turn: run.turn, head_sha: head })
+    await importBundle(deps.git, objectsOfRun(run, base), file, { head_sha: head })
     return null
   } catch (error) {
     if (error instanceof RangeError)

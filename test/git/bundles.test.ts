@@ -3,10 +3,11 @@ import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { importBundle } from '../../src/git/bundles.ts'
+import { importBundle, keepPushed } from '../../src/git/bundles.ts'
 import { mirrorPath } from '../../src/git/git-host.ts'
 import { refreshMirror } from '../../src/git/mirrors.ts'
 import type { GitRepository } from '../../src/git/repository-url.ts'
+import { hasCommit } from '../../src/git/revisions.ts'
 import { commitFiles, localRepository, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
 
 type Ready = AsyncDisposable & { place: Place; repo: GitRepository; mirror: string; work: string; base: string }
@@ -30,51 +31,78 @@ async function makeBundle(set: Ready, head: string, args: string[] = [`^${set.ba
   return file
 }
 
-/** Everything in the mirror that an import could leave behind. */
+/** Everything that an import could leave behind in the mirror, in the objects of the run, and beside both. */
 async function contents(set: Ready): Promise<string[]> {
-  const names = (await readdir(set.mirror)).filter(name => name.startsWith('incoming'))
-  const packs = await readdir(join(set.mirror, 'objects', 'pack'))
-  return [...names, ...packs, await runText(set.mirror, 'git', ['for-each-ref'])].sort()
+  const { mirrors, checkpoints } = set.place.host
+  const found = await Promise.all([mirrors, checkpoints].map(folder => readdir(folder, { recursive: true })))
+  const objects = found.flat().filter(name => /incoming|(objects|pack)\/.+[^k]$/.test(name) && !/\/(info|pack)$/.test(name))
+  return [...objects, await runText(set.mirror, 'git', ['for-each-ref'])].sort()
 }
 
+const ofRun = (set: Ready, run_id = 4) => ({ repository_id: set.repo.id, run_id })
 const take = (set: Ready, file: string, head_sha: string, max_bytes?: number) =>
-  importBundle(set.place.host, set.repo.id, file, { run_id: 4, turn: 2, head_sha, ...(max_bytes ? { max_bytes } : {}) })
+  importBundle(set.place.host, ofRun(set), file, { head_sha, ...(max_bytes ? { max_bytes } : {}) })
 
-test('a sound bundle enters the mirror under the name of its run and turn', async () => {
+test('a sound bundle is seen by its own run alone until it was pushed, and in the mirror under the name of run and turn then', async () => {
   await using set = await ready()
+  const before = await readdir(set.mirror, { recursive: true })
   const head = await commitFiles(set.work, 'work', { 'a/b.txt': 'b' })
-  expect(await take(set, await makeBundle(set, head), head)).toEqual({ ref: 'refs/agentrun/4/2', sha: head })
+  await take(set, await makeBundle(set, head), head)
+  const { host } = set.place
+  const seen = () => Promise.all([ofRun(set), ofRun(set, 5), set.repo.id].map(objects => hasCommit(host, objects, head)))
+  expect(await seen()).toEqual([true, false, false])
+  expect(await readdir(set.mirror, { recursive: true })).toEqual(before)
+
+  await keepPushed(host, ofRun(set), 2, head)
+  expect((await seen())[2]).toBe(true)
   expect(await runText(set.mirror, 'git', ['rev-parse', 'refs/agentrun/4/2'])).toBe(head)
   await run(set.mirror, 'git', ['fsck', '--strict', '--no-dangling'])
-  expect((await readdir(set.mirror)).filter(name => name.startsWith('incoming'))).toEqual([])
+  const left = await Promise.all([host.mirrors, host.checkpoints].map(folder => readdir(folder)))
+  expect(left.flat().filter(name => name.startsWith('incoming'))).toEqual([])
+})
+
+test('of what a run has, only the commit that was pushed and what leads to it enter the mirror', async () => {
+  await using set = await ready()
+  const refused = await commitFiles(set.work, 'refused', { 'key.txt': 'a secret' })
+  await take(set, await makeBundle(set, refused), refused)
+  await run(set.work, 'git', ['reset', '-q', '--hard', set.base])
+  const first = await commitFiles(set.work, 'first', { 'a.txt': 'a' })
+  const head = await commitFiles(set.work, 'second', { 'b.txt': 'b' })
+  await take(set, await makeBundle(set, head), head)
+  await keepPushed(set.place.host, ofRun(set), 2, head)
+  const all = await runText(set.mirror, 'git', ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
+  const blob = await runText(set.work, 'git', ['rev-parse', `${refused}:key.txt`])
+  expect([first, head, refused, blob].map(sha => all.includes(sha))).toEqual([true, true, false, false])
 })
 
 test('what a killed service left of an import is gone with the next one, what is at work is not', async () => {
   await using set = await ready()
-  const [old, young] = ['incoming-old', 'incoming-young'].map(name => join(set.mirror, name))
+  const { checkpoints } = set.place.host
+  const [old, young] = ['incoming-old', 'incoming-young'].map(name => join(checkpoints, name))
   for (const folder of [old, young]) await mkdir(join(folder ?? '', 'pack'), { recursive: true })
   for (const folder of [old, young]) await run('/', 'chown', ['-R', '--reference', set.mirror, folder ?? ''])
   await utimes(old ?? '', new Date(), new Date(Date.now() - 3 * 3_600_000))
   const head = await commitFiles(set.work, 'work', { a: 'a' })
   await take(set, await makeBundle(set, head), head)
-  expect((await readdir(set.mirror)).filter(name => name.startsWith('incoming'))).toEqual(['incoming-young'])
+  expect((await readdir(checkpoints)).filter(name => name.startsWith('incoming'))).toEqual(['incoming-young'])
 })
 
-test('the same bundle can be taken twice, and a later one replaces the ref of its turn', async () => {
+test('the same bundle can be taken twice, and a later one builds on it', async () => {
   await using set = await ready()
   const first = await commitFiles(set.work, 'one', { a: 'a' })
   const file = await makeBundle(set, first)
   await take(set, file, first)
   await take(set, file, first)
   const second = await commitFiles(set.work, 'two', { b: 'b' })
-  expect(await take(set, await makeBundle(set, second, [`^${first}`]), second)).toMatchObject({ sha: second })
+  await take(set, await makeBundle(set, second, [`^${first}`]), second)
+  expect(await hasCommit(set.place.host, ofRun(set), second)).toBe(true)
 })
 
 test('an empty file stands for a commit that the mirror has, and for no other', async () => {
   await using set = await ready()
   const file = join(set.place.dir, 'empty')
   await writeFile(file, '')
-  expect(await take(set, file, set.base)).toMatchObject({ sha: set.base })
+  await take(set, file, set.base)
   await expect(take(set, file, 'f'.repeat(40))).rejects.toMatchObject({ code: 'corrupt' })
   const tree = await runText(set.mirror, 'git', ['rev-parse', `${set.base}^{tree}`])
   await expect(take(set, file, tree)).rejects.toMatchObject({ code: 'corrupt' })

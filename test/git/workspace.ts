@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Imported, importBundle } from '../../src/git/bundles.ts'
+import { importBundle, keepPushed, runRef } from '../../src/git/bundles.ts'
 import { mirrorPath } from '../../src/git/git-host.ts'
 import type { GitRepository } from '../../src/git/repository-url.ts'
 import { bundleCommand, cloneCommand, commitCommand, parseCommit, type WorkspaceRepository } from '../../src/git/workspace-commands.ts'
@@ -20,8 +20,8 @@ export type Workspace = {
   bash(command: string): Promise<Ran>
   clone(): Promise<Ran>
   commit(message?: string): Promise<{ head_sha: string | null; committed: boolean }>
-  /** Bundles `head_sha` out and takes it into the mirror. */
-  deliver(head_sha: string, turn?: number): Promise<Imported>
+  /** Bundles `head_sha` out and takes it into the mirror, as after a push. */
+  deliver(head_sha: string, turn?: number): Promise<{ ref: string; sha: string }>
 }
 
 /** A workspace folder of the sandbox's user beside the mirror, which it sees at its real path. */
@@ -57,7 +57,10 @@ export async function openWorkspace(place: Place, repo: GitRepository, base_sha:
       if (ran.exit_code !== 0) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
       const file = join(place.dir, `${randomUUID()}.bundle`)
       await writeFile(file, ran.stdout, { mode: 0o600 })
-      return await importBundle(place.host, repo.id, file, { run_id, turn, head_sha })
+      const objects = { repository_id: repo.id, run_id }
+      await importBundle(place.host, objects, file, { head_sha })
+      await keepPushed(place.host, objects, turn, head_sha)
+      return { ref: runRef(run_id, turn), sha: head_sha }
     },
   }
 }
