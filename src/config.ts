@@ -210,6 +210,7 @@ const schema = z.object({
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
   AGENTRUN_MIRROR_MAX_BYTES: bytes.default(4_294_967_296),
   AGENTRUN_PUSH_MAX_BYTES: bytes.default(536_870_912),
+  AGENTRUN_GIT_MEMORY_BYTES: bytes.default(2_147_483_648),
   AGENTRUN_TEMPLATE_BYTES: text
     .regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none')
     .transform(Number)

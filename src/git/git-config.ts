@@ -22,6 +22,12 @@ export const OWN_CONFIG = `[core]
 	followRedirects = false
 	lowSpeedLimit = 500
 	lowSpeedTime = 45
+[pack]
+	threads = 2
+	windowMemory = 128m
+	deltaCacheSize = 64m
+[log]
+	mailmap = false
 [protocol]
 	version = 2
 [transfer]
@@ -70,6 +76,10 @@ function relaxedChecks(): string {
  */
 export const PEER_CONFIG = `[safe]
 	directory = *
+[pack]
+	threads = 2
+	windowMemory = 128m
+	deltaCacheSize = 64m
 [gc]
 	auto = 0
 [receive]

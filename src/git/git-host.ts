@@ -20,6 +20,8 @@ export type GitHostOptions = {
   max_mirror_bytes?: number
   /** Bytes that a person may push at once. Default 512 MiB. */
   max_push_bytes?: number
+  /** Bytes of memory that one process of git may use. Default 2 GiB. */
+  memory_bytes?: number
   /** Where git and ssh are looked for. */
   path?: string
   /** What a repository is reached with over http, asked anew for each call of git; null: nothing. */
@@ -36,6 +38,7 @@ export type GitHost = AsyncDisposable & {
   readonly allow_private: boolean
   readonly max_mirror_bytes: number
   readonly max_push_bytes: number
+  readonly memory_bytes: number
   readonly path: string
   readonly credentials: (repo: GitRepository) => Promise<RepositoryCredentials | null>
   /** Home folder, working directory and configuration of git processes. */
@@ -75,6 +78,7 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
     allow_private: options.allow_private,
     max_mirror_bytes: options.max_mirror_bytes ?? 4 * 1024 ** 3,
     max_push_bytes: options.max_push_bytes ?? 512 * 1024 ** 2,
+    memory_bytes: options.memory_bytes ?? 2 * 1024 ** 3,
     path: options.path ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     credentials: options.credentials ?? (async () => null),
     home,

@@ -5,10 +5,11 @@ import type { Readable } from 'node:stream'
 import type { SystemUser } from '../system/users.ts'
 import { GitError, gitErrorFrom, publicText } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
+import { limitError, limitedCommand, type ProcessLimits } from './process-limits.ts'
 
 export type GitCall = {
-  /** The two other programs that this folder needs run in the same environment and under the same limits. Default `git`. */
-  program?: 'git' | 'flock' | 'sh'
+  /** The two other programs that this folder needs run in the same environment. Default: git, under the limits of its processes. */
+  program?: 'flock' | 'sh'
   args: string[]
   /** The bare repository to work in. */
   git_dir?: string
@@ -64,7 +65,7 @@ export function ownIdentity(host: GitHost): GitIdentity {
 
 /**
  * Runs one git process and gives its result, whatever its exit code.
- * Rejects with GitError `timeout`, `too_large` or `failed` (git cannot be started), or with the reason of the caller's abort.
+ * Rejects with GitError `timeout`, `too_large` (of its output, or of what the process may take) or `failed` (git cannot be started), or with the reason of the caller's abort.
  */
 export function runGit(host: GitHost, call: GitCall): Promise<GitResult> {
   return startGit(host, ownIdentity(host), call).done
@@ -86,17 +87,24 @@ export type GitStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?
 /** Starts the process before it returns, so that the ends of two processes can be joined in the same turn of the event loop. */
 export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: GitStdio = {}): StartedGit {
   const stdin = typeof call.stdin === 'number' ? call.stdin : call.stdin === undefined ? 'ignore' : 'pipe'
-  const child = spawn(call.program ?? 'git', call.args, {
+  const limits = { memory_bytes: host.memory_bytes, cpu_seconds: (Math.ceil(timeoutOf(call) / 1_000) + 1) * THREADS }
+  const { program, args } = call.program === undefined ? limitedCommand(call.args, limits) : { program: call.program, args: call.args }
+  const child = spawn(program, args, {
     cwd: identity.cwd,
     env: environment(host, identity, call),
     stdio: [stdio.input ?? stdin, stdio.output ?? 'pipe', 'pipe', ...(stdio.fd3 ? [stdio.fd3] : [])],
     detached: true,
     ...(identity.user ? { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid } : {}),
   })
-  const done = finish(host, child, call, stdio.output === 'pipe')
+  const done = finish(host, child, call, { limits, read_elsewhere: stdio.output === 'pipe' })
   host.track(done)
   return { child, done }
 }
+
+/** As many as git's packing uses (`pack.threads`). */
+const THREADS = 2
+
+const timeoutOf = (call: GitCall): number => call.timeout_ms ?? 60_000
 
 function environment(host: GitHost, identity: GitIdentity, call: GitCall): Record<string, string> {
   const config = Object.entries(call.config ?? {})
@@ -116,7 +124,9 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
   }
 }
 
-async function finish(host: GitHost, child: ChildProcess, call: GitCall, read_elsewhere: boolean): Promise<GitResult> {
+type Finishing = { limits: ProcessLimits; read_elsewhere: boolean }
+
+async function finish(host: GitHost, child: ChildProcess, call: GitCall, { limits, read_elsewhere }: Finishing): Promise<GitResult> {
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>()
   const limit = call.max_output_bytes ?? 64 * 1024 ** 2
   const chunks: Buffer[] = []
@@ -145,7 +155,7 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall, read_el
   child.stdin?.on('error', () => {})
   if (child.stdin && (typeof call.stdin === 'string' || call.stdin instanceof Uint8Array)) child.stdin.end(call.stdin)
 
-  const timeout_ms = call.timeout_ms ?? 60_000
+  const timeout_ms = timeoutOf(call)
   const timer = setTimeout(() => stop(new GitError('timeout', `git took longer than ${timeout_ms} ms`)), timeout_ms)
   const aborted = () => stop(call.signal?.reason)
   const closed = () => stop(host.closing.reason)
@@ -156,8 +166,10 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall, read_el
 
   child.once('exit', () => letGo(child, output))
   child.once('error', error => reject(new GitError('failed', `git cannot be started: ${error.message}`, { cause: error })))
-  child.once('close', code => {
+  child.once('close', (code, signal) => {
     if (failure) return reject(failure)
+    const limited = truncated || call.program !== undefined ? null : limitError(stderr, { code, signal }, limits)
+    if (limited) return reject(limited)
     resolve({ exit_code: truncated ? null : code, stdout: Buffer.concat(chunks), stderr: shown(host, stderr, call), truncated })
   })
   try {

@@ -1,4 +1,5 @@
 import { isDatabaseAway } from '../core/database-away.ts'
+import { GitError } from '../git/git-error.ts'
 import { SandboxError, SandboxLostError } from '../sandbox/port.ts'
 import { StartError } from './base.ts'
 import { FencedError } from './claim.ts'
@@ -17,6 +18,11 @@ export function endOf(error: unknown, control: Control): EndReason {
   if (control.signal.aborted) return endOfControl(control)
   if (error instanceof StartError)
     return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase }
+  // A change that is too large or broken for git on the host: it fails its turn and nothing else.
+  if (error instanceof GitError) {
+    const reason = error.retryable ? 'git_unavailable' : 'agent_error'
+    return { kind: 'failed', reason, code: `git_${error.code}`, message: `Git failed on the host: ${error.message}`, phase: 'push' }
+  }
   if (error instanceof SandboxLostError)
     return {
       kind: 'paused',

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ownIdentity, runGit, startGit } from '../../src/git/run-git.ts'
+import { makeRepository, openPlace, run } from './repositories.ts'
+
+const MIB = 1024 ** 2
+
+/** A repository in which 12 objects stand for 10^10 paths. */
+async function treeBomb(folder: string): Promise<string> {
+  const blob = (await run(folder, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' })).toString().trim()
+  let sha = blob
+  for (let level = 0; level < 10; level++) {
+    const entry = (n: number) => `${level === 0 ? '100644 blob' : '040000 tree'} ${sha}\t${n}\n`
+    sha = (await run(folder, 'git', ['mktree'], { input: Array.from({ length: 10 }, (_, n) => entry(n)).join('') })).toString().trim()
+  }
+  return (await run(folder, 'git', ['commit-tree', '-m', 'bomb', sha])).toString().trim()
+}
+
+test('each git process on the host, and what it starts, has a limit of memory and of processor time, and is what the kernel ends first', async () => {
+  await using place = await openPlace({ memory_bytes: 512 * MIB })
+  const alias = ['-c', 'alias.look=!cat /proc/self/limits /proc/self/oom_score_adj', 'look']
+  const { stdout } = await runGit(place.host, { args: alias, timeout_ms: 90_000 })
+  const said = stdout.toString()
+  expect(said).toMatch(new RegExp(`Max data size +${512 * MIB} +${512 * MIB} +bytes`))
+  expect(said).toMatch(/Max cpu time +182 +187 +seconds/)
+  expect(Number(said.trim().split('\n').at(-1))).toBeGreaterThanOrEqual(500)
+})
+
+test('the process itself is git: none stays in front of it', async () => {
+  await using place = await openPlace()
+  const source = await makeRepository(join(place.dir, 'source'))
+  const call = { args: ['cat-file', '--batch'], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
+  const { child, done } = startGit(place.host, ownIdentity(place.host), call, { input: 'pipe', output: 'pipe' })
+  const answer = new Promise(resolve => child.stdout?.once('data', resolve))
+  child.stdin?.write('HEAD\n')
+  await answer
+  expect(readFileSync(`/proc/${child.pid}/comm`, 'latin1').trim()).toBe('git')
+  expect(Number(readFileSync(`/proc/${child.pid}/oom_score_adj`, 'latin1'))).toBeGreaterThanOrEqual(500)
+  child.stdout?.resume()
+  child.stdin?.end()
+  await done
+})
+
+test('git that needs more memory than it may use ends with an error that says so', async () => {
+  await using place = await openPlace({ memory_bytes: 64 * MIB })
+  const source = await makeRepository(join(place.dir, 'source'))
+  const bomb = await treeBomb(source)
+  const call = { args: ['log', '--name-only', '-1', bomb], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
+  await expect(runGit(place.host, call)).rejects.toMatchObject({
+    code: 'too_large',
+    message: 'git needs more memory than the 64 MiB that it may use (AGENTRUN_GIT_MEMORY_BYTES)',
+  })
+})
