@@ -35,7 +35,7 @@ const deeds: Record<string, (host: GitHost, git_dir: string) => Promise<unknown>
   'marks a mirror': host => markSuspect(host, 7),
   'takes the mark away': host => clearSuspect(host, 7),
   'takes objects in': (host, git_dir) =>
-    withQuarantine(host, git_dir, async quarantine => {
+    withQuarantine(host, { git_dir }, async quarantine => {
       await run('/', 'touch', [join(quarantine.call.env.GIT_OBJECT_DIRECTORY ?? '', 'pack/pack-1.pack')], { user: SERVICE })
       await quarantine.keep()
     }),
@@ -60,7 +60,7 @@ test.runIf(root)('folders that git replaces by links while the service works are
   const before = treasure.state()
   const git_dir = join(place.host.mirrors, '8.git')
   await run('/', 'git', ['init', '-q', '--bare', git_dir], { user: SERVICE })
-  await withQuarantine(place.host, git_dir, async quarantine => {
+  await withQuarantine(place.host, { git_dir }, async quarantine => {
     const incoming = quarantine.call.env.GIT_OBJECT_DIRECTORY ?? ''
     await run('/', 'touch', [join(incoming, 'pack/pack-2.pack')], { user: SERVICE })
     // What git's user could do at this moment: have the objects of the repository elsewhere.
