@@ -19,6 +19,7 @@ const whole = (min: number, max: number) =>
     .transform(Number)
     .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
 const bytes = text.regex(/^\d{6,14}$/, 'must be a number of bytes').transform(Number)
+const bytesOrNone = text.regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none').transform(Number)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
 const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
 const kubernetesName = text.max(253).regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be the name of an object of Kubernetes')
@@ -210,15 +211,9 @@ const schema = z.object({
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
   AGENTRUN_MIRROR_MAX_BYTES: bytes.default(4_294_967_296),
   AGENTRUN_PUSH_MAX_BYTES: bytes.default(536_870_912),
-  AGENTRUN_GIT_MEMORY_BYTES: bytes.default(2_147_483_648),
-  AGENTRUN_TEMPLATE_BYTES: text
-    .regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none')
-    .transform(Number)
-    .default(4_294_967_296),
-  AGENTRUN_ENVIRONMENT_BYTES: text
-    .regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none')
-    .transform(Number)
-    .default(17_179_869_184),
+  AGENTRUN_GIT_MEMORY_BYTES: bytes.refine(value => value >= 134_217_728, 'must be at least 134217728').default(2_147_483_648),
+  AGENTRUN_TEMPLATE_BYTES: bytesOrNone.default(4_294_967_296),
+  AGENTRUN_ENVIRONMENT_BYTES: bytesOrNone.default(17_179_869_184),
   AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS: whole(1, 31_536_000).default(86_400),
   AGENTRUN_CHECKPOINT_FILE_MAX_BYTES: bytes.default(33_554_432),
   AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: bytes.default(33_554_432),
