@@ -3,12 +3,14 @@ export type Place = { start: number; end: number; which: number }
 export type Finder = {
   /** Every place of every text, those that overlap too. */
   all(text: string): Place[]
-  /** Where the longest ending of `text` begins that one of the texts goes on from; its length when there is none. */
+  /** Where the longest ending of `text` begins that one of the texts goes on from, or before it; its length when there is none. */
   begun(text: string): number
 }
 
 const BLOCK = 3
 const MOST_WINDOW = 16
+/** So often the longest text may be compared with the end of another: of one that nearly begins everywhere, more than has begun is named. */
+const COMPARED = 64
 /** A longer text is known by as much of its beginning: nobody shall keep a process busy with one that nearly stands everywhere. */
 const HEAD = 256
 const blockAt = (text: string, end: number) =>
@@ -77,9 +79,12 @@ export function finderOf(texts: readonly string[]): Finder {
     begun(text) {
       made ??= makeBeginnings()
       const { heads, short, longest } = made
+      let left = COMPARED * longest
       for (let start = Math.max(0, text.length - longest + 1); start <= text.length - window && longest > 0; start++) {
         const rest = heads.get(text.substr(start, window))
-        if (rest?.some(which => goesOn(texts[which] ?? '', text, start))) return start
+        if (rest === undefined) continue
+        left -= rest.length * (text.length - start)
+        if (left < 0 || rest.some(which => goesOn(texts[which] ?? '', text, start))) return start
       }
       for (let start = Math.max(0, text.length - window + 1); start < text.length; start++) if (short.has(text.slice(start))) return start
       return text.length

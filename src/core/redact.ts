@@ -1,5 +1,6 @@
 import { type Finder, finderOf, type Place } from './find-any.ts'
 import { formsOf, mayBeWord } from './secret-forms.ts'
+import { apartFrom, merged, outside, type Span } from './spans.ts'
 import { isStructure } from './structure-words.ts'
 import { findShapes, openShape, shape_marks, shape_names } from './token-shapes.ts'
 import { asItIs, hasEscapes, hasMarks, joinedLines, unescaped, type View, withoutMarks } from './unescaped.ts'
@@ -22,7 +23,7 @@ export type Redactor = {
   stream(): TextStream
   /** The names of values that stand in the text, each once; not of those that may be a word, or the name of a place, which many texts hold. */
   names(text: string): string[]
-  /** What stands in a text in the place of values, if this redactor may have put it there. */
+  /** What stands in a text in the place of values, if this redactor may have put it there; each once. */
   placeholders(text: string): string[]
 }
 export type TextStream = {
@@ -31,7 +32,7 @@ export type TextStream = {
   end(): string
 }
 
-type Span = { start: number; end: number; name: string; word?: boolean }
+type Named = Span & { name: string; word?: boolean }
 
 const placeholder = (name: string) => `[redacted:${name}]`
 const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
@@ -63,9 +64,9 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
   const texts = forms.map(({ form }) => form)
   const finder = finderOf(texts)
 
-  const known = (text: string): Span[] => {
+  const known = (text: string): Named[] => {
     if (texts.length === 0) return []
-    const spans: Span[] = []
+    const spans: Named[] = []
     for (const view of viewsOf(text))
       for (const place of finder.all(view.text)) {
         const { name, word } = forms[place.which] ?? { name: '', word: true }
@@ -73,12 +74,13 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
       }
     return outsidePlaceholders(text, spans)
   }
-  const find = (text: string, scope: Scope): Span[] => {
+  const find = (text: string, scope: Scope): Named[] => {
     const spans = known(text)
     for (const { name } of spans) found(name)
-    if (scope === 'known') return merged(spans)
+    const values = merged(spans)
+    if (scope === 'known') return values
     const shapes = outsidePlaceholders(text, findShapes(text))
-    return merged([...spans, ...shapes.filter(shape => !spans.some(span => span.start < shape.end && shape.start < span.end))])
+    return shapes.length === 0 ? values : merged([...values, ...apartFrom(shapes, values)])
   }
   const redacted = (text: string, scope: Scope = 'all') => replaced(text, find(text, scope))
 
@@ -110,10 +112,12 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     },
     json: (json, scope = 'all') => (holds(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
     stream: () => streamOf(redacted, text => find(text, 'all'), finder),
-    placeholders: text =>
-      [...text.matchAll(PLACEHOLDER)].flatMap(([all, name = '']) =>
-        shape_names.has(name) || values.some(value => value.name === name) ? [all] : [],
-      ),
+    placeholders(text) {
+      const names = new Set([...shape_names, ...values.map(({ name }) => name)])
+      return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([all, name = '']) => (names.has(name) ? all : '')))].filter(
+        all => all !== '',
+      )
+    },
     names(text) {
       const spans = known(text)
       for (const { name } of spans) found(name)
@@ -141,24 +145,15 @@ function* viewsOf(text: string): Generator<View> {
 const spanOf = (view: View, { start, end }: Place) => ({ start: view.start(start), end: view.end(end) })
 
 /** A name may hold a value: what was put in the place of one stays as it is. */
-function outsidePlaceholders<S extends { start: number; end: number }>(text: string, spans: S[]): S[] {
+function outsidePlaceholders<S extends Span>(text: string, spans: S[]): S[] {
   if (spans.length === 0 || !text.includes('[redacted:')) return spans
-  const places = [...text.matchAll(PLACEHOLDER)].map(({ index, 0: all }) => ({ start: index, end: index + all.length }))
-  return spans.filter(span => !places.some(place => place.start <= span.start && span.end <= place.end))
+  return outside(
+    spans,
+    Array.from(text.matchAll(PLACEHOLDER), ({ index, 0: all }) => ({ start: index, end: index + all.length })),
+  )
 }
 
-/** In their order, those that overlap as one under the name of the first. */
-function merged(spans: Span[]): Span[] {
-  const all: Span[] = []
-  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = all.at(-1)
-    if (last && span.start < last.end) last.end = Math.max(last.end, span.end)
-    else all.push({ ...span })
-  }
-  return all
-}
-
-function replaced(text: string, spans: Span[]): string {
+function replaced(text: string, spans: Named[]): string {
   if (spans.length === 0) return text
   let [clean, at] = ['', 0]
   for (const { start, end, name } of spans) {
@@ -179,16 +174,27 @@ function outsideCommand(text: string, at: number): number {
   return at
 }
 
-/** How much of the beginning of a text is the end of a form that began before it. */
+/** How much of the beginning of a text is the end of a form that began before it. Each form is read once (Knuth, Morris and Pratt). */
 function restOfForm(forms: readonly string[], text: string): number {
-  let length = 0
-  for (const form of forms)
-    for (let from = 1; form.length - from > Math.max(length, SHORTEST_REST); from++)
-      if (text.startsWith(form.slice(from))) length = form.length - from
-  return length
+  const head = text.slice(0, Math.max(0, ...forms.map(form => form.length - 1)))
+  /** For every length of a beginning of `head`: how long the longest shorter one is that it ends with. */
+  const shorter = new Uint32Array(head.length + 1)
+  const next = (length: number, char: number): number => {
+    let agreed = length
+    while (agreed > 0 && (agreed === head.length || head.charCodeAt(agreed) !== char)) agreed = shorter[agreed] ?? 0
+    return head.charCodeAt(agreed) === char ? agreed + 1 : 0
+  }
+  for (let at = 1; at < head.length; at++) shorter[at + 1] = next(shorter[at] ?? 0, head.charCodeAt(at))
+  let longest = 0
+  for (const form of forms) {
+    let agreed = 0
+    for (let at = 1; at < form.length; at++) agreed = next(agreed, form.charCodeAt(at))
+    longest = Math.max(longest, agreed)
+  }
+  return longest > SHORTEST_REST ? longest : 0
 }
 
-function streamOf(redacted: (text: string) => string, find: (text: string) => Span[], finder: Finder): TextStream {
+function streamOf(redacted: (text: string) => string, find: (text: string) => Named[], finder: Finder): TextStream {
   let held = ''
   return {
     push(piece) {

@@ -76,6 +76,8 @@ function findKeys(text: string): ShapePlace[] {
   const found: ShapePlace[] = []
   for (const { index, 0: head } of text.matchAll(KEY_HEAD)) {
     const after = index + head.length
+    // A head among the lines of a key that was found: its own lines are the same ones, and reading them for every head would never end.
+    if (after <= (found.at(-1)?.end ?? 0)) continue
     const body = stick(KEY_BODY, text, after)
     if (body === after || body - after < 40) continue
     found.push({ start: index, end: stick(KEY_END, text, body), name: 'private_key' })
