@@ -22,6 +22,16 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const json = (text: string) => JSON.stringify(text).slice(1, -1)
 const wrapped = (text: string, width: number) => text.replace(new RegExp(`.{${width}}`, 'g'), '$&\n')
 
+const wide = (text: string) => text.replace(/[!-~]/g, c => String.fromCharCode(c.charCodeAt(0) + 0xfee0)).replaceAll(' ', '\u3000')
+const swapped = (c: string) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())
+/** Every byte that may be, is escaped. */
+const quoted = (text: string) =>
+  [...Buffer.from(text)]
+    .map(byte =>
+      /[A-Za-z0-9]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .join('')
+
 /** What a program may make of a value; `x` stands for what is around it. */
 const written: [string, (value: string) => string][] = [
   ['as it is', value => `x${value}x`],
@@ -62,6 +72,17 @@ const written: [string, (value: string) => string][] = [
   ['with blanks of no width', value => [...value].join('\u200b')],
   ['with blanks of no width, read as bytes', value => [...value].join('\xe2\x80\x8b')],
   ['in lines of seven', value => wrapped(value, 7)],
+  ['in wide letters', wide],
+  ['in wide letters, read as bytes', value => Buffer.from(wide(value)).toString('latin1')],
+  ['in small letters for capital ones', value => [...value].map(swapped).join('')],
+  ['backwards, in base64', value => base64(`xx${[...value].reverse().join('')}x`)],
+  ['in base64, backwards', value => [...base64(`x${value}x`)].reverse().join('')],
+  ['quoted-printable', value => quoted(value)],
+  ['quoted-printable, in lines', value => quoted(value).replace(/(?:=..|.){9}/g, '$&=\r\n')],
+  ['decimal bytes', value => Buffer.from(value).join(' ')],
+  ['decimal bytes in a list', value => JSON.stringify([...Buffer.from(value)])],
+  ['decimal bytes as od writes them', value => spawnSync('od', ['-An', '-tu1', '-w8'], { input: value, encoding: 'utf8' }).stdout],
+  ['one decimal number', value => `${BigInt(`0x${Buffer.from(value).toString('hex')}`)}`],
 ]
 
 describe.each([
@@ -99,6 +120,20 @@ test('backwards, shifted by thirteen letters, and in small or capital letters, a
   const shifted = PLAIN.replace(/[a-z]/gi, c => String.fromCharCode(c.charCodeAt(0) + (/[a-m]/i.test(c) ? 13 : -13)))
   for (const text of [[...PLAIN].reverse().join(''), PLAIN.toLowerCase(), PLAIN.toUpperCase(), shifted])
     expect(redactor.text(text)).toBe('[redacted:PLAIN]')
+})
+
+test.each([
+  ['b85encode', 0, 'Yf(3MSb8#TPC0N)ax_$PczAet'],
+  ['a85encode', 0, 'CJd$7=F)`>:-!8eE\\pa:G^+IX'],
+  ['b85encode', 1, 'cxzENcUXEdZB99GOmZ|-b9i`ocm'],
+  ['a85encode', 1, 'G\\^/8G?B/HD,**19QDshF*MqSGQ'],
+  ['b85encode', 2, 'czA13H+NWiGHp&da7=PERC9QEcz6'],
+  ['a85encode', 2, 'G^+"$2g8AM12TcHE(k:/<-*;/G^\''],
+  ['b85encode', 3, 'czAegQ8#y3dNOTJIdDvJG*okVczAd'],
+  ['a85encode', 3, 'G^+IK;)`]$H89>43H.Z41fSO@G^+H'],
+  ['z85', 0, 'yF^3msB8-tpc0n!AX{:p'],
+])('in base85, by %s behind %i bytes', (_how, _before, encoded) => {
+  expect(redactor.text(`before ${encoded} after`)).toMatch(/^before .{0,5}\[redacted:PLAIN\].{0,9} after$/)
 })
 
 test('a value of many lines: as a whole, as each of its long lines, and in JSON', () => {

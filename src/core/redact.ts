@@ -3,7 +3,19 @@ import { formsOf, mayBeWord } from './secret-forms.ts'
 import { apartFrom, merged, outside, type Span } from './spans.ts'
 import { isStructure } from './structure-words.ts'
 import { findShapes, openShape, shape_marks, shape_names } from './token-shapes.ts'
-import { asItIs, hasEscapes, hasMarks, joinedLines, unescaped, type View, withoutMarks } from './unescaped.ts'
+import {
+  asItIs,
+  hasEscapes,
+  hasMarks,
+  hasNumbers,
+  hasQuoted,
+  joinedLines,
+  joinedNumbers,
+  unescaped,
+  unquoted,
+  type View,
+  withoutMarks,
+} from './unescaped.ts'
 
 /** A value that nobody is to read, and the name that stands in its place. */
 export type KnownValue = { name: string; value: string }
@@ -21,6 +33,8 @@ export type Redactor = {
   json(json: string, scope?: Scope): string
   /** For a text that comes in pieces: what `push` and `end` answer is, put together, redacted as a whole. */
   stream(): TextStream
+  /** One push of a stream, which knows nothing but what it holds. `gap`: something is missing before the piece, and what was held is given up. */
+  step(held: string, piece: string, gap?: boolean): StreamStep
   /** The names of values that stand in the text, each once; not of those that may be a word, or the name of a place, which many texts hold. */
   names(text: string): string[]
   /** What stands in a text in the place of values, if this redactor may have put it there; each once. */
@@ -32,6 +46,9 @@ export type TextStream = {
   end(): string
 }
 
+/** What can be shown by now, and what may be the beginning of a value. */
+export type StreamStep = { shown: string; held: string }
+
 type Named = Span & { name: string; word?: boolean }
 
 const placeholder = (name: string) => `[redacted:${name}]`
@@ -40,7 +57,7 @@ const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
 const LEVELS = 4
 /** An escape, or a command to a terminal, that is not whole yet. */
 const HALF_ESCAPE =
-  /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|&#?[0-9a-zA-Z]{0,8})$/
+  /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|=(?:[0-9a-fA-F]|[ \t]{0,8}\r?)?|&#?[0-9a-zA-Z]{0,8})$/
 const ESCAPE_CHARS = 200
 /** Names are told of as many; more were made up by whoever wrote the text. */
 const MOST_NAMES = 50
@@ -90,10 +107,11 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     if (Array.isArray(value)) return value.map(item => walk(item, scope))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [redacted(key, scope), walk(item, scope)]))
   }
+  const step = (held: string, piece: string, gap = false) =>
+    stepOf(text => find(text, 'all'), finder, gap ? piece.slice(restOfForm(texts, piece)) : held + piece)
   const head = (text: string) => {
-    const stream = streamOf(redacted, whole => find(whole, 'all'), finder)
-    const shown = stream.push(text)
-    const rest = stream.end()
+    const { shown, held } = step('', text)
+    const rest = redacted(held)
     return rest.length > SHORTEST_REST ? shown : shown + rest
   }
   const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
@@ -111,7 +129,8 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
       return (holds(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
     },
     json: (json, scope = 'all') => (holds(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
-    stream: () => streamOf(redacted, text => find(text, 'all'), finder),
+    stream: () => streamOf(step, redacted),
+    step,
     placeholders(text) {
       const names = new Set([...shape_names, ...values.map(({ name }) => name)])
       return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([all, name = '']) => (names.has(name) ? all : '')))].filter(
@@ -131,6 +150,8 @@ const mayHoldShape = (text: string) => shape_marks.some(mark => text.includes(ma
 function* viewsOf(text: string): Generator<View> {
   let view = asItIs(text)
   yield joinedLines(view)
+  if (hasNumbers(view)) yield joinedNumbers(view)
+  if (hasQuoted(view)) yield joinedLines(unquoted(view))
   if (hasMarks(view)) {
     view = withoutMarks(view)
     yield view
@@ -194,22 +215,13 @@ function restOfForm(forms: readonly string[], text: string): number {
   return longest > SHORTEST_REST ? longest : 0
 }
 
-function streamOf(redacted: (text: string) => string, find: (text: string) => Named[], finder: Finder): TextStream {
+function streamOf(step: Redactor['step'], redacted: (text: string) => string): TextStream {
   let held = ''
   return {
     push(piece) {
-      const text = held + piece
-      const read = halfEscape(text)
-      let hold = Math.min(openShape(text), read)
-      for (const view of viewsOf(text.slice(0, read))) hold = Math.min(hold, outsideCommand(text, view.start(finder.begun(view.text))))
-      const spans = find(text)
-      for (const { start, end } of spans) if (start < hold && end > hold) hold = start
-      if (text.length - hold > MOST_HELD) hold = text.length
-      held = text.slice(hold)
-      return replaced(
-        text.slice(0, hold),
-        spans.filter(({ end }) => end <= hold),
-      )
+      const next = step(held, piece)
+      held = next.held
+      return next.shown
     },
     end() {
       const rest = redacted(held)
@@ -217,6 +229,20 @@ function streamOf(redacted: (text: string) => string, find: (text: string) => Na
       return rest
     },
   }
+}
+
+function stepOf(find: (text: string) => Named[], finder: Finder, text: string): StreamStep {
+  const read = halfEscape(text)
+  let hold = Math.min(openShape(text), read)
+  for (const view of viewsOf(text.slice(0, read))) hold = Math.min(hold, outsideCommand(text, view.start(finder.begun(view.text))))
+  const spans = find(text)
+  for (const { start, end } of spans) if (start < hold && end > hold) hold = start
+  if (text.length - hold > MOST_HELD) hold = text.length
+  const shown = replaced(
+    text.slice(0, hold),
+    spans.filter(({ end }) => end <= hold),
+  )
+  return { shown, held: text.slice(hold) }
 }
 
 function halfEscape(text: string): number {

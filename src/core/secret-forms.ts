@@ -1,3 +1,5 @@
+import { base32Of, base85Forms, decimalForms } from './byte-forms.ts'
+
 /** Bytes that a value must have to be looked for: shorter ones stand in any text. */
 export const SHORTEST_SECRET = 8
 const SHORTEST_LINE = 12
@@ -8,7 +10,8 @@ const MOST_LINES = 1_000
 
 /**
  * The texts in which a value shows itself, without ends of lines: as it is, trimmed, backwards, each of its longer lines; as base64 wherever
- * it stands in what was encoded, in both alphabets; as base32; as hexadecimal digits; as URLs and JSON write it. None for a value that is too short.
+ * it stands in what was encoded, in both alphabets; as base32 and base85; as hexadecimal and decimal numbers; with wide letters; as URLs and
+ * JSON write it. None for a value that is too short.
  */
 export function formsOf(value: string): string[] {
   const whole = withoutLines(value.trim())
@@ -30,15 +33,18 @@ function longForms(text: string): string[] {
 }
 
 function shortForms(text: string): string[] {
-  const hex = Buffer.from(text, 'utf8').toString('hex')
+  const bytes = Buffer.from(text, 'utf8')
+  const hex = bytes.toString('hex')
   const upper = hex.toUpperCase()
-  const twice = [0, 1, 2].map(before => base64Of(Buffer.from(base64Of(Buffer.from(text, 'utf8'), 0)), before))
+  const twice = [0, 1, 2].map(before => base64Of(Buffer.from(base64Of(bytes, 0)), before))
   const inJson = JSON.stringify(text).slice(1, -1)
   return [
     ...[hex, upper, hex.replace(/../g, '%$&'), upper.replace(/../g, '%$&')],
     ...[inJson, JSON.stringify(inJson).slice(1, -1), inJson.replaceAll('/', '\\/')],
-    ...[0, 1, 2, 3, 4].flatMap(before => base32Of(Buffer.from(text, 'utf8'), before)).flatMap(form => [form, form.toLowerCase()]),
-    ...[[...text].reverse().join(''), text.toLowerCase(), text.toUpperCase(), rot13(text), ...twice],
+    ...[0, 1, 2, 3, 4].flatMap(before => base32Of(bytes, before)).flatMap(form => [form, form.toLowerCase()]),
+    ...[...longForms(backwards(text)), ...[0, 1, 2].map(before => backwards(base64Of(bytes, before)))],
+    ...[text.toLowerCase(), text.toUpperCase(), swapped(text), rot13(text), ...twice, ...wideForms(text)],
+    ...[...base85Forms(bytes), ...decimalForms(bytes)],
     ...[...urlForms(text), ...htmlForms(text)],
   ]
 }
@@ -49,16 +55,6 @@ function base64Of(bytes: Buffer, before: number): string {
   return encoded.slice(first, Math.floor(((before + bytes.length) * 8) / 6))
 }
 
-/** The same in groups of five bytes (RFC 4648 §6). */
-function base32Of(bytes: Buffer, before: number): string {
-  const bits = [...Buffer.alloc(before), ...bytes].map(byte => byte.toString(2).padStart(8, '0')).join('')
-  const digits = bits.match(/.{5}/g) ?? []
-  return digits
-    .map(digit => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(digit, 2)])
-    .slice(Math.ceil((before * 8) / 5))
-    .join('')
-}
-
 function urlForms(text: string): string[] {
   const component = encodeURIComponent(text.toWellFormed())
   const strict = component.replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -67,6 +63,17 @@ function urlForms(text: string): string[] {
     form,
     form.replace(/%../g, hex => hex.toLowerCase()),
   ])
+}
+
+const backwards = (text: string) => [...text].reverse().join('')
+
+const swapped = (text: string) =>
+  text.replace(/\p{L}/gu, letter => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
+
+/** In the wide letters of East Asian text (Unicode block FF00), also read as bytes. */
+function wideForms(text: string): string[] {
+  const wide = text.replace(/[!-~]/g, char => String.fromCharCode(char.charCodeAt(0) + 0xfee0)).replaceAll(' ', '\u3000')
+  return [wide, Buffer.from(wide, 'utf8').toString('latin1')]
 }
 
 function rot13(text: string): string {

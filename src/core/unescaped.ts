@@ -16,6 +16,12 @@ const BEGINNINGS = [
 const ESCAPE =
   /[\r\n]+[ \t]*|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[\s\S])|%[0-9a-fA-F]{2}|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});/g
 const HAS_ESCAPE = /\\|%[0-9a-fA-F]{2}|&[a-z#]/
+/** Quoted-printable (RFC 2045 §6.7): a byte, and the end of a line that the text does not have. */
+const QUOTED = /=(?:[0-9A-Fa-f]{2}|[ \t]{0,8}(?:\r?\n|\\n|\\r\\n))/g
+const HAS_QUOTED = new RegExp(QUOTED.source)
+/** What separates decimal numbers in a list, or on lines. */
+const SEPARATOR = /(?<=\d)[\s,]{1,8}(?=\d|$)/g
+const HAS_NUMBERS = /\d[\s,]{1,8}(?:\d|$)/
 const named: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" }
 const letters: Record<string, string> = { n: '', r: '', '\n': '', t: '\t', b: '\b', f: '\f' }
 
@@ -33,6 +39,17 @@ export const hasEscapes = ({ text }: View): boolean => HAS_ESCAPE.test(text)
 
 /** One level of escapes taken back, whichever they are, and lines joined. */
 export const unescaped = (view: View): View => changed(view, ESCAPE, read)
+
+export const hasQuoted = ({ text }: View): boolean => HAS_QUOTED.test(text)
+
+/** Quoted-printable taken back. */
+export const unquoted = (view: View): View =>
+  changed(view, QUOTED, ([, ...hex]) => (/[0-9A-Fa-f]/.test(hex[0] ?? '') ? String.fromCharCode(Number.parseInt(hex.join(''), 16)) : ''))
+
+export const hasNumbers = ({ text }: View): boolean => HAS_NUMBERS.test(text)
+
+/** Lists of decimal numbers without what separates them. */
+export const joinedNumbers = (view: View): View => changed(view, SEPARATOR, () => '')
 
 function read(written: string): string {
   const [first, second = ''] = written
