@@ -15,13 +15,15 @@ const rooms: Record<string, Room> = {
   'src/contract': { packages: ['zod'] },
   // `node:net` for what an address is, not for a connection.
   'src/core': { code: ['src/contract'], packages: ['smol-toml', 'yaml'], node: ['node:crypto', 'node:net'] },
+  // The same on threads of its own, for texts that would hold everybody up.
+  'src/redaction': { node: ['node:worker_threads'] },
   // Rows and texts.
   'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/append.ts'] },
   'src/live': { code: ['src/store/notify.ts', 'src/store/worker-sessions.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
   'src/service': {
-    code: ['src/forge/port.ts', 'src/forge/sync.ts', 'src/store', 'src/trace/entry.ts'],
+    code: ['src/forge/port.ts', 'src/forge/sync.ts', 'src/redaction', 'src/store', 'src/trace/entry.ts'],
     types: ['src/forge/forges.ts', 'src/live/feed.ts'],
     node: ['node:crypto'],
   },
@@ -49,13 +51,16 @@ const rooms: Record<string, Room> = {
   },
   'src/agent': { code: ['src/model/port.ts', 'src/sandbox/port.ts', 'src/sandbox/files.ts'], node: ['node:fs'] },
   'src/worker': {
-    code: ['src/agent', 'src/egress', 'src/forge/port.ts', 'src/forge/sync.ts', 'src/git', 'src/sandbox', 'src/store', 'src/trace'],
+    code: [
+      ...['src/agent', 'src/egress', 'src/forge/port.ts', 'src/forge/sync.ts', 'src/git', 'src/redaction'],
+      ...['src/sandbox', 'src/store', 'src/trace'],
+    ],
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },
   // What is reported to others: out by the same checks as what runs in sandboxes.
   'src/webhooks': {
-    code: ['src/egress/post.ts', 'src/store'],
+    code: ['src/egress/post.ts', 'src/redaction', 'src/store'],
     types: ['src/egress/connect-checked.ts', 'src/telemetry/port.ts'],
     node: ['node:timers/promises'],
   },

@@ -1,4 +1,4 @@
-import type { Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
 import { chargeOfBroken, type Reservation, reserve } from '../core/reservation.ts'
 import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolSpec } from '../model/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
@@ -33,7 +33,7 @@ export type AsideJournal = {
 export type Asking = {
   model: Model
   journal: AsideJournal
-  redactor: Redactor
+  redactor: BackgroundRedactor
   timeouts: ModelRequest['timeouts']
   /** US dollars that the run may still spend; null: as much as it likes. */
   left_usd(): number | null
@@ -71,8 +71,8 @@ export function createAsk(asking: Asking): Ask {
 
 async function askOnce(asking: Asking, question: Question): Promise<Asked> {
   const { model, journal, redactor, signal } = asking
-  const instructions = redactor.text(question.instructions)
-  const messages = redactor.value(asideMessages(await journal.messages(), question))
+  const instructions = await redactor.text(question.instructions)
+  const messages = await redactor.value(asideMessages(await journal.messages(), question))
   const input_tokens = model.scripted ? 0 : createTokenEstimate(instructions, [question.tool]).of(messages)
   const call = { model: model.id, input_tokens, max_output_tokens: MAX_OUTPUT_TOKENS }
   const { fits, reservation } = reserve(call, model.price, asking.left_usd())

@@ -1,5 +1,5 @@
 import type { StatusReason } from '../contract/runs.ts'
-import type { Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
 import type { LimitReached } from '../core/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
 import { type Conversation, compact, type TurnEnding } from './conversation.ts'
@@ -24,7 +24,7 @@ export type LoopInput = {
   sandbox: ToolContext['sandbox']
   runs: ToolContext['runs']
   /** What is kept, shown and told to the model again goes through it, once; tools are run with what the model wrote. */
-  redactor: Redactor
+  redactor: BackgroundRedactor
   /** The longest time-out that a command may have. */
   tool_seconds: number
   /** Whether a tool can start without waiting for the workspace. */
@@ -130,7 +130,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
       const made = await called
       if ('limit' in made) return { kind: 'limit', limit: made.limit }
       asked = made.answer.tool_calls
-      answer = redactedAnswer(made.answer, input.redactor)
+      answer = await redactedAnswer(made.answer, input.redactor)
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       if (error.code === 'aborted') {

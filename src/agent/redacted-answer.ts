@@ -1,9 +1,9 @@
-import type { Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
 import type { ModelAnswer, ModelMessage } from '../model/port.ts'
 
 /** The answer as it is kept and said again. Reasoning that had to be changed is left out: its provider has signed it, and refuses another. */
-export function redactedAnswer(answer: ModelAnswer, { value }: Redactor): ModelAnswer {
-  const clean = value(answer)
+export async function redactedAnswer(answer: ModelAnswer, { value }: BackgroundRedactor): Promise<ModelAnswer> {
+  const clean = await value(answer)
   if (clean === answer) return answer
   return { ...clean, messages: clean.messages.map((message, i) => withoutChangedReasoning(message, answer.messages[i])) }
 }

@@ -1,7 +1,7 @@
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
+import { type BackgroundRedactor, RedactionError } from '../core/background-redactor.ts'
 import { cutStrings } from '../core/cut-text.ts'
 import { headAndTail } from '../core/head-and-tail.ts'
-import type { Redactor } from '../core/redact.ts'
 import type { ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
@@ -19,7 +19,7 @@ export type ToolContext = {
   max_seconds: number
   on_output(chunk: Uint8Array): void
   /** Takes out what neither the model nor a trace may hold. A tool that cuts what it found does so after it. */
-  redactor: Redactor
+  redactor: BackgroundRedactor
 }
 
 /**
@@ -64,29 +64,37 @@ export function toolSpecs(tools: ToolTable): ToolSpec[] {
  */
 export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolResult> {
   const started = performance.now()
-  const outcome = redacted(await attempt(tools, call, context), context.redactor)
-  const { value, cut } = cutStrings(outcome.output, TRACE_CHARS)
+  const shown = await shownOf(await attempt(tools, call, context), context.redactor).catch(error => {
+    if (!(error instanceof RedactionError)) throw error
+    return { ...failed('not_redacted', `What it gave is not shown: ${error.message}`), truncated: false, whole: null }
+  })
+  return { ...shown, duration_ms: performance.now() - started }
+}
+
+/** Redacted, and then cut for the trace. */
+async function shownOf(outcome: ToolOutcome, redactor: BackgroundRedactor): Promise<Omit<ToolResult, 'duration_ms'>> {
+  const clean = await redacted(outcome, redactor)
+  const { value, cut } = cutStrings(clean.output, TRACE_CHARS)
   return {
-    ...outcome,
+    ...clean,
     output: value as Record<string, unknown>,
-    truncated: cut || outcome.truncated === true,
-    whole: wholeOf(outcome, cut, context.redactor),
-    duration_ms: performance.now() - started,
+    truncated: cut || clean.truncated === true,
+    whole: await wholeOf(clean, cut, redactor),
   }
 }
 
-const redacted = (outcome: ToolOutcome, { value }: Redactor): ToolOutcome => ({
+const redacted = async (outcome: ToolOutcome, { value }: BackgroundRedactor): Promise<ToolOutcome> => ({
   ...outcome,
-  output: value(outcome.output),
-  ...(outcome.observation !== undefined && { observation: value(outcome.observation) }),
-  ...(outcome.error && { error: value(outcome.error) }),
+  output: await value(outcome.output),
+  ...(outcome.observation !== undefined && { observation: await value(outcome.observation) }),
+  ...(outcome.error && { error: await value(outcome.error) }),
 })
 
 /** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
-function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean, redactor: Redactor): WholeOutput | null {
+async function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean, redactor: BackgroundRedactor): Promise<WholeOutput | null> {
   if (!cut && (!truncated || whole === undefined)) return null
   const { bytes, total_bytes } = whole?.() ?? allOf(Buffer.from(JSON.stringify(output, null, 2)))
-  const clean = redactor.bytes(bytes)
+  const clean = await redactor.bytes(bytes)
   return { bytes: headAndTail(clean, WHOLE_BYTES), total_bytes: total_bytes + clean.length - bytes.length }
 }
 
@@ -109,7 +117,7 @@ async function attempt(tools: ToolTable, call: ToolCall, context: ToolContext): 
   try {
     return await (tools[name] as Tool<ToolName>).run(context, parsed.data)
   } catch (error) {
-    if (error instanceof SandboxLostError) throw error
+    if (error instanceof SandboxLostError || error instanceof RedactionError) throw error
     return { status: 'error', output: { status: 'error', error: error instanceof Error ? error.message : String(error) } }
   }
 }

@@ -1,5 +1,7 @@
-import { createRedactor, type KnownValue, type Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
+import type { KnownValue } from '../core/redact.ts'
 import { openSecrets } from '../core/run-secrets.ts'
+import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import type { Db } from '../store/database.ts'
 import { listSealedSecrets } from '../store/secrets.ts'
 import type { Context } from './context.ts'
@@ -7,9 +9,14 @@ import type { Context } from './context.ts'
 type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
 
 /** Takes the secrets of the organization, and of a repository of it, and our own credentials out of texts. One that no key of ours opens is not known here. */
-export async function secretsRedactor(db: Db, ctx: Known, repository_id: number | null, also: KnownValue[] = []): Promise<Redactor> {
+export async function secretsRedactor(
+  db: Db,
+  ctx: Known,
+  repository_id: number | null,
+  also: KnownValue[] = [],
+): Promise<BackgroundRedactor> {
   const rows = await listSealedSecrets(db, ctx.organization_id, repository_id)
-  return createRedactor([...openSecrets(ctx.sealer, ctx.organization_id, rows).secrets, ...ctx.known_values, ...also])
+  return createBackgroundRedactor([...openSecrets(ctx.sealer, ctx.organization_id, rows).secrets, ...ctx.known_values, ...also])
 }
 
 /** What people say, as it is kept: without the values of secrets. What only looks like a credential they may have meant to say. */

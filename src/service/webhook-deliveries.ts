@@ -42,7 +42,7 @@ export async function listWebhookDeliveries(ctx: Context, query: ListDeliveriesQ
 export async function getWebhookDelivery(ctx: Context, delivery_id: number): Promise<WebhookDeliveryDetail> {
   const row = await requireDelivery(ctx, ctx.db, delivery_id)
   const redactor = await secretsRedactor(ctx.db, ctx, row.repository_id)
-  const text = messageText(row.type, row.created_at, redactor.json(row.body, 'known'), traceUrl(ctx.base_url, row.run_id))
+  const text = messageText(row.type, row.created_at, await redactor.json(row.body, 'known'), traceUrl(ctx.base_url, row.run_id))
   const log = await listAttempts(ctx.db, ctx.organization_id, row.id, ATTEMPTS)
   return {
     ...deliveryObject(row),

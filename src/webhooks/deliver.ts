@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createRedactor } from '../core/redact.ts'
 import { openSecrets } from '../core/run-secrets.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { messageId, messageText } from '../core/webhook-event.ts'
 import { ownRecipient, type Recipient, runRecipient, webhookHeaders } from '../core/webhook-request.ts'
 import { type AttemptOutcome, verdictOf } from '../core/webhook-retries.ts'
 import { post } from '../egress/post.ts'
+import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import { listSealedSecrets } from '../store/secrets.ts'
 import type { ClaimedDelivery } from '../store/webhook-deliveries.ts'
 import { getSealedWebhook } from '../store/webhooks.ts'
@@ -70,11 +70,11 @@ async function attempt(
 ): Promise<AttemptOutcome> {
   const { organization_id, repository_id, run_id, type, created_at } = delivery
   const rows = await listSealedSecrets(deps.db, organization_id, repository_id)
-  const redactor = createRedactor([...openSecrets(deps.sealer, organization_id, rows).secrets, ...deps.known_values])
-  const body = messageText(type, created_at, redactor.json(delivery.body, 'known'), traceUrl(deps.base_url(), run_id))
+  const redactor = createBackgroundRedactor([...openSecrets(deps.sealer, organization_id, rows).secrets, ...deps.known_values])
+  const body = messageText(type, created_at, await redactor.json(delivery.body, 'known'), traceUrl(deps.base_url(), run_id))
   const headers = webhookHeaders(secrets, messageId(delivery.message_id), Date.now(), body)
   const outcome = await post(deps.outgoing(organization_id), { url, headers, body, signal })
   // A receiver may show what it was sent, and the ledger is read by people.
-  const shown = createRedactor([...secrets.map(value => ({ name: 'webhook_secret', value }))])
-  return { ...outcome, answer: outcome.answer && shown.text(redactor.text(outcome.answer)) }
+  const shown = createBackgroundRedactor([...secrets.map(value => ({ name: 'webhook_secret', value }))])
+  return { ...outcome, answer: outcome.answer && (await shown.text(await redactor.text(outcome.answer))) }
 }

@@ -99,7 +99,7 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
     reachable: await listReachable(deps, claim, base?.repository.id ?? null),
     ...told,
   })
-  const instructions = secrets.redactor.text(said)
+  const instructions = await secrets.redactor.text(said)
   const estimate = createTokenEstimate(instructions, toolSpecs(tools))
   const meter = watchLimits(deps, run, { model, estimate, noticed }, beat.worked_ms, control)
   meter.childrenCost(await costOfChildren(claim))

@@ -36,7 +36,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   const places = said === null ? [] : namedPlaces(said, about).filter(({ agent_run_id }) => shown.has(agent_run_id))
   const known = await knownEntries(deps.db, run.organization_id, places)
   const explanation = said === null ? null : linked(said, about, known, deps.base_url)
-  return { kind: 'completed', text: claim.redactor.text(resultText(message, findings, explanation)), thought: null }
+  return { kind: 'completed', text: await claim.redactor.text(resultText(message, findings, explanation)), thought: null }
 }
 
 /** The newest, should there be several. */

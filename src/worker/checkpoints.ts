@@ -1,6 +1,6 @@
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
 import { isDatabaseAway } from '../core/database-away.ts'
 import { errorText } from '../core/log.ts'
-import type { Redactor } from '../core/redact.ts'
 import type { Snapshot } from '../git/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../store/checkpoints.ts'
 import { errorEntry } from '../trace/entry.ts'
@@ -177,7 +177,7 @@ export class Checkpoints implements AsyncDisposable {
     const pack = await this.#packer.pack(batch.map(found => found.snapshot))
     const last = batch.at(-1)
     if (last === undefined) return
-    const rows = batch.map(found => checkpointOf(this.#claim.redactor, found))
+    const rows = await Promise.all(batch.map(found => checkpointOf(this.#claim.redactor, found)))
     const saved = await saveCheckpoints(
       this.#claim.direct,
       this.#claim,
@@ -235,9 +235,12 @@ const sameFiles = (a: Snapshot, b: Snapshot) =>
   JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
 
 /** What is left out is only told of: names of files may hold a value. */
-const checkpointOf = (redactor: Redactor, { snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found): NewCheckpoint => ({
+const checkpointOf = async (
+  redactor: BackgroundRedactor,
+  { snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found,
+): Promise<NewCheckpoint> => ({
   ...{ seq, through_seq, tree, head, branch },
-  left_out: left_out.length === 0 ? null : redactor.json(JSON.stringify(left_out)),
+  left_out: left_out.length === 0 ? null : await redactor.json(JSON.stringify(left_out)),
 })
 
 type Code = 'checkpoint_too_large' | 'checkpoint_unreadable' | 'checkpoint_failed'

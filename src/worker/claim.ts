@@ -1,10 +1,12 @@
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
 import type { NearLimit } from '../core/near-limits.ts'
-import { createRedactor, type Redactor, type TextStream } from '../core/redact.ts'
+import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import { type Addition, type AppendAnswer, append, type NewEntry, type NewRecord } from '../store/append.ts'
 import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyLive, notifyRun } from '../store/notify.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
+import { type LivePart, LiveText } from './live-text.ts'
 import { Onlookers } from './onlookers.ts'
 import { redactedEntry, redactedRecord } from './redacted-writes.ts'
 
@@ -14,12 +16,11 @@ export class FencedError extends Error {
 }
 
 const DEBOUNCE_MS = 20
-const LIVE_MS = 60
-/** Shorter than LIVE_MS: a tool is told before its output is. */
+/** Shorter than the interval of live text: a tool is told before its output is. */
 const TOOL_MS = 30
 const LIVE_BYTES = 6_000
 
-const no_secrets = createRedactor([])
+const no_secrets = createBackgroundRedactor([])
 
 /**
  * One claimed run as its owner writes to it: every write carries the epoch, and a stale one throws FencedError. Whatever is written, or told
@@ -33,13 +34,12 @@ export class Claim {
   readonly run_id: number
   readonly epoch: number
   readonly onlookers: Onlookers
-  #redactor: Redactor = no_secrets
+  #redactor = no_secrets
   /** What was met of a value that must not be met anywhere, and is to be told with the next write. */
   #alarms: Alarms | null = null
-  #streams = new Map<string, { part: LivePart; stream: TextStream }>()
   #notice: NodeJS.Timeout | null = null
-  #live: { event: string; call_id?: string; kind?: string; text: string }[] = []
-  #liveTimer: NodeJS.Timeout | null = null
+  readonly #live = new LiveText((event, data) => this.#send(event, data))
+  #redacting: Promise<unknown> = Promise.resolve()
   #toolTimer: NodeJS.Timeout | null = null
   #tool: { name: string; input: Record<string, unknown> | null } | null = null
   #progressed = false
@@ -53,12 +53,12 @@ export class Claim {
     this.onlookers = onlookers
   }
 
-  get redactor(): Redactor {
+  get redactor(): BackgroundRedactor {
     return this.#redactor
   }
 
   /** From now on nothing of these values is written. `alarms`: told before the write in which a canary was met. */
-  protect(redactor: Redactor, alarms: Alarms): void {
+  protect(redactor: BackgroundRedactor, alarms: Alarms): void {
     this.#redactor = redactor
     this.#alarms = alarms
   }
@@ -70,7 +70,7 @@ export class Claim {
 
   /** Appends to trace and journal; readers hear of it a moment later. */
   async append(addition: Addition, db: Db = this.db): Promise<AppendAnswer> {
-    const add = this.#redacted(addition)
+    const add = await this.#redacted(addition)
     if (db === this.db) await this.tellAlarms(add.entries?.[0]?.tool_name ?? 'trace')
     const answer = await append(db, this.organization_id, this.run_id, this.epoch, add)
     if (!answer) throw new FencedError('the run belongs to another owner')
@@ -78,12 +78,17 @@ export class Claim {
     return answer
   }
 
-  #redacted(add: Addition): Addition {
-    return {
+  /** One after the other: a small addition does not overtake a large one that came before it. */
+  #redacted(add: Addition): Promise<Addition> {
+    const redactor = this.#redactor
+    const redact = async () => ({
       ...add,
-      ...(add.entries && { entries: add.entries.map(entry => redactedEntry(this.#redactor, entry)) }),
-      ...(add.records && { records: add.records.map(record => redactedRecord(this.#redactor, record)) }),
-    }
+      ...(add.entries && { entries: await Promise.all(add.entries.map(entry => redactedEntry(redactor, entry))) }),
+      ...(add.records && { records: await Promise.all(add.records.map(record => redactedRecord(redactor, record))) }),
+    })
+    const redacted = this.#redacting.then(redact)
+    this.#redacting = redacted.catch(() => {})
+    return redacted
   }
 
   /** Entries, records and a change of status together or not at all. False: the run has left `from` meanwhile, and nothing was written. */
@@ -92,7 +97,7 @@ export class Claim {
     add: { entries?: NewEntry[]; records?: NewRecord[] } = {},
     also: (tx: Db) => Promise<void> = async () => {},
   ): Promise<boolean> {
-    const [clean, said] = [this.#redactor.value(move), this.#redacted(add)]
+    const [clean, said] = await Promise.all([this.#redactor.value(move), this.#redacted(add)])
     await this.tellAlarms('end')
     return this.db
       .transaction(async tx => {
@@ -135,7 +140,7 @@ export class Claim {
 
   /** A tool that starts, told to whoever looks on unless it has ended in a moment: then its entry says it all. */
   toolStarted(said: { id: string; name: string; input: Record<string, unknown> | null }) {
-    const call = this.#redactor.value(said)
+    const call = { ...said, input: said.input && this.#redactor.small(said.input) }
     this.#tool = call
     const started = { call_id: call.id, tool_name: call.name, tool_input: call.input, started_at: new Date().toISOString() }
     const data = JSON.stringify(started)
@@ -156,46 +161,22 @@ export class Claim {
   }
 
   /** What was held back of its output is shown. */
-  toolEnded() {
+  async toolEnded(): Promise<void> {
     this.#tool = null
-    this.#endStreams('output')
     if (this.#toolTimer) clearTimeout(this.#toolTimer)
     this.#toolTimer = null
+    await this.#live.end('output')
   }
 
-  /** Text that passes: redacted over its pieces, gathered for a moment, and when there is more than fits only its end is shown. */
+  /** Text that passes, for whoever looks on. */
   liveText(part: LivePart & { text: string }) {
     this.progressed()
-    const { text, ...place } = part
-    const key = `${part.event} ${part.call_id ?? part.kind ?? ''}`
-    const { stream } = this.#streams.get(key) ?? { stream: this.#redactor.stream() }
-    this.#streams.set(key, { part: place, stream })
-    this.#showLive({ ...place, text: stream.push(text) })
+    this.#live.add(part, this.#redactor, this.onlookers.present)
   }
 
   /** A model's answer is whole: what was held back of its text stands in its entry. */
-  answerEnded() {
-    this.#endStreams('text')
-  }
-
-  #endStreams(event: LivePart['event']) {
-    for (const [key, { part, stream }] of this.#streams) {
-      if (part.event !== event) continue
-      this.#streams.delete(key)
-      this.#showLive({ ...part, text: stream.end() })
-    }
-  }
-
-  #showLive(part: LivePart & { text: string }) {
-    if (!this.onlookers.present || part.text === '') return
-    const last = this.#live.at(-1)
-    if (last && last.event === part.event && last.call_id === part.call_id && last.kind === part.kind)
-      last.text = (last.text + part.text).slice(-LIVE_BYTES)
-    else this.#live.push({ ...part, text: part.text.slice(-LIVE_BYTES) })
-    this.#liveTimer ??= setTimeout(() => {
-      this.#liveTimer = null
-      for (const { event, ...data } of this.#live.splice(0)) this.#send(event, fitting(data))
-    }, LIVE_MS)
+  async answerEnded(): Promise<void> {
+    await this.#live.end('text')
   }
 
   #send(event: string, data: string) {
@@ -205,20 +186,10 @@ export class Claim {
 
   close() {
     if (this.#notice) clearTimeout(this.#notice)
-    if (this.#liveTimer) clearTimeout(this.#liveTimer)
-    this.toolEnded()
+    void this.toolEnded()
   }
 }
 
-type LivePart = { event: 'output' | 'text'; call_id?: string; kind?: string }
 export type Alarms = { tell(where: string): Promise<void> }
 
 class MovedAway extends Error {}
-
-/** JSON escapes may make the text several times as long: cut until it fits into one notification. */
-function fitting(data: { text: string }): string {
-  for (let text = data.text; ; text = text.slice(Math.ceil(text.length / 2))) {
-    const json = JSON.stringify({ ...data, text })
-    if (Buffer.byteLength(json) <= LIVE_BYTES + 1_000) return json
-  }
-}

@@ -59,8 +59,8 @@ export async function openEgress(deps: WorkerDeps, claim: Claim, repository_id: 
     upstream,
     caps: { ...usual_caps, bytes: max_bytes },
     onSaid(text) {
-      claim.redactor.names(text)
-      claim.tellAlarms('request').catch(error => deps.log('error', 'an alarm could not be written', { error: errorText(error) }))
+      const alarmed = claim.redactor.names(text).then(() => claim.tellAlarms('request'))
+      alarmed.catch(error => deps.log('error', 'an alarm could not be written', { error: errorText(error) }))
     },
     onRefused: refusal => blocked.add(refusal),
   })

@@ -67,7 +67,7 @@ export async function evaluateTurn(
     await claim.append({ entries: [entry({ message_type: 'COMMIT_EVALUATION', observation })], records: told })
   }
   if (again) return { kind: 'sent_back' }
-  if (secrets.length > 0) return deniedForSecrets(claim, secrets)
+  if (secrets.length > 0) return await deniedForSecrets(claim, secrets)
   const of_ci = findings.some(({ code }) => code === 'ci_workflow_changed')
   return of_ci && deps.approve_ci_changes && approved_sha !== head ? { kind: 'approval', head } : null
 }

@@ -85,7 +85,9 @@ async function followChecks(to: Following): Promise<Followed> {
   )
   signal.throwIfAborted()
 
-  const on_forge = await lookAtForge(deps, base.repository, sha, text => failingExcerpt(claim.redactor.text(text), EXCERPT_CHARS))
+  const on_forge = await lookAtForge(deps, base.repository, sha, async text =>
+    failingExcerpt(await claim.redactor.text(text), EXCERPT_CHARS),
+  )
   const settings = checkSettings(await getCheckSuiteSettings(deps.db, run.organization_id, base.repository.id))
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.findLast(one => one.head_branch === now.branch) ?? null

@@ -26,7 +26,7 @@ export async function lookAtForge(
   { db, forges, log }: Deps,
   repository: RepositoryRow,
   head_sha: string,
-  excerptOf: (text: string) => string,
+  excerptOf: (text: string) => Promise<string>,
 ): Promise<boolean> {
   try {
     const on = await forges.of(repository)
@@ -36,8 +36,10 @@ export async function lookAtForge(
     // Known before it is asked: an answer that is late is then of an earlier attempt than what others have written down meanwhile.
     const known = (await listChecks(db, organization_id, [{ repository_id, head_sha }])).filter(check => check.source === source)
     const said = await on.forge.listChecks(on.repository, head_sha)
-    for (const report of reportsOf(said, known, { head_sha, source, excerptOf }))
-      await saveCheck(db, organization_id, repository_id, report)
+    for (const report of reportsOf(said, known, { head_sha, source, excerptOf: text => text })) {
+      const log_excerpt = report.log_excerpt && ((await excerptOf(report.log_excerpt)) || null)
+      await saveCheck(db, organization_id, repository_id, { ...report, log_excerpt })
+    }
     return true
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error
@@ -57,6 +59,6 @@ export async function pollChecks(deps: Deps, seconds: number): Promise<void> {
   if (!(await takeTurn(deps.db, 'look at checks', seconds * 0.9))) return
   for (const { organization_id, repository_id, head_sha } of await listWaitingHeads(deps.db, MOST_HEADS)) {
     const repository = await getRepository(deps.db, organization_id, repository_id)
-    if (repository) await lookAtForge(deps, repository, head_sha, () => '')
+    if (repository) await lookAtForge(deps, repository, head_sha, async () => '')
   }
 }

@@ -22,7 +22,7 @@ export async function appendToolResult(
 ): Promise<AppendAnswer> {
   if (whole === null) return claim.append({ ...add, entries: entriesOf(null) }, db)
   const { organization_id, run_id, epoch } = claim
-  const bytes = claim.redactor.bytes(whole.bytes)
+  const bytes = await claim.redactor.bytes(whole.bytes)
   const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
   return db.transaction(async tx => {
     const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), RUN_BYTES)

@@ -32,12 +32,14 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
     async deliver() {
       return claim.db.transaction(async tx => {
         const rows = await takeMessages(tx, claim.organization_id, claim.run_id, claim.epoch)
-        const messages = rows.map(row =>
-          promptMessage({
-            text: claim.redactor.text(row.text, 'known'),
-            images: row.images === null ? [] : (JSON.parse(row.images) as string[]),
-            from_person: true,
-          }),
+        const messages = await Promise.all(
+          rows.map(async row =>
+            promptMessage({
+              text: await claim.redactor.text(row.text, 'known'),
+              images: row.images === null ? [] : (JSON.parse(row.images) as string[]),
+              from_person: true,
+            }),
+          ),
         )
         if (messages.length > 0) await claim.append({ records: [record('message', null, { messages })] }, tx)
         return messages
@@ -47,7 +49,7 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       return told(claim, call, async db => signals(await claim.append(started(call), db)))
     },
     async modelFailed({ error, attempt, retry_in_ms }, charge) {
-      claim.answerEnded()
+      await claim.answerEnded()
       const retryable = retry_in_ms !== null
       const details = {
         code: error.code,
@@ -69,7 +71,7 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       await claim.append({ records: [record('model_failed', null, { code: 'not_called', charge: null })], reserved_usd: '0' })
     },
     async modelAnswered(answer, ends_turn, next) {
-      claim.answerEnded()
+      await claim.answerEnded()
       await claim.tellAlarms('answer of the model')
       const { input_tokens, output_tokens, cached_tokens, cost_usd } = answer.usage
       const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
@@ -87,7 +89,7 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       await claim.append({ records: intent(call) })
     },
     async toolFinished(call, result, message, answer, ends_turn, next) {
-      claim.toolEnded()
+      await claim.toolEnded()
       await claim.tellAlarms(`output of ${call.name.slice(0, 100)}`)
       const placed = onToolEnd(call.name)
       const thought = answer === null ? null : thoughtOf(answer)
@@ -190,7 +192,7 @@ export async function tellSetupFailures(claim: Claim, failures: SetupFailure[]):
   if (failures.length === 0) return []
   const told = failures.map(({ command, why }) => `- \`${command}\` ${why}`).join('\n')
   const content = `Of the commands that prepare this workspace some did not succeed, so what they install may be missing:\n${told}`
-  const message: ModelMessage = { role: 'user', content: claim.redactor.text(content) }
+  const message: ModelMessage = { role: 'user', content: await claim.redactor.text(content) }
   await claim.append({ records: [record('message', null, { messages: [message] })] })
   return [message]
 }

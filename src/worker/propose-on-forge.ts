@@ -42,7 +42,7 @@ export async function proposeOnForge(
       const wait = waitBefore(attempt, error)
       const again = wait !== null && performance.now() + wait < ends_at && !signal.aborted
       const { code, http_status } = error
-      const message = claim.redactor.text(error.message)
+      const message = await claim.redactor.text(error.message)
       const observation = { code, message, http_status, retryable: wait !== null, attempt, ...(again && { retry_in_ms: Math.round(wait) }) }
       const tool_input = { repository: repository.full_name, ...wanted, body: undefined }
       await claim.append({

@@ -29,7 +29,7 @@ export async function propose(
   control: Control,
 ): Promise<boolean> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
-  const { title, body } = claim.redactor.value(await wordsFor(deps, run, base, words, changes.patch))
+  const { title, body } = await claim.redactor.value(await wordsFor(deps, run, base, words, changes.patch))
   const base_branch = await targetOf(deps, base)
   const wanted = { title, body, head_branch: base.branch, base_branch, draft: true }
   if ((await claim.append({})).status === 'cancelling') return true

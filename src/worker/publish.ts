@@ -55,8 +55,8 @@ export async function publish(
 ): Promise<Published> {
   const { signal } = control
   const words = proposal({
-    title: claim.redactor.text(run.title),
-    answer: claim.redactor.text(answer),
+    title: await claim.redactor.text(run.title),
+    answer: await claim.redactor.text(answer),
     web_url: traceUrl(deps.base_url, run.id),
     scripted: deps.models.get(run.model)?.scripted ?? false,
     trailer: deps.author.trailer,

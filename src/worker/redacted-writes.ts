@@ -1,13 +1,14 @@
-import { countRedactions, type Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
+import { countRedactions } from '../core/redact.ts'
 import type { NewEntry, NewRecord } from '../store/append.ts'
 
 /**
  * An entry as it is stored: without secrets, and with the number of values that were taken out of it, whoever did so. `json` lacks its opening
  * brace, and the address of an artifact stands last in it.
  */
-export function redactedEntry(redactor: Redactor, entry: NewEntry): NewEntry {
-  const json = redactor.json(`{${entry.json}`)
-  const tool_name = entry.tool_name === null ? null : redactor.text(entry.tool_name)
+export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntry): Promise<NewEntry> {
+  const json = await redactor.json(`{${entry.json}`)
+  const tool_name = entry.tool_name === null ? null : await redactor.text(entry.tool_name)
   const redactions = countRedactions(json)
   if (redactions === null) return entry
   const { artifact_url, ...body } = JSON.parse(json) as Record<string, unknown>
@@ -15,8 +16,8 @@ export function redactedEntry(redactor: Redactor, entry: NewEntry): NewEntry {
 }
 
 /** What people said stays as they said it but for values that are known; pictures are no text. */
-export function redactedRecord(redactor: Redactor, record: NewRecord): NewRecord {
+export async function redactedRecord(redactor: BackgroundRedactor, record: NewRecord): Promise<NewRecord> {
   if (record.kind === 'message' && record.body.includes('"data:image/')) return record
-  const body = redactor.json(record.body, record.kind === 'message' ? 'known' : 'all')
+  const body = await redactor.json(record.body, record.kind === 'message' ? 'known' : 'all')
   return body === record.body ? record : { ...record, body }
 }

@@ -56,14 +56,14 @@ async function runCheck({ claim, signal }: CheckPlacesInput, places: CheckPlaces
   try {
     const result = await places.within(sandbox => sandbox.exec({ command, shell: 'persistent', ...bounds, on_output }))
     // Before anything else is cut: of half a value nobody would know what it is.
-    const clean = claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+    const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
     const { conclusion, why } = endOf(result, timeout_seconds)
     const output = Buffer.from(clean).toString('utf8') + (why === null ? '' : `\n${why}`)
     const said = { exit_code: result.exit_code, ...(why !== null && { error: why }) }
     return { conclusion, output, said, duration_ms: result.duration_ms, truncated: result.truncated }
   } catch (error) {
     if (!(error instanceof StartError)) throw error
-    const output = claim.redactor.text(error.message)
+    const output = await claim.redactor.text(error.message)
     return { conclusion: 'startup_failure', output, said: { exit_code: null, error: output }, duration_ms: 0, truncated: false }
   }
 }

@@ -1,6 +1,8 @@
 import { dirname } from 'node:path'
-import { createRedactor, type KnownValue, type Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
+import type { KnownValue } from '../core/redact.ts'
 import { agentVariables, CANARY, canaryOf, type OpenSecret, openSecrets } from '../core/run-secrets.ts'
+import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { insertAuditEntry } from '../store/audit.ts'
 import type { RunRow } from '../store/runs.ts'
@@ -12,7 +14,7 @@ import type { WorkerDeps } from './settings.ts'
 
 /** What one owner of a run may give to its sandbox and must keep out of everything else. */
 export type RunSecrets = {
-  redactor: Redactor
+  redactor: BackgroundRedactor
   secrets: readonly OpenSecret[]
   /** The variables of the agent's sandbox. */
   environment: Record<string, string>
@@ -29,7 +31,7 @@ export async function openRunSecrets(deps: WorkerDeps, claim: Claim, run: RunRow
   const canary = canaryOf(deps.sealer, run.organization_id, run.id)
   const known: KnownValue[] = [...secrets, ...deps.known_values, { name: CANARY, value: canary }]
   const alarms = canaryAlarms(deps, claim)
-  const redactor = createRedactor(known, name => name === CANARY && alarms.met())
+  const redactor = createBackgroundRedactor(known, name => name === CANARY && alarms.met())
   claim.protect(redactor, alarms)
   return { redactor, secrets, environment: agentVariables(secrets), canary }
 }

@@ -25,7 +25,7 @@ const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: anal
 /** `asked_at`: when the claim began, by `performance.now()`. Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
 export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control, asked_at: number): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
-  const written: Log = (level, message, fields) => shared.log(level, message, claim.redactor.value(fields))
+  const written: Log = (level, message, fields) => shared.log(level, message, fields && claim.redactor.small(fields))
   const log = logWith(written, { run_id, organization_id, epoch, owner })
   // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
   let patient_until = Number.POSITIVE_INFINITY

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Redactor } from '../core/redact.ts'
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
 import { addedText } from '../git/added-text.ts'
 import { type Base, objectsOfRun } from './base.ts'
 import type { Claim } from './claim.ts'
@@ -20,7 +20,9 @@ export async function secretsIn(
 ): Promise<{ path: string | null; names: string[] }[]> {
   const found = new Map<string | null, Set<string>>()
   for (const { path, text } of await addedText(deps.git, objectsOfRun({ id: claim.run_id }, base), base.sha, head)) {
-    const names = [...(path === null ? [] : claim.redactor.names(path)), ...(await namesIn(claim.redactor, text))]
+    const names = [...(path === null ? [] : await claim.redactor.names(path)), ...(await namesIn(claim.redactor, text))]
+    // A hundred thousand small files would hold everybody up like a large one.
+    await nextTurn()
     if (names.length > 0) found.set(path, new Set([...(found.get(path) ?? []), ...names]))
   }
   await claim.tellAlarms('commit')
@@ -28,11 +30,12 @@ export async function secretsIn(
 }
 
 /** Commits that hold the value of a secret are not pushed: whoever can read the branch could read it, and a push cannot be taken back. */
-export function deniedForSecrets(claim: Claim, places: { path: string | null; names: string[] }[]): NotPublished {
-  const said = places.flatMap(({ path, names }) => {
-    const where = path === null ? 'the message of a commit' : claim.redactor.text(path)
-    return names.map(name => `${where} holds ${name}`)
-  })
+export async function deniedForSecrets(claim: Claim, places: { path: string | null; names: string[] }[]): Promise<NotPublished> {
+  const said: string[] = []
+  for (const { path, names } of places) {
+    const where = path === null ? 'the message of a commit' : await claim.redactor.text(path)
+    said.push(...names.map(name => `${where} holds ${name}`))
+  }
   const more = said.length > MOST_PLACES ? ` and ${said.length - MOST_PLACES} places more` : ''
   return {
     kind: 'failed',
@@ -42,11 +45,10 @@ export function deniedForSecrets(claim: Claim, places: { path: string | null; na
   }
 }
 
-async function namesIn(redactor: Redactor, text: string): Promise<string[]> {
+async function namesIn(redactor: BackgroundRedactor, text: string): Promise<string[]> {
   const found = new Set<string>()
   for (let from = 0; from < text.length; from += PIECE) {
-    for (const name of redactor.names(text.slice(from, from + PIECE + OVERLAP))) found.add(name)
-    if (from + PIECE < text.length) await nextTurn()
+    for (const name of await redactor.names(text.slice(from, from + PIECE + OVERLAP))) found.add(name)
   }
   return [...found]
 }

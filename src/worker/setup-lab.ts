@@ -83,7 +83,7 @@ function preparedBy({ claim, signal }: LabInput, places: CheckPlaces, left: (mos
       signal.throwIfAborted()
       claim.progressed()
       // Before anything else is cut: of half a value nobody would know what it is.
-      const clean = claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+      const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
       const output = Buffer.from(clean).toString('utf8')
       const ok = hasPassed(result)
       const shown = { status: ok ? 'ok' : 'error', exit_code: result.exit_code, ended: result.status, output, truncated: result.truncated }

@@ -86,7 +86,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
     timings: { ...found.timings, total_ms: Math.round(performance.now() - began) },
     environment_digest: digestOf(commands, variables, proposal, list, toolchain),
   }
-  return { kind: 'completed', text: JSON.stringify(claim.redactor.value(result)), thought: thoughtOf(found) }
+  return { kind: 'completed', text: JSON.stringify(await claim.redactor.value(result)), thought: thoughtOf(found) }
 }
 
 async function readTree(deps: WorkerDeps, base: Base): Promise<{ tree: Tree; list: TreeList }> {

@@ -166,10 +166,10 @@ async function runAll(
       ...{ command, shell: 'persistent', timeout_ms: Math.max(1, until - performance.now()), max_output_bytes: OUTPUT_BYTES, signal },
       on_output: chunk => claim.liveText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) }),
     })
-    claim.toolEnded()
+    await claim.toolEnded()
     claim.progressed()
     // Before anything else is cut: of half a value nobody would know what it is.
-    const clean = claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+    const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
     const output = Buffer.from(clean).toString('utf8')
     const why = failureOf(result, setup)
     const said = { status: why === null ? 'ok' : 'error', exit_code: result.exit_code, output, truncated: result.truncated }

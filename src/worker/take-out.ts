@@ -24,9 +24,8 @@ export async function takeOut(commit: Commit, signal: AbortSignal): Promise<NotP
   const { deps, claim, run, base, head } = commit
   const failed = await bringOut(commit, signal)
   if (failed) return failed
-  const changes = claim.redactor.value(
-    await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES }),
-  )
+  const read = await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES })
+  const changes = await claim.redactor.value(read)
   const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
   if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
     throw new FencedError('the run belongs to another owner')

@@ -66,7 +66,8 @@ function lookedThrough(self: string, [sought]: string[], answer: unknown): numbe
 }
 
 /** One, and what two texts agree in. */
-function agreed(self: string, [sought, from]: [string, number?], answer: unknown): number {
+function agreed(self: string, args: (string & number)[], answer: unknown): number {
+  const [sought = '', from]: [string?, number?] = [args[0], args[1]]
   if (typeof answer !== 'boolean') return 1
   const start = from ?? (answer ? self.length - sought.length : 0)
   let n = 0

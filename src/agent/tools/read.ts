@@ -12,7 +12,7 @@ export const read: Tool<'read'> = {
     const lines = file.text.split('\n')
     const first = input.offset ?? 1
     const chosen = lines.slice(first - 1, first - 1 + (input.limit ?? LINES))
-    const shown = context.redactor.text(chosen.join('\n')).split('\n')
+    const shown = (await context.redactor.text(chosen.join('\n'))).split('\n')
     const content = shown.map(line => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS).toWellFormed()}…` : line)).join('\n')
     const long = shown.some(line => line.length > LINE_CHARS)
     const last = first + chosen.length - 1

@@ -38,7 +38,8 @@ export const search: Tool<'search'> = {
         error: { code: 'tool_timeout', message: `The search took longer than ${SECONDS} s.` },
       }
     if (result.status === 'interrupted') return { status: 'interrupted', output: { status: 'interrupted' } }
-    const { output } = outputText(context.redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined))
+    const clean = await context.redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined)
+    const { output } = outputText(clean)
     const lines = output.split('\n').flatMap(line => (line === '' ? [] : [line.slice(0, LINE_CHARS).toWellFormed()]))
     if (result.exit_code !== null && result.exit_code > 1 && result.exit_code !== PIPE_CLOSED)
       return { status: 'error', output: { status: 'error', error: output.trim() || 'the search failed' } }

@@ -21,7 +21,7 @@ export const shell: Tool<'shell'> = {
       signal: context.signal,
       on_output: context.on_output,
     })
-    const clean = context.redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined)
+    const clean = await context.redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined)
     const total_bytes = result.output_bytes + clean.length - result.output.length
     const shown = headAndTail(clean, OUTPUT_BYTES)
     const { output, ...binary } = outputText(shown, total_bytes)

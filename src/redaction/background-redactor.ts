@@ -1,0 +1,81 @@
+import type { BackgroundRedactor, BackgroundStream } from '../core/background-redactor.ts'
+import { createRedactor, type KnownValue, type StreamStep } from '../core/redact.ts'
+import { type Method, type Owner, RedactionThreads } from './threads.ts'
+
+/** Characters, or bytes, that are redacted at once: a few milliseconds, whatever they hold. */
+export const MAX_AT_ONCE = 16 * 1024
+
+/** Those of the process: threads are a thing of the machine, like its processors. */
+const shared = new RedactionThreads()
+
+/** @param found is told the name of every known value that is met, at least once for each text. */
+export function createBackgroundRedactor(
+  values: readonly KnownValue[],
+  found: (name: string) => void = () => {},
+  threads: RedactionThreads = shared,
+): BackgroundRedactor {
+  const here = createRedactor(values, found)
+  const owner: Owner = { values }
+  const away = async <T>(method: Method, ...args: unknown[]): Promise<T> => {
+    const { met, same, result } = await threads.run(owner, method, args)
+    for (const name of met) found(name)
+    return (same ? args[0] : result) as T
+  }
+  const step = async (held: string, piece: string, gap: boolean): Promise<StreamStep> =>
+    held.length + piece.length > MAX_AT_ONCE ? away('step', held, piece, gap) : here.step(held, piece, gap)
+  const text: BackgroundRedactor['text'] = async (text, scope) =>
+    text.length > MAX_AT_ONCE ? away('text', text, scope) : here.text(text, scope)
+
+  return {
+    text,
+    bytes: async (bytes, gap) => (bytes.length > MAX_AT_ONCE ? away('bytes', bytes, gap) : here.bytes(bytes, gap)),
+    value: async (value, scope) => (isLarge(value) ? away('value', value, scope) : here.value(value, scope)),
+    json: async (json, scope) => (json.length > MAX_AT_ONCE ? away('json', json, scope) : here.json(json, scope)),
+    names: async text => (text.length > MAX_AT_ONCE ? away('names', text) : here.names(text)),
+    stream: () => streamOf(step, text),
+    placeholders: here.placeholders,
+    small: value => (isLarge(value) ? { left_out: 'too large' } : here.value(value)),
+  }
+}
+
+function streamOf(
+  step: (held: string, piece: string, gap: boolean) => Promise<StreamStep>,
+  text: BackgroundRedactor['text'],
+): BackgroundStream {
+  let held = ''
+  let lost = false
+  return {
+    async push(piece, gap = false) {
+      const before = held
+      const is_gap = gap || lost
+      // Should it fail, what was held is gone, and what comes next does not follow on it.
+      held = ''
+      lost = true
+      const next = await step(before, piece, is_gap)
+      held = next.held
+      lost = false
+      return next.shown
+    },
+    end() {
+      const rest = held
+      held = ''
+      return text(rest)
+    },
+  }
+}
+
+/** Counted until it is known, and no further. */
+function isLarge(value: unknown): boolean {
+  const waiting: unknown[] = [value]
+  let chars = 0
+  while (waiting.length > 0 && chars <= MAX_AT_ONCE) {
+    const one = waiting.pop()
+    chars += typeof one === 'string' ? one.length + 2 : 4
+    if (typeof one !== 'object' || one === null) continue
+    if (!Array.isArray(one)) for (const key in one) chars += key.length
+    const children: unknown[] = Array.isArray(one) ? one : Object.values(one)
+    chars += children.length
+    if (chars <= MAX_AT_ONCE) waiting.push(...children)
+  }
+  return chars > MAX_AT_ONCE
+}

@@ -1,0 +1,29 @@
+import { parentPort } from 'node:worker_threads'
+import { createRedactor, type Redactor } from '../core/redact.ts'
+import type { Answer, Request } from './threads.ts'
+
+/** What a thread does: one request at a time, with the redactors that it was given. */
+const known = new Map<number, { redactor: Redactor; met: string[] }>()
+
+parentPort?.on('message', (request: Request) => {
+  parentPort?.postMessage(answerTo(request))
+})
+
+function answerTo({ redactor: id, values, forget, method, args }: Request): Answer {
+  try {
+    if (forget !== null) known.delete(forget)
+    if (values !== null) {
+      const met: string[] = []
+      known.set(id, { redactor: createRedactor(values, name => met.includes(name) || met.push(name)), met })
+    }
+    const own = known.get(id)
+    if (!own) return { ok: false, why: 'the redactor is not known' }
+    own.met.length = 0
+    const result = (own.redactor[method] as (...args: unknown[]) => unknown)(...args)
+    // What holds nothing is not sent back: whoever asked has it.
+    return { ok: true, met: [...own.met], same: result === args[0], result: result === args[0] ? null : result }
+  } catch (error) {
+    // The words of an error may hold a part of the text.
+    return { ok: false, why: error instanceof Error ? error.name : 'unknown' }
+  }
+}

@@ -1,0 +1,132 @@
+import { Worker } from 'node:worker_threads'
+import { RedactionError } from '../core/background-redactor.ts'
+import type { KnownValue, Redactor } from '../core/redact.ts'
+
+export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
+/** `values`: null when the thread has this redactor already. `forget`: one that it need not keep any longer. */
+export type Request = { redactor: number; values: readonly KnownValue[] | null; forget: number | null; method: Method; args: unknown[] }
+/** `met`: the names of known values that were found. `same`: the result is the first argument. */
+export type Answer = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
+export type Done = Extract<Answer, { ok: true }>
+
+/** Whose values are taken out; its requests are done one after the other, so that one run cannot take all threads. */
+export type Owner = { values: readonly KnownValue[] }
+
+export type ThreadSettings = {
+  max_threads: number
+  /** A request that takes longer has hung: its thread is ended. */
+  timeout_ms: number
+  /** What a thread runs. */
+  script: URL
+}
+
+const DEFAULTS: ThreadSettings = { max_threads: 2, timeout_ms: 60_000, script: new URL('./thread.ts', import.meta.url) }
+const MAX_MEMORY_MIB = 1_024
+/** Redactors that a thread keeps. */
+const MAX_KNOWN = 16
+/** A thread may die of something else than its request, so it is tried once more. */
+const MAX_TRIES = 2
+
+type Task = Pick<Request, 'method' | 'args'> & { owner: Owner; tries: number; resolve(done: Done): void; reject(error: Error): void }
+type Thread = { worker: Worker; known: number[]; task: Task | null; timer: NodeJS.Timeout | null }
+
+/** A bounded number of threads that redact, started when they are needed. They hold no process open. */
+export class RedactionThreads {
+  readonly #settings: ThreadSettings
+  readonly #threads = new Set<Thread>()
+  readonly #waiting: Task[] = []
+  readonly #ids = new WeakMap<Owner, number>()
+  #next_id = 1
+
+  constructor(settings: Partial<ThreadSettings> = {}) {
+    this.#settings = { ...DEFAULTS, ...settings }
+  }
+
+  /** Rejects with RedactionError when two threads have died or hung over it, or when it cannot be done. */
+  run(owner: Owner, method: Method, args: unknown[]): Promise<Done> {
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    this.#waiting.push({ owner, method, args, tries: 0, resolve, reject })
+    this.#start()
+    return promise
+  }
+
+  #start(): void {
+    const busy = new Set([...this.#threads].map(({ task }) => task?.owner))
+    for (let at = 0; at < this.#waiting.length; ) {
+      const task = this.#waiting[at]
+      if (!task || busy.has(task.owner)) {
+        at++
+        continue
+      }
+      const thread = this.#freeThread()
+      if (thread === null) return
+      this.#waiting.splice(at, 1)
+      busy.add(task.owner)
+      this.#give(thread, task)
+    }
+  }
+
+  #freeThread(): Thread | null {
+    for (const thread of this.#threads) if (thread.task === null) return thread
+    if (this.#threads.size >= this.#settings.max_threads) return null
+    const resourceLimits = { maxOldGenerationSizeMb: MAX_MEMORY_MIB }
+    const worker = new Worker(this.#settings.script, { env: {}, execArgv: [], resourceLimits })
+    const thread: Thread = { worker, known: [], task: null, timer: null }
+    worker.on('message', (answer: Answer) => this.#answered(thread, answer))
+    worker.on('error', () => this.#lost(thread))
+    worker.on('exit', () => this.#lost(thread))
+    this.#threads.add(thread)
+    return thread
+  }
+
+  #give(thread: Thread, task: Task): void {
+    const id = this.#ids.get(task.owner) ?? this.#next_id++
+    this.#ids.set(task.owner, id)
+    const is_known = thread.known.includes(id)
+    if (!is_known) thread.known.push(id)
+    const forget = thread.known.length > MAX_KNOWN ? (thread.known.shift() ?? null) : null
+    thread.task = task
+    task.tries++
+    thread.timer = setTimeout(() => this.#lost(thread), this.#settings.timeout_ms)
+    thread.worker.ref()
+    const { method, args } = task
+    try {
+      thread.worker.postMessage({ redactor: id, values: is_known ? null : task.owner.values, forget, method, args } satisfies Request)
+    } catch {
+      this.#answered(thread, { ok: false, why: 'it cannot be sent to a thread' })
+    }
+  }
+
+  #answered(thread: Thread, answer: Answer): void {
+    const { task } = thread
+    if (task === null || !this.#threads.has(thread)) return
+    this.#release(thread)
+    thread.worker.unref()
+    if (answer.ok) task.resolve(answer)
+    else task.reject(new RedactionError(`A text could not be redacted: ${answer.why}.`))
+    this.#start()
+  }
+
+  /** A thread that has died, or hangs: what it had is done by another. */
+  #lost(thread: Thread): void {
+    if (!this.#threads.delete(thread)) return
+    const { task } = thread
+    this.#release(thread)
+    void thread.worker.terminate()
+    if (task !== null && task.tries < MAX_TRIES) this.#waiting.unshift(task)
+    else task?.reject(new RedactionError('A text could not be redacted: it took too long or too much memory.'))
+    this.#start()
+  }
+
+  #release(thread: Thread): void {
+    if (thread.timer !== null) clearTimeout(thread.timer)
+    thread.timer = null
+    thread.task = null
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const threads = [...this.#threads]
+    for (const thread of threads) this.#lost(thread)
+    await Promise.all(threads.map(({ worker }) => worker.terminate()))
+  }
+}
