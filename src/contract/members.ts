@@ -24,13 +24,67 @@ export const Member = z.object(fields).meta({ id: 'Member', examples: [example] 
 export type Member = z.output<typeof Member>
 export const MemberPage = pageOf(Member).meta({ id: 'PageOfMember' })
 
-export const AddedMember = z
-  .object({
-    ...fields,
-    sign_in_link: z.string().nullable().describe('Signs the person in once, shown only now; null where no link is needed or may be given'),
-    sign_in_link_expires_at: z.iso.datetime().nullable().describe('Until when'),
+const invitation = {
+  id: z.int().describe('The invitation'),
+  organization_id: z.int().describe('The organization'),
+  email: z.string().describe('Address by which the organization will know the member'),
+  full_name: z.string().nullable().describe('Name to show, for an account that is created by accepting'),
+  role: Role.describe('What the member may do in this organization'),
+  created_by: z.int().nullable().describe('The user who invited'),
+  created_at: z.iso.datetime().describe('When it was created'),
+  expires_at: z.iso.datetime().describe('Until when it can be accepted'),
+}
+const invitation_example = {
+  ...{ id: 5, organization_id: 1, email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER', created_by: 1 },
+  ...{ created_at: '2026-11-20T10:30:00.000Z', expires_at: '2026-11-27T10:30:00.000Z' },
+}
+
+export const Invitation = z.object(invitation).meta({ id: 'Invitation', examples: [invitation_example] })
+export type Invitation = z.output<typeof Invitation>
+export const InvitationPage = pageOf(Invitation).meta({ id: 'PageOfInvitation' })
+
+export const CreatedInvitation = z
+  .object({ ...invitation, invitation_link: z.string().describe('Opens the invitation, for one acceptance; shown only now') })
+  .meta({
+    id: 'CreatedInvitation',
+    examples: [{ ...invitation_example, invitation_link: 'https://agents.example.org/invitation#code=…' }],
   })
-  .meta({ id: 'AddedMember', examples: [{ ...example, ...link }] })
+
+const code = z.string().min(1).max(200).describe('What follows `#code=` in the invitation link')
+export const AcceptInvitationInput = z.object({ code }).meta({ id: 'AcceptInvitationInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
+
+export const AcceptSessionInvitationInput = z
+  .object({
+    code,
+    account: z
+      .enum(['new', 'signed_in'])
+      .describe('`new`: creates an account and signs it in; `signed_in`: the account of this browser joins'),
+  })
+  .meta({ id: 'AcceptSessionInvitationInput', examples: [{ code: 'Vh3kT0qZ8mLr', account: 'new' }] })
+
+export const AcceptedSessionInvitation = z
+  .object({ organization_id: z.int().describe('The organization that the account belongs to now') })
+  .meta({ id: 'AcceptedSessionInvitation', examples: [{ organization_id: 1 }] })
+
+export const OpenedInvitation = z
+  .object({
+    ...{ organization_id: invitation.organization_id, email: invitation.email, full_name: invitation.full_name, role: invitation.role },
+    organization_name: z.string().describe('Name of the organization'),
+    expires_at: invitation.expires_at,
+    account: z
+      .object({ user_id: z.int().describe('The user'), full_name: z.string().nullable().describe('Name to show') })
+      .nullable()
+      .describe('The account that is signed in in this browser; null: none'),
+  })
+  .meta({
+    id: 'OpenedInvitation',
+    examples: [
+      {
+        ...{ organization_id: 1, organization_name: 'Acme', email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' },
+        ...{ expires_at: '2026-11-27T10:30:00.000Z', account: null },
+      },
+    ],
+  })
 
 export const SignInLink = z
   .object({
@@ -50,8 +104,8 @@ const email = z
 
 export const AddMemberInput = z
   .object({
-    email: email.describe('Who is known by it already is that person; case does not matter'),
-    full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Name to show, for who is new'),
+    email: email.describe('By which the organization will know the member; case does not matter. It identifies nobody elsewhere'),
+    full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Name to show, for an account that is created by accepting'),
     role: Role.describe('What the user may do in this organization'),
   })
   .meta({ id: 'AddMemberInput', examples: [{ email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' }] })

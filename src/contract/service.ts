@@ -70,9 +70,20 @@ export const SessionToken = z
     token: z.string().describe('A bearer token'),
     expires_at: z.iso.datetime().describe('When it ends; UTC, ISO 8601 with milliseconds'),
     user_id: z.int().describe('Whose it is'),
-    organization_id: z.int().describe('First organization of the user'),
+    organization_id: z.int().describe('First organization that the session reaches'),
+    organizations: z
+      .array(z.object({ id: z.int().describe('The organization'), name: z.string().describe('Name to show') }))
+      .describe('Organizations that the session reaches, oldest first, at most 100'),
   })
   .meta({
     id: 'SessionToken',
-    examples: [{ token: 'arun_s_…', expires_at: '2026-11-20T10:45:00.000Z', user_id: 1, organization_id: 1 }],
+    examples: [
+      {
+        token: 'arun_s_…',
+        expires_at: '2026-11-20T10:45:00.000Z',
+        user_id: 1,
+        organization_id: 1,
+        organizations: [{ id: 1, name: 'Acme' }],
+      },
+    ],
   })

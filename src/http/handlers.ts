@@ -20,8 +20,9 @@ import { forkRun } from '../service/fork-run.ts'
 import { generateSetupCommands } from '../service/generate-setup.ts'
 import { once, type Replay } from '../service/idempotency.ts'
 import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
+import { acceptInvitation, inviteMember, listInvitations, revokeInvitation } from '../service/invitations.ts'
 import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/log-analysis.ts'
-import { addMember, listMembers, removeMember, updateMember } from '../service/members.ts'
+import { listMembers, removeMember, updateMember } from '../service/members.ts'
 import { mergePullRequest } from '../service/merge-pull-request.ts'
 import { listModels } from '../service/models.ts'
 import {
@@ -85,6 +86,8 @@ export type Special =
   | 'createSession'
   | 'createSessionToken'
   | 'deleteSession'
+  | 'openInvitation'
+  | 'acceptSessionInvitation'
   | 'getOpenApi'
   | 'receiveGitHub'
   | 'receiveGitea'
@@ -96,6 +99,7 @@ type ActorName =
   | 'createOrganization'
   | 'getMe'
   | 'updateMe'
+  | 'acceptInvitation'
   | 'listMcpProviders'
   | 'getOAuthStatus'
   | 'revokeOAuthToken'
@@ -157,7 +161,10 @@ export const handlers: Handlers = {
   listUsers: (ctx, { query }) => listUsers(ctx, query),
   getUser: (ctx, { params }) => getUser(ctx, params.user_id),
   listMembers: (ctx, { query }) => listMembers(ctx, query),
-  addMember: (ctx, { body }) => addMember(ctx, body),
+  inviteMember: (ctx, { body }) => inviteMember(ctx, body),
+  listInvitations: (ctx, { query }) => listInvitations(ctx, query),
+  revokeInvitation: (ctx, { params }) => revokeInvitation(ctx, params.invitation_id),
+  acceptInvitation: (ctx, { body }) => acceptInvitation(ctx, body.code),
   updateMember: (ctx, { params, body }) => updateMember(ctx, params.user_id, body.role),
   removeMember: (ctx, { params }) => removeMember(ctx, params.user_id),
   createSignInLink: (ctx, { params }) => createSignInLink(ctx, params.user_id),

@@ -1,8 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Endpoint } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Services } from '../service/context.ts'
-import { newSessionToken, SESSION_SECONDS, signIn, signOut } from '../service/sessions.ts'
+import {
+  acceptAsNewAccount,
+  acceptAsSignedIn,
+  newSessionToken,
+  SESSION_SECONDS,
+  signIn,
+  signOut,
+  viewInvitationAs,
+} from '../service/sessions.ts'
 import { parseInput } from './parse-input.ts'
 
 const COOKIE = 'agentrun_session'
@@ -11,14 +21,27 @@ const COOKIE = 'agentrun_session'
 export function addSessionRoutes(app: FastifyInstance, services: Services) {
   app.post(endpoints.createSession.path, async (request, reply) => {
     requireSameOrigin(request, services.base_url)
-    const { body } = parseInput(endpoints.createSession, { params: {}, query: {}, body: request.body }) as { body: { code: string } }
-    const { cookie } = await signIn(services, body.code)
+    const { code } = bodyOf(endpoints.createSession, request)
+    const { cookie } = await signIn(services, code)
     setCookie(reply, services.base_url, cookie, SESSION_SECONDS)
     return { signed_in: true }
   })
   app.post(endpoints.createSessionToken.path, async request => {
     requireSameOrigin(request, services.base_url)
     return newSessionToken(services, cookieOf(request))
+  })
+  app.post(endpoints.openInvitation.path, async request => {
+    requireSameOrigin(request, services.base_url)
+    const { code } = bodyOf(endpoints.openInvitation, request)
+    return viewInvitationAs(services, code, cookieOf(request))
+  })
+  app.post(endpoints.acceptSessionInvitation.path, async (request, reply) => {
+    requireSameOrigin(request, services.base_url)
+    const { code, account } = bodyOf(endpoints.acceptSessionInvitation, request)
+    if (account === 'signed_in') return acceptAsSignedIn(services, code, cookieOf(request), request.id)
+    const { cookie, organization_id } = await acceptAsNewAccount(services, code, request.id)
+    setCookie(reply, services.base_url, cookie, SESSION_SECONDS)
+    return { organization_id }
   })
   app.delete(endpoints.deleteSession.path, async (request, reply) => {
     requireSameOrigin(request, services.base_url)
@@ -27,6 +50,9 @@ export function addSessionRoutes(app: FastifyInstance, services: Services) {
     return { signed_in: false }
   })
 }
+
+const bodyOf = <Body extends z.ZodType>(endpoint: Endpoint & { body: Body }, request: FastifyRequest) =>
+  parseInput(endpoint, { params: {}, query: {}, body: request.body }).body as z.output<Body>
 
 /** Beside SameSite=Strict: a browser says where a request comes from, and it must be our own page. A proxy may have changed the Host. */
 function requireSameOrigin(request: FastifyRequest, base_url: string) {

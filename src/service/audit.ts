@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import type { Context } from './context.ts'
 
 export type Target = {
-  type: 'organization' | 'member' | 'user' | 'token' | 'repository' | 'run' | 'pull_request' | 'secret' | 'webhook' | 'forge'
+  type: 'organization' | 'member' | 'invitation' | 'user' | 'token' | 'repository' | 'run' | 'pull_request' | 'secret' | 'webhook' | 'forge'
   id: number | string | null
 }
 

@@ -3,7 +3,7 @@ import { digest, newToken, tokenPrefix } from '../core/token.ts'
 import { insertToken } from '../store/accounts.ts'
 import { insertAuditEntry } from '../store/audit.ts'
 import { type Db, joined, type Transactional } from '../store/database.ts'
-import { type FoundUser, findUser } from '../store/members.ts'
+import { type FoundUser, findUsers } from '../store/members.ts'
 import { firstOrganization } from '../store/organizations.ts'
 import { newSignInLink } from './sessions.ts'
 
@@ -45,11 +45,14 @@ export async function makeOperatorLink(
 }
 
 async function requireUser(tx: Db, { user, organization_id }: Wanted): Promise<FoundUser> {
-  const found = await findUser(tx, await keyOf(tx, user, organization_id))
+  const key = await keyOf(tx, user, organization_id)
+  const [found, another] = await findUsers(tx, { ...key, organization_id })
+  if (!found && organization_id !== null && (await findUsers(tx, { ...key, organization_id: null })).length > 0)
+    throw new ServiceError('not_found', `user ${user} is no member of organization ${organization_id}`)
   if (!found) throw new ServiceError('not_found', `there is no user ${user}`)
+  if (another)
+    throw new ServiceError('conflict', `users ${found.id} and ${another.id} both have the address ${user}: give the id of one of them`)
   if (found.organization_ids.length === 0) throw new ServiceError('not_found', `user ${found.id} is a member of no organization`)
-  if (organization_id !== null && !found.organization_ids.includes(organization_id))
-    throw new ServiceError('not_found', `user ${found.id} is no member of organization ${organization_id}`)
   return found
 }
 

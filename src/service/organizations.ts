@@ -2,8 +2,9 @@ import type { CreateOrganizationInput, UpdateOrganizationInput } from '../contra
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { plainDecimal } from '../core/plain-decimal.ts'
 import { ServiceError } from '../core/service-error.ts'
-import { insertMembership, isAdminSomewhere } from '../store/accounts.ts'
+import { getTokenUser, insertMembership, isAdminSomewhere } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
+import { loginOfToken } from '../store/logins.ts'
 import { notifyWork } from '../store/notify.ts'
 import {
   getOrganization as getOrganizationRow,
@@ -29,10 +30,10 @@ const settingsOf = (row: OrganizationRow) => ({
 })
 const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
 
-/** The organizations that the caller is a member of, and the token good for. */
+/** The organizations that the caller's token reaches. */
 export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.user_id, window.skip, window.limit, ctx.actor.token_organization_id)
+  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.token_id, window.skip, window.limit)
   const items = rows.map(row => ({ id: row.id, name: row.name, settings: switchesOf(row) }))
   return { items, total, ...pageNumbers(total, window) }
 }
@@ -41,10 +42,12 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
 export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
   return ctx.db.transaction(async tx => {
-    if (!(await isAdminSomewhere(tx, ctx.actor.user_id)))
+    if (!(await isAdminSomewhere(tx, ctx.actor.token_id)))
       throw new ServiceError('forbidden', 'Only an ADMIN of an organization can make another one.')
     const { id } = await insertOrganization(tx, input.name)
-    await insertMembership(tx, id, ctx.actor.user_id, 'ADMIN')
+    const email = (await getTokenUser(tx, ctx.actor.token_id))?.email ?? null
+    const login_id = (await loginOfToken(tx, ctx.actor.token_id))?.id ?? null
+    await insertMembership(tx, id, ctx.actor.user_id, 'ADMIN', { email, login_id })
     await audit(tx, { ...ctx, organization_id: id }, 'organization.created', { type: 'organization', id }, { name: input.name })
     return detail(await requireOrganization({ db: tx, organization_id: id }))
   })

@@ -1,8 +1,9 @@
 import { ServiceError } from '../core/service-error.ts'
 import { digest, newSignInCode, newToken, tokenPrefix } from '../core/token.ts'
-import { insertToken } from '../store/accounts.ts'
+import { getAccount, insertToken } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
-import { firstOrganizationOf } from '../store/organizations.ts'
+import { beginLogin, type Login } from '../store/logins.ts'
+import { listOrganizations } from '../store/organizations.ts'
 import {
   deleteBrowserSession,
   findBrowserSession,
@@ -12,10 +13,12 @@ import {
   useSignInLink,
 } from '../store/sessions.ts'
 import type { Services } from './context.ts'
+import { join, viewInvitation } from './invitations.ts'
 
 const LINK_MINUTES = 15
 const SESSION_DAYS = 30
 const TOKEN_SECONDS = 15 * 60
+const MAX_LISTED = 100
 
 export const SESSION_SECONDS = SESSION_DAYS * 86_400
 
@@ -25,7 +28,7 @@ export const signInAddress = (base_url: string, code: string) => `${base_url}/si
 /** A link that signs its user in once, within 15 minutes: for the operator. */
 export async function newSignInLink({ db, base_url }: Pick<Services, 'base_url'> & { db: Db }, user_id: number): Promise<string> {
   const code = newSignInCode()
-  await insertSignInLink(db, digest(code), user_id, LINK_MINUTES)
+  await insertSignInLink(db, { digest: digest(code), user_id, minutes: LINK_MINUTES, login: null })
   return signInAddress(base_url, code)
 }
 
@@ -38,32 +41,62 @@ export async function signIn(services: Services, code: string): Promise<{ cookie
         'unauthorized',
         'This sign-in link is wrong, used or too old. An administrator can give you a new one, and a start of the service prints one.',
       )
-    const cookie = newSignInCode()
-    await insertBrowserSession(tx, digest(cookie), link.user_id, SESSION_DAYS)
-    await recordSignIn(tx, link.user_id)
-    return { cookie }
+    return openSession(tx, link)
   })
 }
 
-/** A bearer token for the page, good for 15 minutes. 401 without a live sign-in cookie. */
+async function openSession(tx: Db, { user_id, login }: { user_id: number; login: Login }): Promise<{ cookie: string }> {
+  const cookie = newSignInCode()
+  await insertBrowserSession(tx, { digest: digest(cookie), user_id, days: SESSION_DAYS, login })
+  await recordSignIn(tx, user_id)
+  return { cookie }
+}
+
+/** What an invitation is to, and who is signed in in this browser: null for nobody. 404 as `acceptAsNewAccount`. */
+export async function viewInvitationAs({ db }: Services, code: string, cookie: string | undefined) {
+  const invitation = await viewInvitation({ db }, code)
+  const session = cookie === undefined ? undefined : await findBrowserSession(db, digest(cookie))
+  const user = session && (await getAccount(db, session.user_id))
+  return { ...invitation, account: user ? { user_id: user.id, full_name: user.full_name } : null }
+}
+
+/** Joins a new account to the organization of an invitation and signs it in. 404 for a wrong, used, revoked or expired code. */
+export async function acceptAsNewAccount(services: Services, code: string, request_id: string) {
+  return services.db.transaction(async tx => {
+    const login = await beginLogin(tx)
+    const { user_id, organization_id } = await join(tx, code, { user_id: null, login, token_id: null, request_id })
+    return { ...(await openSession(tx, { user_id, login })), organization_id }
+  })
+}
+
+/** Joins the account that is signed in. 401 without a live sign-in cookie, 404 as for a new account, 409 for a member. */
+export async function acceptAsSignedIn(services: Services, code: string, cookie: string | undefined, request_id: string) {
+  return services.db.transaction(async tx => {
+    const session = cookie === undefined ? undefined : await findBrowserSession(tx, digest(cookie))
+    if (!session) throw new ServiceError('unauthorized', 'Not signed in.')
+    const { organization_id } = await join(tx, code, { ...session, token_id: null, request_id })
+    return { organization_id }
+  })
+}
+
+/** A bearer token for the page, good for 15 minutes, with the organizations that it reaches. 401 without a live sign-in cookie, 403 without any. */
 export async function newSessionToken(services: Services, cookie: string | undefined) {
   const session = cookie === undefined ? undefined : await findBrowserSession(services.db, digest(cookie))
   if (!session) throw new ServiceError('unauthorized', 'Not signed in.')
-  const organization = await firstOrganizationOf(services.db, session.user_id)
-  if (!organization) throw new ServiceError('forbidden', 'You are not a member of any organization.')
+  const { user_id, login } = session
   const token = newToken('b')
-  const row = await insertToken(services.db, {
-    user_id: session.user_id,
-    kind: 'browser',
-    prefix: tokenPrefix(token),
-    hint: token.slice(-4),
-    name: 'web interface',
-    digest: digest(token),
-    wire_profile: 'standard',
-    expires_in_seconds: TOKEN_SECONDS,
+  return services.db.transaction(async tx => {
+    const row = await insertToken(tx, {
+      ...{ user_id, login, kind: 'browser', name: 'web interface', wire_profile: 'standard', expires_in_seconds: TOKEN_SECONDS },
+      ...{ prefix: tokenPrefix(token), hint: token.slice(-4), digest: digest(token) },
+    })
+    const { rows } = await listOrganizations(tx, row.id, 0, MAX_LISTED)
+    const [first] = rows
+    if (!first) throw new ServiceError('forbidden', 'You are not a member of any organization.')
+    const organizations = rows.map(({ id, name }) => ({ id, name }))
+    const expires_at = row.expires_at ?? new Date(0)
+    return { token, expires_at: expires_at.toISOString(), user_id, organization_id: first.id, organizations }
   })
-  const expires_at = row.expires_at ?? new Date(0)
-  return { token, expires_at: expires_at.toISOString(), user_id: session.user_id, organization_id: organization.id }
 }
 
 export async function signOut(services: Services, cookie: string | undefined): Promise<void> {

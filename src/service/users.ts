@@ -1,7 +1,8 @@
 import type { UpdateMeInput } from '../contract/users.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
-import { getCustomPrompt, getMember, getUser as getUserRow, listMembers, type UserRow, updateUser } from '../store/accounts.ts'
+import { getCustomPrompt, getMember, getTokenUser, listMembers, type UserRow, updateUser } from '../store/accounts.ts'
+import { reachesAllMemberships } from '../store/logins.ts'
 import { getOrganization } from '../store/organizations.ts'
 import type { ActorContext, Context } from './context.ts'
 
@@ -10,14 +11,16 @@ const notFound = () => new ServiceError('not_found', 'User not found.')
 
 /** The caller. */
 export async function getMe(ctx: ActorContext) {
-  const user = await getUserRow(ctx.db, ctx.actor.user_id)
+  const user = await getTokenUser(ctx.db, ctx.actor.token_id)
   if (!user) throw notFound()
   return userObject(user)
 }
 
-/** Changes the caller. 403 for a token that is bound to one organization, because what is said to agents holds in all of the user's. */
+/** Changes the caller. 403 for a token that does not reach all organizations of its user, because agents read it in all of them. */
 export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
+  if (!(await reachesAllMemberships(ctx.db, ctx.actor.token_id)))
+    throw new ServiceError('forbidden', 'Your sign-in is older than one of your memberships. Sign in again to change your account.')
   const custom_prompt = input.custom_prompt === '' ? null : input.custom_prompt
   await updateUser(ctx.db, ctx.actor.user_id, { ...input, custom_prompt })
   return getMe(ctx)

@@ -1,6 +1,7 @@
 import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import { type Db, only } from './database.ts'
+import { type Login, reaches_membership } from './logins.ts'
 
 export type TokenKind = 'personal' | 'service' | 'browser'
 
@@ -28,7 +29,7 @@ export async function findAccess(db: Db, asked: { digest: Buffer; organization_i
         t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role
       from unnest($1::bytea[], $2::bigint[]) with ordinality as asked (digest, organization_id, n)
       join tokens t on t.digest = asked.digest and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      left join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id`,
+      left join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
     values: [asked.map(item => item.digest), asked.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))
@@ -64,14 +65,16 @@ export async function insertToken(
     scopes?: string[] | null
     repository_ids?: number[] | null
     created_by?: number | null
+    /** What the token is derived from; absent: it is a login of its own. */
+    login?: Login
   },
 ): Promise<{ id: number; expires_at: Date | null }> {
   const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
     name: 'insert_token',
     text: `insert into tokens
-        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix)
+        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix, login_id, login_at)
       values ($1, $2, $3, $4, $5, least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz),
-        $7, $8, $9, $10, $11, $12)
+        $7, $8, $9, $10, $11, $12, coalesce($15, gen_random_uuid()), case when $15::uuid is null then clock_timestamp() else $16::timestamptz end)
       returning id, expires_at`,
     values: [
       token.user_id,
@@ -88,6 +91,8 @@ export async function insertToken(
       token.prefix ?? '',
       token.expires_at ?? null,
       token.not_after ?? null,
+      token.login?.id ?? null,
+      token.login?.at ?? null,
     ],
   })
   return only(rows)
@@ -108,12 +113,12 @@ export async function deleteExpiredTokens(db: Db): Promise<void> {
   })
 }
 
-/** Whether a user is ADMIN of any organization. */
-export async function isAdminSomewhere(db: Db, user_id: number): Promise<boolean> {
+/** Whether the user of a token is ADMIN of any organization that it reaches. */
+export async function isAdminSomewhere(db: Db, token_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'is_admin_somewhere',
-    text: `select 1 from memberships where user_id = $1 and role = 'ADMIN' limit 1`,
-    values: [user_id],
+    text: `select 1 from tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership} where t.id = $1 and m.role = 'ADMIN' limit 1`,
+    values: [token_id],
   })
   return rows.length > 0
 }
@@ -128,19 +133,30 @@ export type UserRow = {
   role: Role | null
 }
 
-/** A user with the role in the first organization that has them. */
-export async function getUser(db: Db, user_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
+/** The user of a token, with address and role in the first organization that the token reaches. */
+export async function getTokenUser(db: Db, token_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
   const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
-    name: 'get_user',
-    text: `select u.id, u.email, u.full_name, u.github_user_id, u.github_username, u.avatar_url, u.custom_prompt,
-        (select m.role from memberships m where m.user_id = u.id order by m.organization_id limit 1) as role
-      from users u where u.id = $1`,
+    name: 'get_token_user',
+    text: `select u.id, coalesce(m.email, u.email) as email, u.full_name, u.github_user_id, u.github_username, u.avatar_url,
+        u.custom_prompt, m.role
+      from tokens t join users u on u.id = t.user_id left join memberships m on m.user_id = u.id and ${reaches_membership}
+      where t.id = $1 order by m.organization_id limit 1`,
+    values: [token_id],
+  })
+  return rows[0]
+}
+
+/** An account itself, whatever it belongs to. */
+export async function getAccount(db: Db, user_id: number): Promise<{ id: number; full_name: string | null } | undefined> {
+  const { rows } = await db.query<{ id: number; full_name: string | null }>({
+    name: 'get_account',
+    text: 'select id, full_name from users where id = $1',
     values: [user_id],
   })
   return rows[0]
 }
 
-const member_columns = 'u.id, u.email, u.full_name, u.github_user_id, u.github_username, u.avatar_url, m.role'
+const member_columns = 'u.id, coalesce(m.email, u.email) as email, u.full_name, u.github_user_id, u.github_username, u.avatar_url, m.role'
 
 /** A user of an organization, with the role there. */
 export async function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
@@ -203,7 +219,7 @@ export async function getCustomPrompt(db: Db, organization_id: number, user_id: 
   return rows[0]?.custom_prompt ?? null
 }
 
-export async function insertUser(db: Db, user: { full_name: string }): Promise<{ id: number }> {
+export async function insertUser(db: Db, user: { full_name: string | null }): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_user',
     text: 'insert into users (full_name) values ($1) returning id',
@@ -212,12 +228,22 @@ export async function insertUser(db: Db, user: { full_name: string }): Promise<{
   return only(rows)
 }
 
-/** False for who is a member already, and keeps the role. */
-export async function insertMembership(db: Db, organization_id: number, user_id: number, role: Role): Promise<boolean> {
+/**
+ * False for a user who is a member already; the role stays. `email`: by which the organization knows the member. `login_id`: with which the
+ * person accepted, which reaches the organization although it is older.
+ */
+export async function insertMembership(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+  role: Role,
+  { email = null, login_id = null }: { email?: string | null; login_id?: string | null } = {},
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'insert_membership',
-    text: 'insert into memberships (organization_id, user_id, role) values ($1, $2, $3) on conflict do nothing',
-    values: [organization_id, user_id, role],
+    text: `insert into memberships (organization_id, user_id, role, email, login_id) values ($1, $2, $3, $4, $5)
+      on conflict (organization_id, user_id) do nothing`,
+    values: [organization_id, user_id, role, email, login_id],
   })
   return rowCount === 1
 }

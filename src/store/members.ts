@@ -13,7 +13,8 @@ export type MemberRow = {
   created_at: Date
 }
 
-const columns = 'm.user_id, m.organization_id, u.kind, u.email, u.full_name, m.role, u.last_sign_in_at, m.created_at'
+const columns =
+  'm.user_id, m.organization_id, u.kind, coalesce(m.email, u.email) as email, u.full_name, m.role, u.last_sign_in_at, m.created_at'
 const from = 'from memberships m join users u on u.id = m.user_id'
 
 /** Oldest users first. `kind`: only these. */
@@ -83,30 +84,29 @@ export async function deleteMembership(db: Db, organization_id: number, user_id:
   })
 }
 
-/** Whether a user belongs to another organization too, those left out in which `except` is ADMIN. */
-export async function belongsElsewhere(db: Db, organization_id: number, user_id: number, except: number | null): Promise<boolean> {
+/** Whether a user belongs to another organization too. */
+export async function belongsElsewhere(db: Db, organization_id: number, user_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'belongs_elsewhere',
-    text: `select 1 from memberships m where m.user_id = $2 and m.organization_id <> $1
-      and not exists (select 1 from memberships a where a.organization_id = m.organization_id and a.user_id = $3 and a.role = 'ADMIN') limit 1`,
-    values: [organization_id, user_id, except],
+    text: 'select 1 from memberships where user_id = $2 and organization_id <> $1 limit 1',
+    values: [organization_id, user_id],
   })
   return rows.length > 0
 }
 
-/** The person of an address, made when there is none; held to the end of the transaction. An existing one keeps the name it has. */
-export async function findOrInsertPerson(
-  tx: Db,
-  person: { email: string; full_name: string | null },
-): Promise<{ id: number; created: boolean }> {
-  const { rows } = await tx.query<{ id: number; created: boolean }>({
-    name: 'find_or_insert_person',
-    // The conflict locks the row that is there; a row that was only inserted has no earlier transaction in xmax.
-    text: `insert into users (email, full_name) values ($1, $2)
-      on conflict (email) do update set email = excluded.email returning id, xmax = 0 as created`,
-    values: [person.email, person.full_name],
+/** Whether an organization knows one of its members by this address. */
+export async function hasMemberOf(db: Db, organization_id: number, email: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'has_member_of',
+    text: `select 1 ${from} where m.organization_id = $1 and coalesce(m.email, u.email) = $2 limit 1`,
+    values: [organization_id, email],
   })
-  return only(rows)
+  return rows.length > 0
+}
+
+/** No membership, and no sign-in link, of a user is created before the transaction is over. Locked after `lockMemberships`. */
+export async function lockUser(tx: Db, user_id: number): Promise<void> {
+  await tx.query({ name: 'lock_user', text: 'select 1 from users where id = $1 for no key update', values: [user_id] })
 }
 
 export async function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
@@ -136,14 +136,23 @@ export type FoundUser = {
   organization_ids: number[]
 }
 
-/** A user by id or by address. */
-export async function findUser(db: Db, key: { id: number | null; email: string | null }): Promise<FoundUser | undefined> {
+/**
+ * Users by id or by address, oldest first: several organizations may know different users by one address. `organization_id`: only members
+ * of that organization.
+ */
+export async function findUsers(
+  db: Db,
+  { id, email, organization_id }: { id: number | null; email: string | null; organization_id: number | null },
+): Promise<FoundUser[]> {
   const { rows } = await db.query<FoundUser>({
-    name: 'find_user',
-    text: `select u.id, u.email, u.full_name, u.kind,
+    name: 'find_users',
+    text: `select u.id, coalesce(u.email, (select m.email from memberships m where m.user_id = u.id order by m.organization_id limit 1)) as email,
+        u.full_name, u.kind,
         array(select m.organization_id from memberships m where m.user_id = u.id order by m.organization_id) as organization_ids
-      from users u where u.id = $1 or u.email = $2`,
-    values: [key.id, key.email],
+      from users u where (u.id = $1 or u.email = $2 or exists (select 1 from memberships m where m.user_id = u.id and m.email = $2))
+        and ($3::bigint is null or exists (select 1 from memberships m where m.user_id = u.id and m.organization_id = $3))
+      order by u.id`,
+    values: [id, email, organization_id],
   })
-  return rows[0]
+  return rows
 }

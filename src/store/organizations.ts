@@ -1,4 +1,5 @@
 import { type Db, only } from './database.ts'
+import { reaches_membership } from './logins.ts'
 
 export type OrganizationRow = {
   id: number
@@ -24,34 +25,25 @@ export async function getOrganization(db: Db, organization_id: number): Promise<
   return rows[0]
 }
 
-/** Organizations that a user is a member of, oldest first. `only_id`: this one of them. */
+/** Organizations that a token reaches, oldest first. */
 export async function listOrganizations(
   db: Db,
-  user_id: number,
+  token_id: number,
   skip: number,
   limit: number,
-  only_id: number | null = null,
 ): Promise<{ rows: OrganizationRow[]; total: number }> {
+  const reached = `from tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership}`
   const page = await db.query<OrganizationRow>({
     name: 'list_organizations',
-    text: `select ${columns} from organizations o join memberships m on m.organization_id = o.id where m.user_id = $1 and ($4::bigint is null or o.id = $4) order by o.id limit $2 offset $3`,
-    values: [user_id, limit, skip, only_id],
+    text: `select ${columns} ${reached} join organizations o on o.id = m.organization_id where t.id = $1 order by o.id limit $2 offset $3`,
+    values: [token_id, limit, skip],
   })
   const count = await db.query<{ total: number }>({
     name: 'count_organizations',
-    text: 'select count(*) as total from memberships where user_id = $1 and ($2::bigint is null or organization_id = $2)',
-    values: [user_id, only_id],
+    text: `select count(*) as total ${reached} where t.id = $1`,
+    values: [token_id],
   })
   return { rows: page.rows, total: only(count.rows).total }
-}
-
-export async function firstOrganizationOf(db: Db, user_id: number): Promise<{ id: number } | undefined> {
-  const { rows } = await db.query<{ id: number }>({
-    name: 'first_organization_of',
-    text: 'select organization_id as id from memberships where user_id = $1 order by organization_id limit 1',
-    values: [user_id],
-  })
-  return rows[0]
 }
 
 /** The oldest organization that has an admin, with its oldest: what the first start made. A service user is none: it cannot sign in. */

@@ -1,10 +1,17 @@
 import { type Db, only } from './database.ts'
+import type { Login } from './logins.ts'
 
-export async function insertSignInLink(db: Db, digest: Buffer, user_id: number, minutes: number): Promise<{ expires_at: Date }> {
+/** `login`: what the link is derived from; null: it is a login of its own, as of now. Using it later makes it no younger. */
+export async function insertSignInLink(
+  db: Db,
+  link: { digest: Buffer; user_id: number; minutes: number; login: Login | null },
+): Promise<{ expires_at: Date }> {
   const { rows } = await db.query<{ expires_at: Date }>({
     name: 'insert_sign_in_link',
-    text: 'insert into sign_in_links (digest, user_id, expires_at) values ($1, $2, now() + make_interval(mins => $3)) returning expires_at',
-    values: [digest, user_id, minutes],
+    text: `insert into sign_in_links (digest, user_id, expires_at, login_id, login_at)
+      values ($1, $2, now() + make_interval(mins => $3), coalesce($4, gen_random_uuid()),
+        case when $4::uuid is null then clock_timestamp() else $5::timestamptz end) returning expires_at`,
+    values: [link.digest, link.user_id, link.minutes, link.login?.id ?? null, link.login?.at ?? null],
   })
   return only(rows)
 }
@@ -22,31 +29,43 @@ export async function recordSignIn(db: Db, user_id: number): Promise<void> {
   await db.query({ name: 'record_sign_in', text: 'update users set last_sign_in_at = now() where id = $1', values: [user_id] })
 }
 
+type UserLogin = { user_id: number; login: Login }
+type LoginRow = { user_id: number; login_id: string; login_at: string | null }
+const userLogin = (row: LoginRow | undefined): UserLogin | undefined =>
+  row && { user_id: row.user_id, login: { id: row.login_id, at: row.login_at } }
+
 /** Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */
-export async function useSignInLink(db: Db, digest: Buffer): Promise<{ user_id: number } | undefined> {
-  const { rows } = await db.query<{ user_id: number }>({
+export async function useSignInLink(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
+  const { rows } = await db.query<LoginRow>({
     name: 'use_sign_in_link',
-    text: 'update sign_in_links set used_at = now() where digest = $1 and used_at is null and expires_at > now() returning user_id',
+    text: `update sign_in_links set used_at = now() where digest = $1 and used_at is null and expires_at > now()
+      returning user_id, login_id, login_at::text`,
     values: [digest],
   })
-  return rows[0]
+  return userLogin(rows[0])
 }
 
-export async function insertBrowserSession(db: Db, digest: Buffer, user_id: number, days: number): Promise<void> {
+/** `login`: null: the session is a login of its own, as of now. */
+export async function insertBrowserSession(
+  db: Db,
+  session: { digest: Buffer; user_id: number; days: number; login: Login | null },
+): Promise<void> {
   await db.query({
     name: 'insert_browser_session',
-    text: 'insert into browser_sessions (digest, user_id, expires_at) values ($1, $2, now() + make_interval(days => $3))',
-    values: [digest, user_id, days],
+    text: `insert into browser_sessions (digest, user_id, expires_at, login_id, login_at)
+      values ($1, $2, now() + make_interval(days => $3), coalesce($4, gen_random_uuid()),
+        case when $4::uuid is null then clock_timestamp() else $5::timestamptz end)`,
+    values: [session.digest, session.user_id, session.days, session.login?.id ?? null, session.login?.at ?? null],
   })
 }
 
-export async function findBrowserSession(db: Db, digest: Buffer): Promise<{ user_id: number } | undefined> {
-  const { rows } = await db.query<{ user_id: number }>({
+export async function findBrowserSession(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
+  const { rows } = await db.query<LoginRow>({
     name: 'find_browser_session',
-    text: 'select user_id from browser_sessions where digest = $1 and expires_at > now()',
+    text: 'select user_id, login_id, login_at::text from browser_sessions where digest = $1 and expires_at > now()',
     values: [digest],
   })
-  return rows[0]
+  return userLogin(rows[0])
 }
 
 export async function deleteBrowserSession(db: Db, digest: Buffer): Promise<void> {

@@ -1,6 +1,7 @@
 import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import { type Db, only } from './database.ts'
+import { reaches_membership } from './logins.ts'
 
 export type TokenRow = {
   id: number
@@ -113,7 +114,7 @@ export async function findLiveTokens(
     name: 'find_live_tokens',
     text: `select asked.n, m.role, t.scopes from unnest($1::bigint[], $2::bigint[]) with ordinality as asked (token_id, organization_id, n)
       join tokens t on t.id = asked.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id`,
+      join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
     values: [asked.map(item => item.token_id), asked.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))

@@ -10,6 +10,7 @@ import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../store/deleti
 import { insertEvent } from '../store/events.ts'
 import { beginFollowUp } from '../store/follow-ups.ts'
 import { deleteOldKeys } from '../store/idempotency-keys.ts'
+import { deleteOldInvitations } from '../store/invitations.ts'
 import { type LostRun, listOverdue, requeueExpired, type Sweep, type Sweeper, takeExpired } from '../store/leases.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
@@ -153,6 +154,7 @@ class MovedMeanwhile extends Error {}
 /** Removes what is not needed any more: workspaces of deleted runs, tokens of closed pages, kept answers, idle windows. */
 export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'folder_id' | 'users'>): Promise<void> {
   await deleteExpiredTokens(deps.db)
+  await deleteOldInvitations(deps.db)
   await deleteOldKeys(deps.db)
   await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
   await deleteSilentWorkers(deps.db, SILENT_WORKER_SECONDS)

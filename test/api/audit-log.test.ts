@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type AuditEntry, AuditPage } from '../../src/contract/audit-log.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addPerson } from './people.ts'
+import { accept, sessionToken } from './start-members.ts'
 import { startOrganizations } from './start-organizations.ts'
 
 const { app, other, admin } = await startOrganizations()
@@ -11,20 +12,25 @@ const actions = async (query: string) => (await log(query)).body.items.map((item
 
 describe('200', () => {
   test('who did what to what, when, with which token and in which request, newest first', async () => {
-    const member = await admin.ask('POST', '/members', { email: 'ada@example.org', role: 'READER' })
-    const id = member.body.user_id
+    const { body: invitation } = await admin.ask('POST', '/members', { email: 'ada@example.org', role: 'READER' })
+    const { cookie } = await accept(app, invitation.invitation_link)
+    const id = (await sessionToken(app, cookie)).body.user_id
     const changed = await admin.ask('PATCH', `/members/${id}`, { role: 'MEMBER' })
     const { status, body } = await log()
     expect(status).toBe(200)
     AuditPage.strict().parse(body)
-    const [first, link, second] = body.items as AuditEntry[]
+    const [first, second, third] = body.items as AuditEntry[]
     expect(first).toEqual({
       ...{ id: expect.any(Number), organization_id: app.org_id, created_at: expect.stringMatching(/Z$/), user_id: app.user_id },
       ...{ token_id: admin.token_id, action: 'member.updated', target_type: 'member', target_id: `${id}` },
       ...{ detail: { role: { from: 'READER', to: 'MEMBER' } }, request_id: changed.headers.get('x-request-id') },
     })
-    expect(link).toMatchObject({ action: 'sign_in_link.created', target_id: `${id}` })
-    expect(second).toMatchObject({ action: 'member.added', detail: { email: 'ada@example.org', role: 'READER' } })
+    expect(second).toMatchObject({
+      action: 'member.added',
+      user_id: id,
+      detail: { email: 'ada@example.org', role: 'READER', invited_by: app.user_id },
+    })
+    expect(third).toMatchObject({ action: 'member.invited', user_id: app.user_id, detail: { email: 'ada@example.org', role: 'READER' } })
   })
 
   test('page by page, and narrowed by action, user, kind of target and time', async () => {

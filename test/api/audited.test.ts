@@ -5,6 +5,7 @@ import type { AuditRow } from '../../src/store/audit.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
+import { addOldMembership } from './people.ts'
 import { putRun } from './put-run.ts'
 import { addTenant } from './second-organization.ts'
 import { sendCall } from './send-call.ts'
@@ -38,7 +39,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 async function newRequest(name: EndpointName, round: string) {
   const tenant = await addTenant(app, `${name}-${round}`)
   const asking = await addTenant(app, `${name}-${round}-asking`)
-  await rows(app, `insert into memberships (organization_id, user_id, role) values ($1, $2, 'ADMIN')`, [tenant.org_id, asking.user_id])
+  await addOldMembership(app, tenant.org_id, asking.user_id, 'ADMIN')
   await putRun(app, tenant.run_id, 'completed')
   const callOf = (wanted: EndpointName) => {
     const call = tokenCalls(tenant).find(item => item.name === wanted)

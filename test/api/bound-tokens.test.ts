@@ -3,13 +3,14 @@ import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/endpoints.ts'
 import { reachOf } from '../../src/core/reach.ts'
 import { digest } from '../../src/core/token.ts'
-import { insertMembership, insertToken } from '../../src/store/accounts.ts'
+import { insertToken } from '../../src/store/accounts.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
+import { addOldMembership } from './people.ts'
 import { putRepository } from './put-repository.ts'
 import { addArtifact, addPullRequest } from './second-organization.ts'
 
@@ -59,7 +60,7 @@ describe('200', () => {
 
   test('sees the organization it is bound to and no other of its user', async () => {
     const { id } = await insertOrganization(app.db, 'Second')
-    await insertMembership(app.db, id, app.user_id, 'ADMIN')
+    await addOldMembership(app, id, app.user_id, 'ADMIN')
     expect((await app.call('GET', '/v1/organizations')).body.total).toBe(2)
     const bound = await call('GET', '/v1/organizations')
     expect([bound.body.total, bound.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [app.org_id]])

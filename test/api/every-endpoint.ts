@@ -27,6 +27,7 @@ export type Ids = {
   environment_id?: number
   /** Of the run. */
   sandbox_id?: number
+  invitation_id?: number
 }
 
 /** Ids that nobody has. */
@@ -43,6 +44,7 @@ export const unknown: Required<Ids> = {
   comment_id: 424_242,
   environment_id: 424_242,
   sandbox_id: 424_242,
+  invitation_id: 424_242,
 }
 
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
@@ -90,7 +92,8 @@ export function tokenCalls(ids: Ids): Call[] {
     createPullRequestComment: { body: 'x' },
     updatePullRequestComment: { body: 'changed' },
     editRepositoryPullRequest: { state: 'open' },
-    addMember: { email: 'new@example.org', role: 'READER' },
+    inviteMember: { email: 'new@example.org', role: 'READER' },
+    acceptInvitation: { code: 'x' },
     updateMember: { role: 'ADMIN' },
     createServiceUser: { name: 'bot', role: 'READER' },
     createToken: { name: 'x' },
@@ -102,6 +105,7 @@ export function tokenCalls(ids: Ids): Call[] {
     comment_id: 424_242,
     environment_id: 424_242,
     sandbox_id: 424_242,
+    invitation_id: 424_242,
     name: 'DEPLOY_KEY',
   }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }

@@ -22,6 +22,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   comment_id: 'comment_id',
   environment_id: 'environment_id',
   sandbox_id: 'sandbox_id',
+  invitation_id: 'invitation_id',
   // Numbers that GitHub has given.
   app_id: null,
   installation_id: null,

@@ -115,7 +115,9 @@ async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
 const gives = (role: Role) => (may: readonly Scope[]) => (roles[role].every(scope => may.includes(scope)) ? null : 403)
 /** Verbs that ask for more than their row does, and what they answer who has only that: nobody gives more than they have. */
 const beyondTheRow: Partial<Record<EndpointName, (may: readonly Scope[]) => 403 | 404 | null>> = {
-  addMember: gives('READER'),
+  inviteMember: gives('READER'),
+  // Nobody was invited with such a code.
+  acceptInvitation: () => 404,
   createServiceUser: gives('READER'),
   createSignInLink: gives('ADMIN'),
   // What somebody else has said.

@@ -7,6 +7,7 @@ import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
+import { addOldMembership } from './people.ts'
 import { putRepository } from './put-repository.ts'
 import { addOrganization, addTenant, type Tenant } from './second-organization.ts'
 
@@ -36,7 +37,7 @@ describe('GET /v1/organizations', () => {
     const added: number[] = []
     for (let i = 0; i < 4; i++) {
       const { id } = await insertOrganization(app.db, `Org ${i}`)
-      await insertMembership(app.db, id, app.user_id, 'READER')
+      await addOldMembership(app, id, app.user_id, 'READER')
       added.push(id)
     }
     const ids = async (query: string) => (await list(query)).body.items.map((item: { id: number }) => item.id)

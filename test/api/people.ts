@@ -1,7 +1,7 @@
 import type { Role } from '../../src/core/permissions.ts'
 import { digest, newToken } from '../../src/core/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
-import type { Answer, App } from '../start-app.ts'
+import { type Answer, type App, rows } from '../start-app.ts'
 
 export type Caller = {
   user_id: number
@@ -25,6 +25,10 @@ export async function addPerson(app: App, role: Role, bounds: Bounds = {}, org_i
   await insertMembership(app.db, org_id, id, role)
   return addCaller(app, id, bounds, org_id)
 }
+
+/** A membership from before invitations existed: whatever the user has reaches it. */
+export const addOldMembership = (app: App, org_id: number, user_id: number, role: Role) =>
+  rows(app, 'insert into memberships (organization_id, user_id, role, accepted_at) values ($1, $2, $3, null)', [org_id, user_id, role])
 
 /** Another token for a user. */
 export async function addCaller(app: App, user_id: number, bounds: Bounds = {}, org_id = app.org_id): Promise<Caller> {

@@ -5,6 +5,7 @@ import { append } from '../../src/store/append.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertEnvironment } from '../../src/store/environments.ts'
 import { insertEvent } from '../../src/store/events.ts'
+import { saveInvitation } from '../../src/store/invitations.ts'
 import { insertServiceUser } from '../../src/store/members.ts'
 import { insertOrganization } from '../../src/store/organizations.ts'
 import { insertComment } from '../../src/store/pull-request-comments.ts'
@@ -26,6 +27,7 @@ export type Tenant = Organization & {
   comment_id: number
   environment_id: number
   sandbox_id: number
+  invitation_id: number
 }
 
 /** A webhook of a run to which no event goes, at an address that is refused. */
@@ -98,7 +100,9 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const environment_id = await addEnvironment(db, { organization_id: org_id, repository_id: repo_id, run_id }, `secret of ${name}`)
   const sandbox_id = await addSandbox(db, { organization_id: org_id, run_id })
   const made = { repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id, environment_id, sandbox_id }
-  return { org_id, user_id, token, ...made }
+  const invited = { email: 'secret@example.org', full_name: name, role: 'READER', created_by: user_id, days: 1 } as const
+  const { id: invitation_id } = await saveInvitation(db, org_id, { ...invited, digest: digest(`invitation to ${name}`) })
+  return { org_id, user_id, token, ...made, invitation_id }
 }
 
 /** An environment on a machine that there is not. */

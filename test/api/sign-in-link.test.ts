@@ -4,16 +4,17 @@ import { digest } from '../../src/core/token.ts'
 import { insertMembership } from '../../src/store/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, type Caller } from './people.ts'
-import { follow, startMembers } from './start-members.ts'
+import { addCaller, addOldMembership, addPerson, askWith, type Caller } from './people.ts'
+import { accept, codeOf, follow, sessionToken, startMembers } from './start-members.ts'
 
-const { app, other, admin, add, added, newEmail, newOrganization, unchanged } = await startMembers()
+const { app, other, admin, added, invited, newEmail, newOrganization, unchanged } = await startMembers()
 
 describe('POST …/members/{user_id}/sign-in-link', () => {
   const link = (caller: Caller, user_id: number) => caller.ask('POST', `/members/${user_id}/sign-in-link`)
 
   test('200: a fresh one, and the one before opens nothing any more; no table holds its code', async () => {
-    const { user_id, sign_in_link } = await added({ email: newEmail() })
+    const { user_id } = await added({ email: newEmail() })
+    const { sign_in_link } = (await link(admin, user_id)).body
     const { status, body } = await link(admin, user_id)
     expect(status).toBe(200)
     const fresh = SignInLink.strict().parse(body)
@@ -28,18 +29,23 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     expect(await follow(app, fresh.sign_in_link)).not.toBeNull()
   })
 
-  test('200: for oneself, and for who belongs to other organizations that the caller administers too', async () => {
-    expect((await link(admin, app.user_id)).status).toBe(200)
-    const { org_id } = await newOrganization()
-    await insertMembership(app.db, org_id, app.user_id, 'ADMIN')
-    const { user_id } = await added({ email: newEmail() })
-    await insertMembership(app.db, org_id, user_id, 'READER')
-    expect((await link(admin, user_id)).status).toBe(200)
-    // Not by a token that is good for one of them only.
-    const bound = await addCaller(app, app.user_id, { organization_id: app.org_id })
-    await unchanged(async () => expectProblem(await link(bound, user_id), 409))
-    await unchanged(async () => expectProblem(await link(bound, app.user_id), 409))
-    await rows(app, 'delete from memberships where organization_id = $1', [org_id])
+  test('200: for oneself; the session reaches no more than what the link was created with', async () => {
+    const person = await addPerson(app, 'ADMIN')
+    const { caller, org_id } = await newOrganization()
+    const { invitation_link } = await invited({ email: newEmail() }, caller)
+    const later = await addCaller(app, person.user_id)
+    const joined = await askWith(app, later.token, 'POST', '/v1/invitations/accept', { code: codeOf(invitation_link) })
+    expect(joined.status).toBe(200)
+    const reached = async (asking: Caller) => {
+      const { body } = await link(asking, person.user_id)
+      const { body: session } = await sessionToken(app, await follow(app, body.sign_in_link))
+      return session.organizations.map(({ id }: { id: number }) => id)
+    }
+    expect(await reached(person)).toEqual([app.org_id])
+    expect(await reached(later)).toEqual([app.org_id, org_id])
+    // A token that is bound to one of the organizations gives none, though it is of the same user.
+    const bound = await addCaller(app, person.user_id, { organization_id: app.org_id })
+    await unchanged(async () => expectProblem(await link(bound, person.user_id), 409))
   })
 
   test('403: a member whose role allows more than the token does', async () => {
@@ -56,7 +62,6 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     const { user_id } = await addPerson(app, 'READER')
     const short = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
     await unchanged(async () => expectProblem(await link(short, user_id), 403))
-    expect((await added({ email: newEmail() }, short)).sign_in_link).toBeNull()
     const page = await addCaller(app, app.user_id, { kind: 'browser', expires_in_seconds: 900 })
     expect((await link(page, user_id)).status).toBe(200)
   })
@@ -66,24 +71,25 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     expectProblem(await link(person, person.user_id), 403)
   })
 
-  test('409: who also belongs to an organization that the caller does not administer: it would be a way in there', async () => {
+  test('409: who also belongs to another organization, whoever administers it, in words that name none', async () => {
     const { user_id } = await added({ email: newEmail() })
     await insertMembership(app.db, other.org_id, user_id, 'READER')
-    await unchanged(async () => expect(expectProblem(await link(admin, user_id), 409).detail).toContain('another organization'))
-    await insertMembership(app.db, other.org_id, app.user_id, 'MANAGER')
+    await unchanged(async () => expect(expectProblem(await link(admin, user_id), 409).detail).toContain('by its own means'))
+    await addOldMembership(app, other.org_id, app.user_id, 'ADMIN')
     await unchanged(async () => expectProblem(await link(admin, user_id), 409))
     await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, app.user_id])
   })
 
-  test('409: of a link and a membership elsewhere that are made at once, the link never opens both', async () => {
-    const { caller } = await newOrganization()
+  test('409: of a link and an acceptance elsewhere at once, what the link opens never reaches both', async () => {
+    const { caller, org_id } = await newOrganization()
     for (let i = 0; i < 10; i++) {
-      const email = newEmail()
-      const { user_id } = await added({ email })
-      const [given, joined] = await Promise.all([link(admin, user_id), add({ email }, caller)])
+      const { user_id, cookie } = await added({ email: newEmail() })
+      const { invitation_link } = await invited({ email: newEmail() }, caller)
+      const [given, joined] = await Promise.all([link(admin, user_id), accept(app, invitation_link, cookie)])
       expect(joined.status).toBe(200)
       expect([200, 409]).toContain(given.status)
       if (given.status === 200) expect(await follow(app, given.body.sign_in_link)).toBeNull()
+      expect((await sessionToken(app, cookie)).body.organizations.map(({ id }: { id: number }) => id)).toEqual([app.org_id, org_id])
     }
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { saveInvitation } from '../../src/store/invitations.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
@@ -31,7 +32,9 @@ beforeAll(async () => {
   const delivery_id = await addDelivery(app.db, { organization_id: app.org_id, run_id }, 'our secret')
   const comment_id = await addComment(app.db, { organization_id: app.org_id, pr_id, user_id: app.user_id }, 'our secret')
   const sandbox_id = await addSandbox(app.db, { organization_id: app.org_id, run_id })
-  const made = { run_id, pr_id, artifact_id, delivery_id, comment_id, environment_id, sandbox_id }
+  const invited = { email: 'x@example.org', full_name: null, role: 'READER', created_by: app.user_id, days: 1 } as const
+  const { id: invitation_id } = await saveInvitation(app.db, app.org_id, { ...invited, digest: Buffer.from('x') })
+  const made = { run_id, pr_id, artifact_id, delivery_id, comment_id, environment_id, sandbox_id, invitation_id }
   ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, ...made }
 })
 afterAll(() => app[Symbol.asyncDispose]())

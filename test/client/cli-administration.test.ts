@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { putRun } from '../api/put-run.ts'
 import { addEnvironment } from '../api/second-organization.ts'
+import { accept } from '../api/start-members.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { type CliOptions, runCli } from './run-cli.ts'
@@ -232,5 +233,23 @@ describe('setup', () => {
       code: 1,
       err: expect.stringContaining('timeout_seconds'),
     })
+  })
+})
+
+describe('members', () => {
+  test('are invited with a link that is printed alone, listed, changed and removed; invitations are listed and revoked', async () => {
+    const invited = await cli(['members', 'add', 'Ada@Example.org', '--role', 'READER', '--name', 'Ada'])
+    expect(invited).toMatchObject({ code: 0, err: expect.stringContaining('ada@example.org as READER') })
+    expect(invited.out).toMatch(/^http:\S+\/invitation#code=[\w-]{32}\n$/)
+    expect((await cli(['members', 'invitations'])).out).toMatch(/^\d+ +READER +ada@example\.org +Ada /m)
+    expect((await accept(app, invited.out.trim())).status).toBe(200)
+    const [id] = /^\d+(?= +READER +ada@example\.org)/m.exec((await cli(['members'])).out) ?? []
+    expect((await cli(['members', 'role', id ?? '', 'MEMBER'])).out).toBe('changed: ada@example.org, MEMBER\n')
+    expect((await cli(['members', 'link', id ?? ''])).out).toMatch(/\/sign-in#code=[\w-]{32}\n$/)
+    expect((await cli(['members', 'remove', id ?? ''])).out).toBe('removed: ada@example.org, MEMBER\n')
+    const other = JSON.parse((await cli(['members', 'add', 'bob@example.org', '--json'])).out)
+    expect((await cli(['members', 'revoke', String(other.id)])).out).toBe('revoked: bob@example.org, MEMBER\n')
+    expect(await cli(['members', 'accept', other.invitation_link])).toMatchObject({ code: 1, err: expect.stringContaining('revoked') })
+    expect(await cli(['members', 'role', '1', 'OWNER'])).toMatchObject({ code: 2, err: expect.stringContaining('MANAGER') })
   })
 })

@@ -28,6 +28,12 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+})
+
 const reference = createRoute({
   getParentRoute: () => root,
   path: '/docs',
@@ -83,7 +89,7 @@ const trace = createRoute({
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, reference, app.addChildren([list, create, sandboxes, forges, trace])]),
+    routeTree: root.addChildren([signIn, invitation, reference, app.addChildren([list, create, sandboxes, forges, trace])]),
     context: { queries },
     // Addresses are made to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

@@ -1,4 +1,5 @@
 import { type Endpoint, open } from '../endpoint.ts'
+import { AcceptedSessionInvitation, AcceptInvitationInput, AcceptSessionInvitationInput, OpenedInvitation } from '../members.ts'
 import { Health, Readiness, SessionToken, SignedIn, SignedOut, SignInInput } from '../service.ts'
 
 /** The service itself: what is reached without a bearer token (decisions §9). */
@@ -20,6 +21,28 @@ export const serviceEndpoints = {
     summary: 'A bearer token for 15 minutes, for the web interface',
     problems: ['unauthorized', 'forbidden'],
     response: SessionToken,
+  },
+  openInvitation: {
+    ...open,
+    access: 'cookie',
+    method: 'POST',
+    path: '/session/invitation',
+    summary: 'What an invitation link is to, and whether this browser is signed in',
+    body: AcceptInvitationInput,
+    problems: ['forbidden', 'not_found'],
+    response: OpenedInvitation,
+  },
+  acceptSessionInvitation: {
+    ...open,
+    access: 'cookie',
+    method: 'POST',
+    path: '/session/invitation/accept',
+    summary: 'Accept an invitation in the browser',
+    description:
+      'With a new account, which is signed in, or with the account that is signed in. Other sessions of that account do not reach the organization. 401 for `signed_in` without a live session; 404 for an invitation that is wrong, used, revoked or expired; 409 for a member.',
+    body: AcceptSessionInvitationInput,
+    problems: ['unauthorized', 'forbidden', 'not_found', 'conflict'],
+    response: AcceptedSessionInvitation,
   },
   deleteSession: {
     ...open,

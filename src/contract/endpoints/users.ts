@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
+import { AcceptInvitationInput, Member } from '../members.ts'
 import { pageQuery } from '../page.ts'
 import { CliRules, Me, UpdateMeInput, User, UserPage } from '../users.ts'
 
@@ -13,7 +14,7 @@ export const userEndpoints = {
     path: '/v1/users/me',
     aliases: ['/v1/user', '/v1/alpha/user/me'],
     summary: 'The user of this token',
-    description: 'The role is that in the first organization of the user.',
+    description: 'Address and role are those in the first organization that the token reaches.',
     scope: 'org:read',
     bucket: 'standard',
     params: none,
@@ -25,12 +26,28 @@ export const userEndpoints = {
     method: 'PATCH',
     path: '/v1/users/me',
     summary: 'Change what you say of yourself, and to the agents of your runs',
-    description: 'A key that is absent stays as it is. Not for tokens that are bound to one organization: it holds in all of yours.',
+    description:
+      'A key that is absent stays as it is. 403 for a token that does not reach all of your organizations: it holds in all of them.',
     scope: 'runs:write',
     bucket: 'standard',
     params: none,
     body: UpdateMeInput,
     response: Me,
+  },
+  acceptInvitation: {
+    ...v1,
+    tag: 'users',
+    method: 'POST',
+    path: '/v1/invitations/accept',
+    summary: 'Join an organization with the account of this token',
+    description:
+      'Your other sessions and tokens from before do not reach the organization. Without an account, open the link in a browser. 403 for a token that is bound to an organization or to scopes; 404 for an invitation that is wrong, used, revoked or expired; 409 for a member.',
+    scope: null,
+    bucket: 'standard',
+    params: none,
+    body: AcceptInvitationInput,
+    problems: ['forbidden', 'not_found', 'conflict'],
+    response: Member,
   },
   getCliRules: {
     ...v1,

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { getCustomPrompt, getMember } from '../../../src/store/accounts.ts'
 import { insertEvent } from '../../../src/store/events.ts'
-import { belongsElsewhere, deleteMembership, holdMembership, lockMember, setRole } from '../../../src/store/members.ts'
+import { deleteInvitation, deleteInvitationsBy } from '../../../src/store/invitations.ts'
+import { belongsElsewhere, deleteMembership, hasMemberOf, holdMembership, lockMember, setRole } from '../../../src/store/members.ts'
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../../src/store/organizations.ts'
 import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../../src/store/resealing.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../../src/store/tokens.ts'
@@ -22,9 +23,12 @@ export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches =
   requeueDelivery: (db, org) => requeueDelivery(db, org, mine.delivery),
   belongsElsewhere: async (db, org) => {
     // Of the user's memberships in other organizations it tells that there is one, which is its purpose; and to no stranger.
-    expect(await belongsElsewhere(db, org, app.user_id, null)).toBe(true)
-    return belongsElsewhere(db, org, app.user_id, app.user_id)
+    expect(await belongsElsewhere(db, org, app.user_id)).toBe(true)
+    return belongsElsewhere(db, org, 424_242)
   },
+  deleteInvitation: (db, org) => deleteInvitation(db, org, mine.invitation),
+  deleteInvitationsBy: (db, org) => deleteInvitationsBy(db, org, app.user_id),
+  hasMemberOf: (db, org) => hasMemberOf(db, org, 'ours@example.org'),
   deleteMembership: (db, org) => deleteMembership(db, org, app.user_id),
   findLiveTokens: async (db, org) => (await findLiveTokens(db, [{ token_id: mine.token, organization_id: org }]))[0],
   getToken: (db, org) => getToken(db, org, stranger, mine.token),

@@ -10,6 +10,7 @@ import type { Db } from '../../../src/store/database.ts'
 import { saveEgress } from '../../../src/store/egress.ts'
 import { insertForgeDelivery } from '../../../src/store/forge-deliveries.ts'
 import { saveForge } from '../../../src/store/forges.ts'
+import { saveInvitation } from '../../../src/store/invitations.ts'
 import { insertComment } from '../../../src/store/pull-request-comments.ts'
 import { savePullRequest } from '../../../src/store/pull-requests.ts'
 import { insertStartup } from '../../../src/store/run-startups.ts'
@@ -90,6 +91,7 @@ async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }
   await saveChange(app.db, app.org_id, run, epoch, sample.change)
   await saveCheckpoints(app.db, { ...of_run, epoch }, 'a', [sample.checkpoint], sample.pack, 100)
   return {
+    invitation: (await saveInvitation(app.db, app.org_id, { ...sample.invitation, created_by: app.user_id })).id,
     token: (await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })).id,
     artifact: await addArtifact(app.db, of_run, 'ours'),
     environment: await addEnvironment(app.db, { ...of_run, repository_id: app.repo_id }, 'ours'),
@@ -100,6 +102,7 @@ async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }
 
 async function addOfRepository(app: App): Promise<void> {
   const { db, org_id, repo_id, user_id } = app
+  await rows(app, `update memberships set email = 'ours@example.org' where organization_id = $1 and user_id = $2`, [org_id, user_id])
   await updateUser(db, user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
   await saveSecret(db, { ...sample.secret, organization_id: org_id, repository_id: repo_id }, 100)
   await saveCheckSuiteSettings(db, org_id, repo_id, sample.no_settings)

@@ -10,6 +10,7 @@ export const startup = {
 export const settlement = { to: 'again', seconds: 60, url: 'u', status: 503, error: 'e', latency_ms: 1, answer: null } as const
 export const counts = { files_changed: 1, additions: 1, deletions: 1 }
 const numbers = { base_sha: 'a', head_sha: 'b', ...counts }
+export const invitation = { email: 'x@example.org', full_name: null, role: 'READER', digest: Buffer.from('x'), days: 1 } as const
 export const change = { ...numbers, files: '[]', patch: 'p', patch_truncated: false }
 export const comment = { run_id: null, body: 'b', path: null, line: null, side: null, head_sha: 'c' }
 export const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }

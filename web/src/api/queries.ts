@@ -4,6 +4,7 @@ import type { RunStatus } from '../../../src/contract/runs.ts'
 import { call } from './call.ts'
 import { ProblemError, problemOf, unreachable } from './problem.ts'
 import { routes } from './routes.ts'
+import { session } from './session.ts'
 
 /** Answers are kept up to date by the streams, so nothing is asked for again merely because a tab is looked at. */
 export const createQueryClient = (queryCache: QueryCache) =>
@@ -162,6 +163,13 @@ export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) =>
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
   queryFn: ({ signal }) => call('listOrganizations', { query: { limit: '100' }, signal }),
+  staleTime: 300_000,
+})
+
+/** The organization that the pages are about. */
+export const currentOrganizationQuery = queryOptions({
+  queryKey: ['current-organization'],
+  queryFn: async () => (await session.current()).organization_id,
   staleTime: 300_000,
 })
 

@@ -46,6 +46,8 @@ export const routes = {
   listModels: { method: 'GET', path: '/v1/organizations/{org_id}/models' },
   createSession: { method: 'POST', path: '/session' },
   createSessionToken: { method: 'POST', path: '/session/token' },
+  openInvitation: { method: 'POST', path: '/session/invitation' },
+  acceptSessionInvitation: { method: 'POST', path: '/session/invitation/accept' },
   deleteSession: { method: 'DELETE', path: '/session' },
   getReadiness: { method: 'GET', path: '/readyz' },
   getOpenApi: { method: 'GET', path: '/openapi.json' },

@@ -12,7 +12,13 @@ function service() {
     state.bodies.push(init?.body)
     if (!state.signed_in) return Response.json({ status: 401, code: 'unauthorized', detail: 'Not signed in.', errors: [] }, { status: 401 })
     const token = `token-${state.asked.length}`
-    return Response.json({ token, expires_at: new Date(state.now + 900_000).toISOString(), user_id: 1, organization_id: 7 })
+    return Response.json({
+      token,
+      expires_at: new Date(state.now + 900_000).toISOString(),
+      user_id: 1,
+      organization_id: 7,
+      organizations: [{ id: 7, name: 'x' }],
+    })
   }
   return { state, session: createSession(answer, () => state.now) }
 }

@@ -1,9 +1,12 @@
 import type { z } from 'zod'
+import type { AcceptedSessionInvitation, AcceptSessionInvitationInput, OpenedInvitation } from '../../../src/contract/members.ts'
 import type { SessionToken } from '../../../src/contract/service.ts'
+import { chooseOrganization, chosenOrganization } from './chosen-organization.ts'
 import { ProblemError, problemOf, unreachable } from './problem.ts'
 import { routes } from './routes.ts'
 
 export type Session = z.infer<typeof SessionToken>
+export type Invitation = z.infer<typeof OpenedInvitation>
 
 export type SessionHolder = {
   /** A token that is good for another minute at least. Rejects with ProblemError; 401 means: sign in. */
@@ -11,6 +14,12 @@ export type SessionHolder = {
   /** Forgets the token, so that the next call asks for a new one. */
   forget(token: string): void
   signIn(code: string): Promise<void>
+  /** What an invitation is to. Rejects with ProblemError, 404 for a link that is not valid. */
+  openInvitation(code: string): Promise<Invitation>
+  /** Joins with a new account or the one that is signed in; later calls are about the organization. */
+  acceptInvitation(input: z.input<typeof AcceptSessionInvitationInput>): Promise<void>
+  /** Later calls are about this organization. */
+  choose(organization_id: number): void
   signOut(): Promise<void>
 }
 
@@ -34,8 +43,10 @@ export function createSession(request: typeof fetch, now: () => number = Date.no
 
   const renew = async () => {
     const session: Session = await ask(routes.createSessionToken)
-    held = session
-    return session
+    const chosen = chosenOrganization()
+    const reached = session.organizations.some(({ id }) => id === chosen)
+    held = chosen !== null && reached ? { ...session, organization_id: chosen } : session
+    return held
   }
 
   return {
@@ -51,6 +62,15 @@ export function createSession(request: typeof fetch, now: () => number = Date.no
     },
     async signIn(code) {
       await ask(routes.createSession, { code })
+      held = null
+    },
+    openInvitation: code => ask(routes.openInvitation, { code }),
+    async acceptInvitation(input) {
+      const { organization_id }: z.infer<typeof AcceptedSessionInvitation> = await ask(routes.acceptSessionInvitation, input)
+      this.choose(organization_id)
+    },
+    choose(organization_id) {
+      chooseOrganization(organization_id)
       held = null
     },
     async signOut() {

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouter } from '@tanstack/react-router'
 import { BookOpen, Box, LogOut, Plug, Plus } from 'lucide-react'
-import { meQuery, organizationsQuery, readinessQuery } from '../api/queries.ts'
+import { currentOrganizationQuery, meQuery, organizationsQuery, readinessQuery } from '../api/queries.ts'
 import { session } from '../api/session.ts'
 import { visible } from '../text/visible.ts'
 import { buttonLook } from '../ui/button.tsx'
+import { Select } from '../ui/field.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Brand } from './brand.tsx'
 import { ThemeButton } from './theme-button.tsx'
@@ -13,7 +14,6 @@ import { ThemeButton } from './theme-button.tsx'
 export function AppShell() {
   const router = useRouter()
   const me = useQuery(meQuery).data
-  const organization = useQuery(organizationsQuery).data?.items[0]
   const signOut = async () => {
     await session.signOut()
     router.options.context.queries.clear()
@@ -28,7 +28,7 @@ export function AppShell() {
         <Link to="/" className="mr-2 flex items-center gap-2 rounded-md font-semibold text-base" aria-label="Agent Run Service: all runs">
           <Brand /> <span className="max-sm:hidden">Agent Runs</span>
         </Link>
-        {organization && <span className="truncate text-faint max-sm:hidden">{visible(organization.name)}</span>}
+        <OrganizationName />
         <div className="flex-1" />
         <Link to="/new" search={{}} className={buttonLook('primary', 'mr-1')}>
           <Plus aria-hidden className="size-4" /> New run
@@ -52,6 +52,29 @@ export function AppShell() {
         <Outlet />
       </main>
     </div>
+  )
+}
+
+/** The organization that the pages are about; a choice for who belongs to several. */
+function OrganizationName() {
+  const organizations = useQuery(organizationsQuery).data?.items ?? []
+  const current = useQuery(currentOrganizationQuery).data
+  const organization = organizations.find(({ id }) => id === current)
+  if (!organization) return null
+  if (organizations.length === 1) return <span className="truncate text-faint max-sm:hidden">{visible(organization.name)}</span>
+  const choose = (id: number) => {
+    session.choose(id)
+    // Everything on the page, streams too, is of the other organization.
+    location.assign('/')
+  }
+  return (
+    <Select aria-label="Organization" className="max-w-48" value={organization.id} onChange={event => choose(Number(event.target.value))}>
+      {organizations.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {visible(name)}
+        </option>
+      ))}
+    </Select>
   )
 }
 

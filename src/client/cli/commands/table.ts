@@ -11,6 +11,7 @@ import { help } from './help.ts'
 import { integrations } from './integrations.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
+import { members } from './members.ts'
 import { open } from './open.ts'
 import { pause } from './pause.ts'
 import { pr } from './pr.ts'
@@ -39,6 +40,7 @@ export const commands: Command[] = [
   pr,
   repos,
   tokens,
+  members,
   egress,
   setup,
   environments,

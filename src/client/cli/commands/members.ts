@@ -1,0 +1,112 @@
+import type { Answer, Body } from '../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { firstLine, plainText } from '../plain-text.ts'
+import { columns } from '../printer.ts'
+
+type Role = Body<'inviteMember'>['role']
+const acts = ['list', 'add', 'role', 'remove', 'link', 'invitations', 'revoke', 'accept'] as const
+const roles = ['ADMIN', 'MANAGER', 'MEMBER', 'READER'] as const satisfies Role[]
+
+const options = {
+  role: { type: 'string', value: 'ROLE', choices: roles, about: 'add: what the member may do, MEMBER by default' },
+  name: { type: 'string', value: 'NAME', about: 'add: name to show, for an account that is created by accepting' },
+  limit: { type: 'string', value: 'N', about: 'list, invitations: how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', about: 'list, invitations: leave out this many' },
+} as const satisfies Options
+
+/** Commands that take one word more than their name, and what that word is. */
+const subjects: Partial<Record<(typeof acts)[number], string>> = {
+  add: 'an e-mail address',
+  role: 'the id of a user and a role',
+  remove: 'the id of a user',
+  link: 'the id of a user',
+  revoke: 'the id of an invitation',
+  accept: 'an invitation link, or its code',
+}
+
+export const members = command({
+  name: 'members',
+  summary: 'list members, invite one, change a role, or remove one',
+  takes: '[list | add EMAIL | role ID ROLE | remove ID | link ID | invitations | revoke ID | accept LINK]',
+  words: [0, 3],
+  choices: [...acts],
+  options,
+  notes: ['add prints the invitation link alone, once: hand it over yourself, the service sends no mail'],
+  async run(given) {
+    const [act = 'list', which, role] = given.words
+    if (act === 'list' || act === 'invitations') return list(given, act)
+    if (which === undefined) throw new UsageError(`agentrun members ${act} takes ${subjects[act as keyof typeof subjects]}`)
+    if (act === 'add') return add(given, which)
+    if (act === 'link') return link(given, which)
+    const { json, print } = given
+    const done = await change(given, act, which, role)
+    if (json) print.json(done)
+    else
+      print.line(
+        `${act === 'role' ? 'changed' : `${act}${act.endsWith('e') ? 'd' : 'ed'}`}: ${firstLine(done.email ?? which, 80)}, ${done.role}`,
+      )
+    return 0
+  },
+})
+
+async function change({ client, signal }: Given<typeof options>, act: string, which: string, role: string | undefined) {
+  if (act === 'accept') {
+    const code = /#code=([^&\s]+)/.exec(which)?.[1] ?? which
+    return client().call('acceptInvitation', { body: { code }, signal })
+  }
+  if (act === 'revoke') {
+    const invitation_id = whole('the id of an invitation', which)
+    return client().call('revokeInvitation', { params: { invitation_id }, signal })
+  }
+  const params = { user_id: whole('the id of a user', which) }
+  if (act === 'remove') return client().call('removeMember', { params, signal })
+  const wanted = roles.find(name => name === role)
+  if (wanted === undefined) throw new UsageError(`agentrun members role takes the id of a user and one of ${roles.join(', ')}`)
+  return client().call('updateMember', { params, body: { role: wanted }, signal })
+}
+
+async function add({ values, client, json, print, signal }: Given<typeof options>, email: string): Promise<number> {
+  const role = (values.role ?? 'MEMBER') as Role
+  const invitation = await client().call('inviteMember', { body: { email, role, full_name: values.name }, signal })
+  if (json) print.json(invitation)
+  else {
+    const { id, expires_at } = invitation
+    print.note(`invitation ${id} for ${firstLine(invitation.email, 80)} as ${role}, until ${expires_at}; the link is shown only now:`)
+    print.line(plainText(invitation.invitation_link))
+  }
+  return 0
+}
+
+async function link({ client, json, print, signal }: Given<typeof options>, which: string): Promise<number> {
+  const created = await client().call('createSignInLink', { params: { user_id: whole('the id of a user', which) }, signal })
+  if (json) print.json(created)
+  else {
+    print.note(`signs user ${which} in once, until ${created.sign_in_link_expires_at}:`)
+    print.line(plainText(created.sign_in_link))
+  }
+  return 0
+}
+
+type Row = Answer<'listMembers'>['items'][number] | Answer<'listInvitations'>['items'][number]
+
+async function list({ values, client, json, print, signal }: Given<typeof options>, act: 'list' | 'invitations'): Promise<number> {
+  const query = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
+  const page =
+    act === 'list' ? await client().call('listMembers', { query, signal }) : await client().call('listInvitations', { query, signal })
+  if (json) {
+    print.json(page)
+    return 0
+  }
+  const header = ['ID', 'ROLE', 'ADDRESS', 'NAME', act === 'list' ? 'SINCE' : 'EXPIRES']
+  const rows = (page.items as Row[]).map(row => [
+    String('user_id' in row ? row.user_id : row.id),
+    row.role,
+    firstLine(row.email ?? '', 80),
+    firstLine(row.full_name ?? '', 40),
+    'user_id' in row ? row.created_at : row.expires_at,
+  ])
+  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+  if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total}; --skip shows others`)
+  return 0
+}

@@ -1,0 +1,78 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Invitation, session } from '../api/session.ts'
+import { Brand } from '../components/brand.tsx'
+import { visible } from '../text/visible.ts'
+import { Button } from '../ui/button.tsx'
+import { Loading, Notice } from '../ui/notice.tsx'
+
+const messageOf = (error: unknown) => visible(error instanceof Error ? error.message : String(error))
+
+/** Shows what an invitation link is to. Nothing is accepted before the person says so, and with which account. */
+export function InvitationPage() {
+  const [code] = useState(() => new URLSearchParams(location.hash.slice(1)).get('code') ?? '')
+  const invitation = useQuery({
+    queryKey: ['invitation', code],
+    queryFn: () => session.openInvitation(code),
+    enabled: code !== '',
+    retry: false,
+  })
+  return (
+    <main className="flex min-h-dvh items-center justify-center p-4">
+      <title>Invitation · Agent runs</title>
+      <div className="w-full max-w-md">
+        <div className="mb-5 flex items-center gap-2.5 text-lg font-semibold">
+          <Brand size={26} /> Agent Run Service
+        </div>
+        <div className="space-y-4 rounded-xl border border-line bg-surface p-5">
+          <h1 className="text-lg font-semibold">Invitation</h1>
+          {code === '' && <Notice tone="bad">This address has no invitation code. Open the whole link that you were given.</Notice>}
+          {invitation.isLoading && <Loading label="Opening the invitation" />}
+          {invitation.isError && <Notice tone="bad">{messageOf(invitation.error)}</Notice>}
+          {invitation.data && <Acceptance code={code} invitation={invitation.data} />}
+        </div>
+      </div>
+    </main>
+  )
+}
+
+function Acceptance({ code, invitation }: { code: string; invitation: Invitation }) {
+  const router = useRouter()
+  const { organization_name, email, role, account } = invitation
+  const accept = useMutation({
+    mutationFn: (how: 'new' | 'signed_in') => session.acceptInvitation({ code, account: how }),
+    onSuccess: () => {
+      router.options.context.queries.clear()
+      // The code was used; it does not stay in the history.
+      router.history.replace('/')
+    },
+  })
+  const name = account && visible(account.full_name ?? `user ${account.user_id}`)
+  return (
+    <>
+      <p>
+        You are invited to join <strong>{visible(organization_name)}</strong> as {role}, known there as {visible(email)}.
+      </p>
+      {accept.isError && <Notice tone="bad">{messageOf(accept.error)}</Notice>}
+      {account && (
+        <Button variant="primary" className="w-full" busy={accept.isPending} onClick={() => accept.mutate('signed_in')}>
+          Join as {name}
+        </Button>
+      )}
+      <Button variant={account ? 'quiet' : 'primary'} className="w-full" busy={accept.isPending} onClick={() => accept.mutate('new')}>
+        {account ? 'Join with a new, separate account' : 'Create an account and join'}
+      </Button>
+      <p className="text-muted text-xs">
+        {account
+          ? 'A separate account signs you out of the current one in this browser.'
+          : 'You have an account here already? Sign in first, then open this link again, to join with it.'}{' '}
+        {!account && (
+          <Link to="/sign-in" search={{ next: undefined }} className="hover:underline">
+            Sign in
+          </Link>
+        )}
+      </p>
+    </>
+  )
+}
