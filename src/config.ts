@@ -220,6 +220,7 @@ const schema = z.object({
   AGENTRUN_CHECKPOINT_RUN_MAX_BYTES: bytes.default(268_435_456),
   AGENTRUN_LIMIT_STANDARD: rate.default(bucketLimits.standard),
   AGENTRUN_LIMIT_AGENT_CREATION: rate.default(bucketLimits.agent_creation),
+  AGENTRUN_LIMIT_USER_CREATION: rate.optional(),
   AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default(bucketLimits.setup_commands),
   AGENTRUN_LIMIT_LOG_ANALYSIS: rate.default(bucketLimits.log_analysis),
   AGENTRUN_LIMIT_TOKEN_TOTAL: rate.default(bucketLimits.token_total),

@@ -10,6 +10,7 @@ import type { Database } from '../src/store/database.ts'
 export const no_limits = {
   standard: null,
   agent_creation: null,
+  user_creation: null,
   setup_commands: null,
   log_analysis: null,
   token_total: null,

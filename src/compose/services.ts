@@ -1,3 +1,5 @@
+import type { Config } from '../config.ts'
+import { bucketLimits } from '../contract/buckets.ts'
 import { usualMode } from '../egress/environment.ts'
 import { post } from '../egress/post.ts'
 import { resolveBase } from '../git/base-resolver.ts'
@@ -17,6 +19,12 @@ import { outgoingOf } from './webhooks.ts'
 
 const LOG_PAGES_BYTES = 64 * 1024 * 1024
 
+/** As many tokens at full speed as `bucketLimits` allows, whatever the operator set for one. */
+function userCreation({ AGENTRUN_LIMIT_USER_CREATION: own, AGENTRUN_LIMIT_AGENT_CREATION: token }: Config) {
+  if (own !== undefined || token === null) return own ?? null
+  return { requests: (token.requests * bucketLimits.user_creation.requests) / bucketLimits.agent_creation.requests, seconds: token.seconds }
+}
+
 /** What the verbs work with, for the API and for agents that ask for what it does. `signal`: ends what is sent meanwhile. */
 export function createServices(parts: Parts, baseUrl: () => string, signal: AbortSignal): Services {
   const { config, db, git, models, author, log, sealer } = parts
@@ -24,6 +32,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
   const rates = {
     standard: config.AGENTRUN_LIMIT_STANDARD,
     agent_creation: config.AGENTRUN_LIMIT_AGENT_CREATION,
+    user_creation: userCreation(config),
     setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
     log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
     token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,

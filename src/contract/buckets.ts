@@ -2,6 +2,8 @@
 export const bucketLimits = {
   standard: { requests: 60, seconds: 30 },
   agent_creation: { requests: 10, seconds: 60 },
+  /** Creations by all tokens and sessions of a user together. */
+  user_creation: { requests: 30, seconds: 60 },
   setup_commands: { requests: 5, seconds: 60 },
   log_analysis: { requests: 5, seconds: 60 },
   /** Counts every request of a token, and refuses the logs endpoint alone. */
@@ -12,6 +14,7 @@ export const bucketLimits = {
 export const bucketOwner = {
   standard: 'token',
   agent_creation: 'token',
+  user_creation: 'user',
   setup_commands: 'organization',
   log_analysis: 'organization',
   token_total: 'token',

@@ -5,12 +5,13 @@ const rate = (requests: number, seconds: number) => ({ requests, seconds })
 const rates: Rates = {
   standard: rate(60, 30),
   agent_creation: rate(10, 60),
+  user_creation: rate(30, 60),
   setup_commands: rate(5, 60),
   log_analysis: rate(5, 60),
   token_total: rate(60, 60),
   session: rate(600, 30),
 }
-const token = { token_id: 7, browser: false, organization_id: 3 }
+const token = { token_id: 7, user_id: 4, browser: false, organization_id: 3 }
 const names = (...given: Parameters<typeof chargesOf>) =>
   chargesOf(...given).map(({ name, subject, refuses }) => `${name} of ${subject}${refuses ? '' : ', counted only'}`)
 
@@ -18,7 +19,11 @@ describe('what a request is charged to', () => {
   test('its own window and the total, which refuses logs alone', () => {
     expect(names(rates, 'standard', token, false)).toEqual(['standard of token 7', 'token_total of token 7, counted only'])
     expect(names(rates, 'logs', token, false)).toEqual(['standard of token 7', 'token_total of token 7'])
-    expect(names(rates, 'agent_creation', token, false)).toEqual(['agent_creation of token 7', 'token_total of token 7, counted only'])
+    expect(names(rates, 'agent_creation', token, false)).toEqual([
+      'agent_creation of token 7',
+      'user_creation of user 4',
+      'token_total of token 7, counted only',
+    ])
   })
 
   test('a repeated creation is charged as an ordinary request', () => {

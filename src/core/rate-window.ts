@@ -3,7 +3,10 @@ import type { Bucket } from '../contract/endpoint.ts'
 /** Requests in a sliding window; null: no limit. */
 export type Rate = { requests: number; seconds: number } | null
 /** The windows of decisions §7. `session` takes the place of `standard` for the browser's tokens, which have no total. */
-export type Rates = Record<'standard' | 'agent_creation' | 'setup_commands' | 'log_analysis' | 'token_total' | 'session', Rate>
+export type Rates = Record<
+  'standard' | 'agent_creation' | 'user_creation' | 'setup_commands' | 'log_analysis' | 'token_total' | 'session',
+  Rate
+>
 export type RateName = keyof Rates
 
 /** A window that a request is charged to. One that does not refuse only counts. */
@@ -22,7 +25,7 @@ export function sliceOf({ requests, seconds }: NonNullable<Rate>): number {
 export function chargesOf(
   rates: Rates,
   bucket: Bucket,
-  who: { token_id: number; browser: boolean; organization_id: number | null },
+  who: { token_id: number; user_id: number; browser: boolean; organization_id: number | null },
   known: boolean,
 ): Charge[] {
   const charge = (name: RateName, subject: string, refuses = true): Charge[] => {
@@ -34,7 +37,7 @@ export function chargesOf(
   const own = bucket === 'logs' || (bucket === 'agent_creation' && known) ? 'standard' : bucket
   const total = who.browser ? [] : charge('token_total', token, bucket === 'logs')
   if (own === 'standard') return [...charge(general, token), ...total]
-  if (own === 'agent_creation') return [...charge(own, token), ...total]
+  if (own === 'agent_creation') return [...charge(own, token), ...charge('user_creation', `user ${who.user_id}`), ...total]
   // Nobody spends the share of an organization that is not his: without one there is nothing to charge.
   return [...(who.organization_id === null ? [] : charge(own, `organization ${who.organization_id}`)), ...total]
 }

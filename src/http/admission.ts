@@ -42,8 +42,9 @@ export async function admit(
   request.wire_profile = actor.wire_profile
   const keys = endpoint.idempotent ? (request.raw.headersDistinct['idempotency-key'] ?? []) : []
   const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
-  const who = { token_id: actor.token_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
-  const { windows } = await charge(services, endpoint, who, idempotency_key, actor.user_id, reply)
+  const { token_id, user_id } = actor
+  const who = { token_id, user_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
+  const { windows } = await charge(services, endpoint, who, idempotency_key, reply)
   const ctx: ActorContext = {
     ...services,
     actor,
@@ -66,18 +67,11 @@ export async function admit(
   return { ...ctx, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
 }
 
-async function charge(
-  services: Services,
-  endpoint: Endpoint,
-  who: Who,
-  key: string | null,
-  user_id: number,
-  reply: FastifyReply,
-): Promise<Charged> {
+async function charge(services: Services, endpoint: Endpoint, who: Who, key: string | null, reply: FastifyReply): Promise<Charged> {
   if (endpoint.bucket === null) return { allowed: true, windows: [] }
   const once = endpoint.bucket === 'agent_creation' && key !== null && who.organization_id !== null
   const charged = once
-    ? await chargeOnce(services, who, { organization_id: who.organization_id ?? 0, user_id, key: key ?? '' })
+    ? await chargeOnce(services, who, { organization_id: who.organization_id ?? 0, user_id: who.user_id, key: key ?? '' })
     : await services.limiter.charge(endpoint.bucket, who)
   reply.headers(rateHeaders(charged.windows, window => window.name !== 'token_total' || endpoint.bucket === 'logs'))
   if (!charged.allowed) throw tooMany(endpoint.bucket, charged)

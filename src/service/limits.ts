@@ -4,7 +4,7 @@ import { type Charge, chargesOf, type Rates, type Window } from '../core/rate-wi
 import type { Db } from '../store/database.ts'
 import { chargeWindows } from '../store/rate-windows.ts'
 
-export type Who = { token_id: number; browser: boolean; organization_id: number | null }
+export type Who = { token_id: number; user_id: number; browser: boolean; organization_id: number | null }
 export type Charged = { allowed: boolean; windows: Window[] }
 export type Limiter = {
   /** Charges a request to its windows. `known`: it repeats one that was charged. `db`: to be part of a transaction. */

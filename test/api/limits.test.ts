@@ -4,6 +4,7 @@ import { insertToken } from '../../src/store/accounts.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
+import { addPerson } from './people.ts'
 import { addTenant } from './second-organization.ts'
 
 const limits = {
@@ -22,11 +23,18 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 /** Somebody with windows of their own. */
-async function newCaller(kind: 'personal' | 'browser' = 'personal') {
+async function newCaller(kind: 'personal' | 'browser' = 'personal', user_id?: number) {
   tokens += 1
   const token = `a-token-of-the-limits-test-${tokens}`
   const { id } = await insertToken(app.db, {
-    ...{ user_id: app.user_id, kind, name: token, digest: digest(token), wire_profile: 'standard', expires_in_seconds: null },
+    ...{
+      user_id: user_id ?? (await addPerson(app, 'ADMIN')).user_id,
+      kind,
+      name: token,
+      digest: digest(token),
+      wire_profile: 'standard',
+      expires_in_seconds: null,
+    },
   })
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { authorization: `Bearer ${token}`, ...headers })
@@ -78,6 +86,28 @@ describe('429', () => {
     expect(await count()).toBe(before + 10)
     // Others of the token's requests have their own window.
     expect((await call('GET', '/v1/users/me')).status).toBe(200)
+  })
+
+  test('the 31st creation or dry run of a user within a minute, over all tokens, pages and processes', async () => {
+    await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limits, DATABASE_URL: app.database_url })
+    const { user_id } = await addPerson(app, 'ADMIN')
+    const callers = await many(8, n => newCaller(n === 0 ? 'browser' : 'personal', user_id))
+    const path = `/v1/organizations/${app.org_id}/agent/run`
+    const answers = await many(80, n => {
+      const headers = { authorization: `Bearer ${callers[n % 8]?.token}` }
+      return (n % 2 ? app : second).call('POST', n % 3 ? `${path}?dry_run=true` : path, { prompt: 'x' }, headers)
+    })
+    expect(statuses(answers)).toEqual({ 200: 30, 429: 50 })
+    const fresh = await newCaller('personal', user_id)
+    const refused = await fresh.call('POST', path, { prompt: 'x' })
+    expectProblem(refused, 429)
+    expect(refused.body.detail).toContain('30 requests per 60 s (user_creation)')
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('30')
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
+    expect(refused.headers.get('ratelimit')).toContain('"agent_creation";r=10;')
+    // Neither other requests of the user nor creations of somebody else are refused.
+    expect((await fresh.call('GET', '/v1/users/me')).status).toBe(200)
+    expect((await (await newCaller()).call('POST', path, { prompt: 'x' })).status).toBe(200)
   })
 
   test('F110 the total of a minute refuses logs, and nothing but logs', async () => {

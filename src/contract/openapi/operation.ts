@@ -37,6 +37,7 @@ function limitWords(bucket: Bucket): string {
     return `${requests} requests in ${seconds} seconds for each ${bucketOwner[name]}`
   }
   if (bucket === 'logs') return `${words('standard')} (\`standard\`), and ${words('token_total')} over all operations`
+  if (bucket === 'agent_creation') return `${words(bucket)} (\`${bucket}\`), and ${words('user_creation')} (\`user_creation\`)`
   return `${words(bucket)} (\`${bucket}\`)`
 }
 
