@@ -14,6 +14,8 @@ test('every endpoint of the table has exactly one handler and one route, and the
     'createSession',
     'createSessionToken',
     'deleteSession',
+    'openInvitation',
+    'acceptSessionInvitation',
     'receiveGitHub',
     'receiveGitea',
     'openGitHubManifest',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { limits } from './limits.ts'
 import { pageOf } from './page.ts'
 import { text } from './text.ts'
-import { Role } from './users.ts'
+import { githubAccountFields, githubAccountInput, Role } from './users.ts'
 
 const fields = {
   user_id: z.int().describe('The user'),
@@ -10,13 +10,14 @@ const fields = {
   kind: z.enum(['person', 'service']).describe('`service`: never signs in; its tokens are made by an ADMIN'),
   email: z.string().nullable().describe('Address, if one is known'),
   full_name: z.string().nullable().describe('Name to show'),
+  ...githubAccountFields,
   role: Role.describe('What the user may do in this organization'),
   has_signed_in: z.boolean().describe('Whether the user has ever signed in'),
   created_at: z.iso.datetime().describe('Since when the user belongs to the organization'),
 }
 const example = {
   ...{ user_id: 2, organization_id: 1, kind: 'person', email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' },
-  ...{ has_signed_in: false, created_at: '2026-11-20T10:30:00.000Z' },
+  ...{ github_user_id: '', github_username: 'ada', has_signed_in: false, created_at: '2026-11-20T10:30:00.000Z' },
 }
 const link = { sign_in_link: 'https://agents.example.org/sign-in#code=…', sign_in_link_expires_at: '2026-11-21T10:30:00.000Z' }
 
@@ -112,7 +113,11 @@ export const AddMemberInput = z
 export type AddMemberInput = z.output<typeof AddMemberInput>
 
 export const UpdateMemberInput = z
-  .object({ role: Role.describe('What the user may do from now on') })
+  .object({ role: Role.optional().describe('What the user may do from now on'), ...githubAccountInput })
+  .refine(({ role, github_user_id, github_username }) => [role, github_user_id, github_username].some(value => value !== undefined), {
+    path: ['role'],
+    message: 'give role, github_user_id or github_username',
+  })
   .meta({ id: 'UpdateMemberInput', examples: [{ role: 'MANAGER' }] })
 export type UpdateMemberInput = z.output<typeof UpdateMemberInput>
 

@@ -6,16 +6,33 @@ import { text } from './text.ts'
 export const Role = z.enum(['ADMIN', 'MANAGER', 'MEMBER', 'READER'])
 
 const example = {
-  ...{ id: 1, email: 'ada@example.org', github_user_id: '', github_username: 'ada', avatar_url: null },
+  ...{ id: 1, email: 'ada@example.org', github_user_id: '583231', github_username: 'ada', avatar_url: null },
   ...{ full_name: 'Ada Lovelace', role: 'ADMIN', is_admin: true },
+}
+
+/** For display: nobody proves that the account is theirs, and it grants nothing (decisions §248). */
+export const githubAccountFields = {
+  github_user_id: z.string().describe('Number of the GitHub account, as text; empty where unknown'),
+  github_username: z.string().describe('Login name on GitHub; empty where unknown'),
+}
+export const githubAccountInput = {
+  github_user_id: z
+    .string({ error: 'must be a string of digits' })
+    .regex(/^[1-9][0-9]{0,18}$/, 'must be the number of a GitHub account, as text')
+    .nullish()
+    .describe('Number of the GitHub account, as text; null: unknown'),
+  github_username: z
+    .string({ error: 'must be a string' })
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, 'must be a login name on GitHub, without @')
+    .nullish()
+    .describe('Login name on GitHub; shown to others, and no proof of anything; null: unknown'),
 }
 
 export const User = z
   .object({
     id: z.int().describe('The user'),
     email: z.string().nullable().describe('Address, if one is known'),
-    github_user_id: z.string().describe("GitHub's id as text; empty for a user of this service alone"),
-    github_username: z.string().describe('Login name'),
+    ...githubAccountFields,
     avatar_url: z.string().nullable().describe('Address of a picture'),
     full_name: z.string().nullable().describe('Name to show'),
     role: Role.nullable().describe('What the user may do in the organization'),
@@ -39,6 +56,7 @@ export const UpdateMeInput = z
       .refine(isWebUrl, 'must be an http or https URL')
       .nullish()
       .describe('Address of a picture'),
+    ...githubAccountInput,
     custom_prompt: text(0, limits.rules_chars, { trim: true }).nullish().describe(`${custom_prompt}; null or empty: nothing`),
   })
   .meta({ id: 'UpdateMeInput', examples: [{ custom_prompt: 'Answer in French.' }] })

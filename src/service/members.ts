@@ -1,4 +1,4 @@
-import type { Member } from '../contract/members.ts'
+import type { Member, UpdateMemberInput } from '../contract/members.ts'
 import { refusalToGiveRole } from '../core/delegation.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { type Role, roleScopes } from '../core/permissions.ts'
@@ -13,6 +13,7 @@ import {
   lockMember,
   lockMemberships,
   type MemberRow,
+  setGithubAccount,
   setRole,
 } from '../store/members.ts'
 import { voidSignInLinks } from '../store/sessions.ts'
@@ -49,19 +50,31 @@ export function requireToGive(ctx: Context, role: Role): void {
     throw new ServiceError('forbidden', refusal, { errors: [{ loc: ['body', 'role'], msg: refusal, type: 'forbidden' }] })
 }
 
-/** Open invitations that the member created are revoked. 409 for the last person who is ADMIN. The same role: unchanged. */
-export async function updateMember(ctx: Context, user_id: number, role: Role): Promise<Member> {
+/**
+ * Changes the role, or the GitHub account that is shown for a member. With the role, open invitations that the member created are revoked.
+ * 409 for the last person who is ADMIN. The same role: unchanged.
+ */
+export async function updateMember(ctx: Context, user_id: number, change: UpdateMemberInput): Promise<Member> {
   return ctx.db.transaction(async tx => {
     await lockMemberships(tx, ctx.organization_id)
     const member = await requireMember(tx, ctx, user_id)
-    if (member.role === role) return memberObject(member)
-    if (roleScopes[role].some(scope => !roleScopes[member.role].includes(scope))) requireToGive(ctx, role)
-    await requireAnotherAdmin(tx, member)
-    await setRole(tx, ctx.organization_id, user_id, role)
-    await deleteInvitationsBy(tx, ctx.organization_id, user_id)
-    await audit(tx, ctx, 'member.updated', { type: 'member', id: user_id }, { role: { from: member.role, to: role } })
-    return memberObject({ ...member, role })
+    if (change.role !== undefined) await changeRole(tx, ctx, member, change.role)
+    const { github_user_id, github_username } = change
+    if (github_user_id !== undefined || github_username !== undefined) {
+      await setGithubAccount(tx, ctx.organization_id, user_id, change)
+      await audit(tx, ctx, 'member.updated', { type: 'member', id: user_id }, { github_user_id, github_username })
+    }
+    return memberObject(await requireMember(tx, ctx, user_id))
   })
+}
+
+async function changeRole(tx: Db, ctx: Context, member: MemberRow, role: Role): Promise<void> {
+  if (member.role === role) return
+  if (roleScopes[role].some(scope => !roleScopes[member.role].includes(scope))) requireToGive(ctx, role)
+  await requireAnotherAdmin(tx, member)
+  await setRole(tx, ctx.organization_id, member.user_id, role)
+  await deleteInvitationsBy(tx, ctx.organization_id, member.user_id)
+  await audit(tx, ctx, 'member.updated', { type: 'member', id: member.user_id }, { role: { from: member.role, to: role } })
 }
 
 /** Ends a membership, and with it the tokens that are bound to the organization. 409 for the last person who is ADMIN. */

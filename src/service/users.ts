@@ -3,10 +3,12 @@ import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getCustomPrompt, getMember, getTokenUser, listMembers, type UserRow, updateUser } from '../store/accounts.ts'
 import { reachesAllMemberships } from '../store/logins.ts'
-import { getOrganization } from '../store/organizations.ts'
+import { getOrganization, listOrganizations } from '../store/organizations.ts'
+import { audit } from './audit.ts'
 import type { ActorContext, Context } from './context.ts'
 
 const userObject = <User extends UserRow>(user: User) => ({ ...user, is_admin: user.role === 'ADMIN' })
+const MAX_AUDITED = 1_000
 const notFound = () => new ServiceError('not_found', 'User not found.')
 
 /** The caller. */
@@ -22,7 +24,15 @@ export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
   if (!(await reachesAllMemberships(ctx.db, ctx.actor.token_id)))
     throw new ServiceError('forbidden', 'Your sign-in is older than one of your memberships. Sign in again to change your account.')
   const custom_prompt = input.custom_prompt === '' ? null : input.custom_prompt
-  await updateUser(ctx.db, ctx.actor.user_id, { ...input, custom_prompt })
+  const { github_user_id, github_username } = input
+  await ctx.db.transaction(async tx => {
+    await updateUser(tx, ctx.actor.user_id, { ...input, custom_prompt })
+    if (github_user_id === undefined && github_username === undefined) return
+    // What others see of the user in each of the organizations, so it is in the log of each.
+    const { rows } = await listOrganizations(tx, ctx.actor.token_id, 0, MAX_AUDITED)
+    const target = { type: 'user', id: ctx.actor.user_id } as const
+    for (const { id } of rows) await audit(tx, { ...ctx, organization_id: id }, 'user.updated', target, { github_user_id, github_username })
+  })
   return getMe(ctx)
 }
 

@@ -123,6 +123,10 @@ export async function isAdminSomewhere(db: Db, token_id: number): Promise<boolea
   return rows.length > 0
 }
 
+/** SQL: the GitHub account of the user `u` as the organization of the membership `m` shows it; empty where unknown. */
+export const github_account = `coalesce(m.github_user_id, u.github_user_id) as github_user_id,
+  coalesce(m.github_username, u.github_username) as github_username`
+
 export type UserRow = {
   id: number
   email: string | null
@@ -137,7 +141,7 @@ export type UserRow = {
 export async function getTokenUser(db: Db, token_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
   const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
     name: 'get_token_user',
-    text: `select u.id, coalesce(m.email, u.email) as email, u.full_name, u.github_user_id, u.github_username, u.avatar_url,
+    text: `select u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url,
         u.custom_prompt, m.role
       from tokens t join users u on u.id = t.user_id left join memberships m on m.user_id = u.id and ${reaches_membership}
       where t.id = $1 order by m.organization_id limit 1`,
@@ -156,7 +160,7 @@ export async function getAccount(db: Db, user_id: number): Promise<{ id: number;
   return rows[0]
 }
 
-const member_columns = 'u.id, coalesce(m.email, u.email) as email, u.full_name, u.github_user_id, u.github_username, u.avatar_url, m.role'
+const member_columns = `u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url, m.role`
 
 /** A user of an organization, with the role there. */
 export async function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
@@ -188,7 +192,13 @@ export async function listMembers(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-export type UserChange = { full_name?: string | null; avatar_url?: string | null; custom_prompt?: string | null }
+export type UserChange = {
+  github_user_id?: string | null
+  github_username?: string | null
+  full_name?: string | null
+  avatar_url?: string | null
+  custom_prompt?: string | null
+}
 type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 
 /** What is absent stays as it is, null empties it. */
@@ -196,7 +206,9 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
   await db.query({
     name: 'update_user',
     text: `update users set full_name = case when $2 then $3 else full_name end, avatar_url = case when $4 then $5 else avatar_url end,
-        custom_prompt = case when $6 then $7 else custom_prompt end where id = $1`,
+        custom_prompt = case when $6 then $7 else custom_prompt end,
+        github_user_id = case when $8 then coalesce($9, '') else github_user_id end,
+        github_username = case when $10 then coalesce($11, '') else github_username end where id = $1`,
     values: [
       user_id,
       change.full_name !== undefined,
@@ -205,6 +217,10 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
       change.avatar_url ?? null,
       change.custom_prompt !== undefined,
       change.custom_prompt ?? null,
+      change.github_user_id !== undefined,
+      change.github_user_id ?? null,
+      change.github_username !== undefined,
+      change.github_username ?? null,
     ],
   })
 }

@@ -1,4 +1,5 @@
 import type { Role } from '../core/permissions.ts'
+import { github_account } from './accounts.ts'
 import { type Db, only } from './database.ts'
 
 export type MemberRow = {
@@ -7,14 +8,16 @@ export type MemberRow = {
   kind: 'person' | 'service'
   email: string | null
   full_name: string | null
+  github_user_id: string
+  github_username: string
   role: Role
   last_sign_in_at: Date | null
   /** Since when a member. */
   created_at: Date
 }
 
-const columns =
-  'm.user_id, m.organization_id, u.kind, coalesce(m.email, u.email) as email, u.full_name, m.role, u.last_sign_in_at, m.created_at'
+const columns = `m.user_id, m.organization_id, u.kind, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, m.role,
+  u.last_sign_in_at, m.created_at`
 const from = 'from memberships m join users u on u.id = m.user_id'
 
 /** Oldest users first. `kind`: only these. */
@@ -73,6 +76,25 @@ export async function setRole(db: Db, organization_id: number, user_id: number, 
     name: 'set_role',
     text: 'update memberships set role = $3 where organization_id = $1 and user_id = $2',
     values: [organization_id, user_id, role],
+  })
+}
+
+/** Which GitHub account an organization shows for a member; what is undefined stays, null: the one that the user named. */
+export async function setGithubAccount(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+  change: { github_user_id?: string | null | undefined; github_username?: string | null | undefined },
+): Promise<void> {
+  const { github_user_id, github_username } = change
+  await db.query({
+    name: 'set_github_account',
+    text: `update memberships set github_user_id = case when $3 then $4 else github_user_id end,
+        github_username = case when $5 then $6 else github_username end where organization_id = $1 and user_id = $2`,
+    values: [
+      ...[organization_id, user_id, github_user_id !== undefined, github_user_id ?? null],
+      ...[github_username !== undefined, github_username ?? null],
+    ],
   })
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CreatedInvitation, Member, MemberPage } from '../../src/contract/members.ts'
+import { insertMembership } from '../../src/store/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addPerson, askWith, type Caller } from './people.ts'
@@ -150,6 +151,27 @@ describe('PATCH …/members/{user_id}', () => {
   test('200: the same role changes nothing, and is no act', async () => {
     const person = await addPerson(app, 'READER')
     await unchanged(async () => expect((await change(admin, person.user_id, 'READER')).status).toBe(200))
+  })
+
+  test('200: an ADMIN names the GitHub account that this organization shows, and no other one', async () => {
+    const person = await addPerson(app, 'READER')
+    await insertMembership(app.db, other.org_id, person.user_id, 'READER')
+    const patch = (body: unknown) => admin.ask('PATCH', `/members/${person.user_id}`, body)
+    const shown = async (caller: Caller) => (await caller.ask('GET', `/users/${person.user_id}`)).body.github_username
+    const there = await addCaller(app, other.user_id, {}, other.org_id)
+    expect((await patch({ github_username: 'ada-l', github_user_id: '583231' })).body).toMatchObject({
+      ...{ github_username: 'ada-l', github_user_id: '583231', role: 'READER' },
+    })
+    expect([await shown(admin), await shown(there)]).toEqual(['ada-l', ''])
+    const { items } = (await admin.ask('GET', '/audit-log?action=member.updated&limit=1')).body
+    expect(items[0]).toMatchObject({ target_id: `${person.user_id}`, detail: { github_username: 'ada-l', github_user_id: '583231' } })
+    // Two may name one account: it is no identity.
+    expect((await admin.ask('PATCH', `/members/${app.user_id}`, { github_username: 'ada-l' })).status).toBe(200)
+    expect((await patch({ github_username: null })).body).toMatchObject({ github_username: '', github_user_id: '583231' })
+    for (const github_username of ['@ada', '', 7]) expectProblem(await patch({ github_username }), 400, 'body.github_username')
+    for (const github_user_id of ['x', 583231]) expectProblem(await patch({ github_user_id }), 400, 'body.github_user_id')
+    expectProblem(await patch({}), 400, 'body.role')
+    expectProblem(await person.ask('PATCH', `/members/${person.user_id}`, { github_username: 'x' }), 403)
   })
 
   test('400: a role that there is not', async () => {

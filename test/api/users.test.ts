@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CliRules, Me, User, UserPage } from '../../src/contract/users.ts'
 import { digest } from '../../src/core/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
-import { type App, startApp } from '../start-app.ts'
+import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
@@ -87,14 +87,34 @@ describe('PATCH /v1/users/me', () => {
   test('200: what is set is what is read, a key that is absent stays, null empties', async () => {
     const before = (await app.call('GET', '/v1/users/me', undefined, as(other.token))).body
     let wanted = before
-    for (const change of [{ full_name: 'Ada' }, { avatar_url: 'https://x.example/a.png' }, { custom_prompt: 'Be kind.\n😀' }, {}]) {
+    for (const change of [
+      { full_name: 'Ada' },
+      { avatar_url: 'https://x.example/a.png' },
+      { custom_prompt: 'Be kind.\n😀' },
+      { github_username: 'ada-l' },
+      { github_user_id: '583231' },
+      {},
+    ]) {
       wanted = { ...wanted, ...change }
       const { status, body } = await patch(change)
       expect({ status, body: Me.strict().parse(body) }).toEqual({ status: 200, body: wanted })
       expect((await app.call('GET', '/v1/users/me', undefined, as(other.token))).body).toEqual(wanted)
     }
-    const emptied = await patch({ full_name: null, avatar_url: null, custom_prompt: '  ' })
+    const emptied = await patch({ full_name: null, avatar_url: null, custom_prompt: '  ', github_username: null, github_user_id: null })
     expect(emptied.body).toEqual({ ...before, full_name: null })
+  })
+
+  test('200: the GitHub account is shown in every organization of the user and stands in its audit log', async () => {
+    const set = await patch({ github_username: 'Ada-L', github_user_id: '583231' })
+    const found = await rows(app, `select user_id, detail from audit_entries where organization_id = $1 and action = 'user.updated'`, [
+      other.org_id,
+    ])
+    expect(found.at(-1)).toMatchObject({ user_id: other.user_id, detail: expect.stringContaining('583231') })
+    const shown = await app.call('GET', `/v1/organizations/${other.org_id}/users/${other.user_id}`, undefined, as(other.token))
+    for (const { body } of [set, shown]) expect(body).toMatchObject({ github_username: 'Ada-L', github_user_id: '583231' })
+    await patch({ github_username: null, github_user_id: null })
+    const me = await app.call('GET', '/v1/users/me', undefined, as(other.token))
+    expect(me.body).toMatchObject({ github_username: '', github_user_id: '' })
   })
 
   test('400: what is wrong is named', async () => {
@@ -103,6 +123,11 @@ describe('PATCH /v1/users/me', () => {
       [{ full_name: 1 }, 'body.full_name'],
       [{ avatar_url: 'javascript:alert(1)' }, 'body.avatar_url'],
       [{ avatar_url: 'x' }, 'body.avatar_url'],
+      ...['', '@ada', '-ada', 'a b', 'x'.repeat(40), 7].map((github_username): [object, string] => [
+        { github_username },
+        'body.github_username',
+      ]),
+      ...['', '0', 'x', '1.5', 583231].map((github_user_id): [object, string] => [{ github_user_id }, 'body.github_user_id']),
       [{ custom_prompt: 'x'.repeat(20_001) }, 'body.custom_prompt'],
     ]
     for (const [body, field] of wrong) expectProblem(await patch(body), 400, field)

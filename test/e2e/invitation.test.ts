@@ -36,7 +36,8 @@ test('who is signed in joins with that account, and chooses between the organiza
   await choice.waitFor()
   expect(await choice.inputValue()).toBe(String(second.org_id))
   await choice.selectOption(String(app.org_id))
-  await page.waitForFunction(`document.querySelector('select[aria-label="Organization"]')?.value === '${app.org_id}'`)
+  await page.waitForURL(`${app.base_url}/`)
+  await page.locator(`select[aria-label="Organization"]:has(option[value="${app.org_id}"]:checked)`).waitFor()
 })
 
 test('a link that is not valid says so', async () => {

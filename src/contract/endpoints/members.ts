@@ -78,9 +78,9 @@ export const memberEndpoints = {
     tag: 'members',
     method: 'PATCH',
     path: '/v1/organizations/{org_id}/members/{user_id}',
-    summary: 'Change the role of a member',
+    summary: 'Change the role of a member, or the GitHub account shown for one',
     description:
-      'In effect from the next request on; open invitations that the member created are revoked. 403 for a role that allows more than your token does; 409 for the last person who is ADMIN.',
+      'A key that is absent stays as it is. The GitHub account is shown in this organization in place of the one that the user named; it grants nothing. A role is in effect from the next request on; open invitations that the member created are revoked. 403 for a role that allows more than your token does; 409 for the last person who is ADMIN.',
     scope: 'org:admin',
     bucket: 'standard',
     params: member,

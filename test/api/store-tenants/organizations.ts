@@ -2,7 +2,15 @@ import { expect } from 'vitest'
 import { getCustomPrompt, getMember } from '../../../src/store/accounts.ts'
 import { insertEvent } from '../../../src/store/events.ts'
 import { deleteInvitation, deleteInvitationsBy } from '../../../src/store/invitations.ts'
-import { belongsElsewhere, deleteMembership, hasMemberOf, holdMembership, lockMember, setRole } from '../../../src/store/members.ts'
+import {
+  belongsElsewhere,
+  deleteMembership,
+  hasMemberOf,
+  holdMembership,
+  lockMember,
+  setGithubAccount,
+  setRole,
+} from '../../../src/store/members.ts'
 import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../../src/store/organizations.ts'
 import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../../src/store/resealing.ts'
 import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../../src/store/tokens.ts'
@@ -37,6 +45,7 @@ export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches =
   lockMember: (db, org) => lockMember(db, org, app.user_id),
   revokeToken: (db, org) => revokeToken(db, org, stranger, mine.token),
   revokeTokensOf: (db, org) => revokeTokensOf(db, org, app.user_id),
+  setGithubAccount: (db, org) => setGithubAccount(db, org, app.user_id, { github_username: 'x' }),
   setRole: (db, org) => setRole(db, org, app.user_id, 'READER'),
   resealSecret: async (db, org) => {
     const [row] = await secretsOfOtherKeys(app.db, 'another', 0, 1)

@@ -103,7 +103,13 @@ async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }
 async function addOfRepository(app: App): Promise<void> {
   const { db, org_id, repo_id, user_id } = app
   await rows(app, `update memberships set email = 'ours@example.org' where organization_id = $1 and user_id = $2`, [org_id, user_id])
-  await updateUser(db, user_id, { full_name: undefined, avatar_url: undefined, custom_prompt: 'x' })
+  await updateUser(db, user_id, {
+    full_name: undefined,
+    avatar_url: undefined,
+    custom_prompt: 'x',
+    github_user_id: undefined,
+    github_username: undefined,
+  })
   await saveSecret(db, { ...sample.secret, organization_id: org_id, repository_id: repo_id }, 100)
   await saveCheckSuiteSettings(db, org_id, repo_id, sample.no_settings)
   await saveEgress(db, org_id, { ...sample.egress, repository_id: repo_id }, user_id)
