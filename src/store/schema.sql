@@ -36,6 +36,8 @@ create table browser_sessions (
   user_id bigint not null,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
+  login_id uuid not null default gen_random_uuid(),
+  login_at timestamp with time zone,
   constraint browser_sessions_pkey PRIMARY KEY (digest),
   constraint browser_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -283,6 +285,25 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_old ON public.idempotency_keys USING btree (created_at);
 
+create table invitations (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  email text not null,
+  full_name text,
+  role text not null,
+  digest bytea not null,
+  created_by bigint,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
+  constraint invitations_digest_key UNIQUE (digest),
+  constraint invitations_email_check CHECK ((email = lower(email))),
+  constraint invitations_organization_id_email_key UNIQUE (organization_id, email),
+  constraint invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'MANAGER'::text, 'MEMBER'::text, 'READER'::text])))
+);
+
 create table journal (
   run_id bigint not null,
   n integer not null,
@@ -327,11 +348,18 @@ create table memberships (
   user_id bigint not null,
   role text not null,
   created_at timestamp with time zone not null default now(),
+  email text,
+  accepted_at timestamp with time zone default clock_timestamp(),
+  login_id uuid,
+  github_username text,
+  github_user_id text,
+  constraint memberships_email_check CHECK ((email = lower(email))),
   constraint memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint memberships_pkey PRIMARY KEY (organization_id, user_id),
   constraint memberships_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'MANAGER'::text, 'MEMBER'::text, 'READER'::text]))),
   constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
+CREATE UNIQUE INDEX memberships_email ON public.memberships USING btree (organization_id, email);
 CREATE INDEX memberships_of_user ON public.memberships USING btree (user_id);
 
 create table messages (
@@ -713,6 +741,8 @@ create table sign_in_links (
   user_id bigint not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  login_id uuid not null default gen_random_uuid(),
+  login_at timestamp with time zone,
   constraint sign_in_links_pkey PRIMARY KEY (digest),
   constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -735,6 +765,8 @@ create table tokens (
   last_used_at timestamp with time zone,
   created_by bigint,
   prefix text not null default ''::text,
+  login_id uuid not null default gen_random_uuid(),
+  login_at timestamp with time zone,
   constraint tokens_check CHECK (((repository_ids IS NULL) OR (organization_id IS NOT NULL))),
   constraint tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   constraint tokens_digest_key UNIQUE (digest),
