@@ -120,9 +120,9 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
   })
 
-  // The page is asked for by GET: what else is no path of ours is told so before its body is looked at.
+  // The page is asked for by GET and HEAD: what else is no path of ours is told so before its body is looked at.
   app.addHook('onRequest', async request => {
-    if (request.is404 && request.method !== 'GET' && !requireMethod(request)) throw noSuchPath()
+    if (request.is404 && !['GET', 'HEAD'].includes(request.method) && !requireMethod(request)) throw noSuchPath()
   })
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     if (endpoint.path.startsWith('/session') || endpoint.path.startsWith('/hooks/')) continue

@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Serves the built web interface: files under /assets for ever, the page itself for every path of its own; /docs to whoever asks. */
+/** Paths of the page's own router (web/src/router.tsx). */
+const page_paths = /^\/(|sign-in|docs|new|forges|sandboxes|agent\/trace\/[^/]+)$/
+const other_paths = /^\/(v1|session|assets|hooks|git)(\/|$)/
+
+/**
+ * Serves the built web interface: files under /assets for ever, the page itself at its own paths to every client that does not ask for JSON
+ * (curl, previews of links), and at unknown paths only to browsers, so that scanners and API clients with a wrong path get 404.
+ */
 export async function addWebPage(app: FastifyInstance, folder: string): Promise<(request: FastifyRequest) => Promise<string | null>> {
   const index = join(folder, 'index.html')
   if (!existsSync(index)) return async () => null
@@ -19,7 +26,8 @@ export async function addWebPage(app: FastifyInstance, folder: string): Promise<
   return async request => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return null
     const path = request.url.split('?')[0] ?? ''
-    const wantsPage = (request.headers.accept ?? '').includes('text/html') && !/^\/(v1|session|assets|hooks|git)(\/|$)/.test(path)
-    return wantsPage || path === '/docs' ? page : null
+    const accept = request.headers.accept ?? ''
+    if (accept.includes('text/html')) return other_paths.test(path) ? null : page
+    return page_paths.test(path) && !/[/+]json\b/.test(accept) ? page : null
   }
 }
