@@ -57,6 +57,20 @@ test('a value may come from a file, without its last line break', () => {
   expect(() => readConfig({ AGENTRUN_INIT_TOKEN_FILE: file, AGENTRUN_INIT_TOKEN: 'b-token-of-24-characters-or-more' })).toThrow('both')
 })
 
+test('a number that is out of its range is refused with the range, and a large one is taken', () => {
+  expect(readConfig({ AGENTRUN_RUN_MAX_TOKENS: '2000000000' }).AGENTRUN_RUN_MAX_TOKENS).toBe(2_000_000_000)
+  expect(readConfig({ AGENTRUN_SANDBOX_FILES: '3000000000' }).AGENTRUN_SANDBOX_FILES).toBe(3_000_000_000)
+  expect(readConfig({ AGENTRUN_TEMPLATE_BYTES: '0' }).AGENTRUN_TEMPLATE_BYTES).toBe(0)
+  for (const [name, value, range] of [
+    ['AGENTRUN_RUN_MAX_TOKENS', '9000000000000', '1 to 1000000000000'],
+    ['AGENTRUN_RUN_MAX_TOKENS', '99999999999999999999', '1 to 1000000000000'],
+    ['AGENTRUN_RUN_MAX_STEPS', '2000000000', '1 to 100000'],
+    ['AGENTRUN_PORT', '1e3', '0 to 65535'],
+    ['AGENTRUN_PUSH_MAX_BYTES', '1000', '100000 to 99999999999999'],
+  ] as const)
+    expect(() => readConfig({ [name]: value }), name).toThrow(`${name}: must be a whole number from ${range}`)
+})
+
 test('a limit is a number of requests in seconds, or off', () => {
   expect(readConfig({ AGENTRUN_LIMIT_AGENT_CREATION: '1000/60' }).AGENTRUN_LIMIT_AGENT_CREATION).toEqual({ requests: 1000, seconds: 60 })
   expect(readConfig({ AGENTRUN_LIMIT_AGENT_CREATION: 'off' }).AGENTRUN_LIMIT_AGENT_CREATION).toBeNull()

@@ -15,11 +15,13 @@ const list = text.transform(value =>
 const yes = z.enum(['0', '1', 'true', 'false'], { error: 'must be 1 or 0' }).transform(value => value === '1' || value === 'true')
 const whole = (min: number, max: number) =>
   text
-    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
-const bytes = text.regex(/^\d{6,14}$/, 'must be a number of bytes').transform(Number)
-const bytesOrNone = text.regex(/^\d{1,14}$/, 'must be a number of bytes, or 0 for none').transform(Number)
+    .refine(value => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
+const MAX_BYTES = 99_999_999_999_999
+/** A size of 100 kB or more. */
+const bytes = whole(100_000, MAX_BYTES)
+const bytesOrNone = whole(0, MAX_BYTES)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
 const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
 const kubernetesName = text.max(253).regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be the name of an object of Kubernetes')
@@ -38,10 +40,12 @@ const secretKeys = list.transform((values, ctx) =>
   }),
 )
 /** `60/30`: 60 requests in 30 seconds; `off`: no limit. */
-const rate = text.regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, for example 60/30, or off').transform(value => {
-  const [requests = 0, seconds = 0] = value.split('/').map(Number)
-  return value === 'off' ? null : { requests, seconds }
-})
+const rate = text
+  .regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, for example 60/30 (at most 9999999/999999), or off')
+  .transform(value => {
+    const [requests = 0, seconds = 0] = value.split('/').map(Number)
+    return value === 'off' ? null : { requests, seconds }
+  })
 
 /** `name=value,name=value`, percent-encoded, as OpenTelemetry writes them. */
 const pairs = text.transform((value, ctx) => {
@@ -154,7 +158,7 @@ const schema = z.object({
     .regex(/^[A-Za-z][A-Za-z-]*$/, 'must be a trailer name, for example Agent-Run')
     .default('Agent-Run'),
   AGENTRUN_RUN_MAX_STEPS: whole(1, 100_000).default(200),
-  AGENTRUN_RUN_MAX_TOKENS: whole(1, 999_999_999).default(20_000_000),
+  AGENTRUN_RUN_MAX_TOKENS: whole(1, 1_000_000_000_000).default(20_000_000),
   AGENTRUN_RUN_MAX_ACTIVE_SECONDS: whole(1, 604_800).default(7_200),
   AGENTRUN_RUN_MAX_WALL_SECONDS: whole(1, 604_800).default(14_400),
   AGENTRUN_RUN_MAX_RECOVERIES: whole(0, 10_000).default(10),
@@ -166,10 +170,7 @@ const schema = z.object({
   AGENTRUN_MODEL_FIRST_BYTE_SECONDS: whole(1, 3_600).default(120),
   AGENTRUN_MODEL_IDLE_SECONDS: whole(1, 3_600).default(60),
   AGENTRUN_MODEL_TOTAL_SECONDS: whole(1, 7_200).default(900),
-  AGENTRUN_DISK_RESERVE_BYTES: text
-    .regex(/^\d{1,14}$/, 'must be a number of bytes')
-    .transform(Number)
-    .default(536_870_912),
+  AGENTRUN_DISK_RESERVE_BYTES: bytesOrNone.default(536_870_912),
   AGENTRUN_SANDBOX: z
     .enum(['bubblewrap', 'docker', 'podman', 'kubernetes'], { error: 'must be bubblewrap, docker, podman or kubernetes' })
     .default('bubblewrap'),
@@ -201,7 +202,7 @@ const schema = z.object({
     .optional(),
   AGENTRUN_SANDBOX_PROCESSES: whole(16, 100_000).default(512),
   AGENTRUN_SANDBOX_DISK_BYTES: bytes.default(10_737_418_240),
-  AGENTRUN_SANDBOX_FILES: whole(1_000, 999_999_999).default(1_000_000),
+  AGENTRUN_SANDBOX_FILES: whole(1_000, 1_000_000_000_000).default(1_000_000),
   AGENTRUN_SANDBOX_START_SECONDS: whole(1, 600).default(10),
   AGENTRUN_TOOL_MAX_SECONDS: whole(1, 86_400).default(3_600),
   AGENTRUN_FETCH_SECONDS: whole(1, 86_400).default(600),
@@ -211,7 +212,7 @@ const schema = z.object({
   AGENTRUN_PUSH_RETRY_SECONDS: whole(0, 86_400).default(3_600),
   AGENTRUN_MIRROR_MAX_BYTES: bytes.default(4_294_967_296),
   AGENTRUN_PUSH_MAX_BYTES: bytes.default(536_870_912),
-  AGENTRUN_GIT_MEMORY_BYTES: bytes.refine(value => value >= 134_217_728, 'must be at least 134217728').default(2_147_483_648),
+  AGENTRUN_GIT_MEMORY_BYTES: whole(134_217_728, MAX_BYTES).default(2_147_483_648),
   AGENTRUN_TEMPLATE_BYTES: bytesOrNone.default(4_294_967_296),
   AGENTRUN_ENVIRONMENT_BYTES: bytesOrNone.default(17_179_869_184),
   AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS: whole(1, 31_536_000).default(86_400),
