@@ -25,11 +25,14 @@ export function problemOf(error: ServiceError, request: { id: string; url: strin
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError) {
   const problem = problemOf(error, { id: request.id, url: request.raw.url })
   const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem
-  return reply
-    .code(body.status)
-    .headers({ ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }), ...error.headers })
-    .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(JSON.stringify(body))
+  return (
+    reply
+      .code(body.status)
+      .headers({ ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }), ...error.headers })
+      // The public API sends plain JSON, and its clients parse no other type.
+      .header('content-type', `application/${request.wire_profile === 'codegen' ? 'json' : 'problem+json'}; charset=utf-8`)
+      .send(JSON.stringify(body))
+  )
 }
 
 const byStatus: Record<number, ProblemCode> = {

@@ -3,7 +3,7 @@ import { endpoints } from '../../src/contract/endpoints.ts'
 import { SourceType } from '../../src/contract/runs.ts'
 import { codegenStatuses, publicSourceType } from '../../src/core/wire-profile.ts'
 import { createRun } from '../runs/await-run.ts'
-import { type App, rows, startApp } from '../start-app.ts'
+import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -12,6 +12,14 @@ import { putRun, statuses } from './put-run.ts'
 import { openFrames } from './read-frames.ts'
 import { addTenant } from './second-organization.ts'
 import { type Caller, withProfile } from './with-profile.ts'
+
+/** Errors for clients of the public API: the same body as plain JSON. */
+function expectPlain(answer: Answer, status: number, ...fields: string[]) {
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  const headers = new Headers(answer.headers)
+  headers.set('content-type', 'application/problem+json; charset=utf-8')
+  return expectProblem({ ...answer, headers }, status, ...fields)
+}
 
 let app: App
 let codegen: Caller
@@ -256,8 +264,11 @@ describe('400', () => {
 
   test('an analysis without logs, with a codegen token too, as the public API documents', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
-    for (const call of [codegen.call, app.call]) {
-      const problem = expectProblem(await call('POST', `${org}/agent/run/${id}/analyze-logs`), 400, 'path.agent_run_id')
+    for (const { call, expected } of [
+      { call: codegen.call, expected: expectPlain },
+      { call: app.call, expected: expectProblem },
+    ]) {
+      const problem = expected(await call('POST', `${org}/agent/run/${id}/analyze-logs`), 400, 'path.agent_run_id')
       expect(problem).toMatchObject({ code: 'no_logs', detail: expect.stringMatching(/^No logs available for analysis: /) })
     }
   })
@@ -342,7 +353,7 @@ describe('422', () => {
 
   function expectList({ status, headers, body }: Awaited<ReturnType<Caller['call']>>, place: string) {
     expect({ status, body }).toMatchObject({ status: 422, body: { status: 422, status_code: 422, code: 'invalid_request' } })
-    expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(headers.get('x-request-id')).toBe(body.request_id)
     expect(body.message).toEqual(expect.stringMatching(/\w/))
     expect(body.detail.map((item: { loc: unknown[] }) => item.loc.join('.'))).toContain(place)
@@ -361,17 +372,18 @@ describe('other refusals', () => {
       ['GET', `${org}/agent/run/424242`, undefined, 404],
       ['GET', '/v1/organizations/424242/repos', undefined, 403],
       ['POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'x' }, 409],
-      ['DELETE', '/v1/users/me', undefined, 405],
     ] as const)
-      expectProblem(await codegen.call(method, path, body), status)
+      expectPlain(await codegen.call(method, path, body), status)
+    // Refused before the token is looked at.
+    expectProblem(await codegen.call('DELETE', '/v1/users/me'), 405)
     const text = await fetch(`${app.base_url}${org}/agent/run`, {
       method: 'POST',
       headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'text/plain' },
       body: 'x',
     })
-    expectProblem({ status: text.status, headers: text.headers, body: await text.json() }, 415)
+    expectPlain({ status: text.status, headers: text.headers, body: await text.json() }, 415)
     const key = { 'idempotency-key': 'wire-2' }
     await codegen.call('POST', `${org}/agent/run`, { prompt: 'x' }, key)
-    expectProblem(await codegen.call('POST', `${org}/agent/run`, { prompt: 'y' }, key), 422)
+    expectPlain(await codegen.call('POST', `${org}/agent/run`, { prompt: 'y' }, key), 422)
   })
 })
