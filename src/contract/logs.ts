@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { decimal, flag } from './decimal.ts'
 import { exampleEntry, exampleRun } from './example-run.ts'
 import { limits } from './limits.ts'
+import { pageQuery } from './page.ts'
 import { text } from './text.ts'
 
 /** Log types (spec §Log types). */
@@ -60,8 +61,9 @@ export const LogEntry = z
 export type LogEntry = z.infer<typeof LogEntry>
 
 export const ListLogsQuery = z.object({
-  skip: decimal(0, limits.page_skip).default(0).describe('Number of logs to skip'),
-  limit: decimal(1, limits.page_limit).default(100).describe('Max number of logs returned'),
+  ...pageQuery,
+  skip: pageQuery.skip.meta({ description: 'Number of logs to skip', default: 0 }),
+  limit: pageQuery.limit.meta({ description: 'Max number of logs returned', default: 100 }),
   reverse: flag().optional().describe('Newest first'),
   after_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a greater `seq`'),
   before_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a smaller `seq`'),

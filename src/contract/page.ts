@@ -6,8 +6,8 @@ import { limits } from './limits.ts'
 export const pageQuery = {
   skip: decimal(0, limits.page_skip).optional().describe('Number of items to skip, default 0'),
   limit: decimal(1, limits.page_limit).optional().describe('Largest number of items returned, default 100'),
-  page: decimal(1, limits.page_skip).optional().describe('Alias: 1-based page number, used when `skip` is absent'),
-  size: decimal(1, limits.page_limit).optional().describe('Alias of `limit`'),
+  page: decimal(1, limits.page_skip).optional().describe('1-based page number; ignored when `skip` is given'),
+  size: decimal(1, limits.page_limit).optional().describe('The same as `limit`, which wins when both are given'),
 }
 
 /** One page of a list, with the item's example in its own. */

@@ -1,5 +1,5 @@
 import type { ListLogsQuery } from '../contract/logs.ts'
-import { pageNumbers } from '../core/paging.ts'
+import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import type { RunState } from '../core/wire-profile.ts'
 import { batched } from '../store/batch.ts'
@@ -30,19 +30,20 @@ export async function listRunLogs(
 ): Promise<Buffer[]> {
   const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
   if (!run) throw runNotFound()
-  const { skip, limit, reverse = false, ...filter } = query
+  const { skip: _skip, limit: _limit, page: _page, size: _size, reverse = false, ...filter } = query
+  const { skip, limit } = pageWindow(query)
   const filtered = Object.values(filter).some(value => value !== undefined)
   if (filtered) {
     const { rows, total } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip, limit, reverse })
     const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
-    return page(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
+    return pageText(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
   }
   const [from, to] = reverse ? [run.total_logs - skip - limit + 1, run.total_logs - skip] : [skip + 1, skip + limit]
   const entries = await entriesText(ctx, run_id, Math.max(from, 1), Math.min(to, run.total_logs), reverse)
-  return page(ctx, run, headOf(run), entries, pageNumbers(run.total_logs, { skip, limit }))
+  return pageText(ctx, run, headOf(run), entries, pageNumbers(run.total_logs, { skip, limit }))
 }
 
-function page(ctx: Context, run: RunHead, { status, result }: Head, entries: Buffer, numbers: Record<string, number>): Buffer[] {
+function pageText(ctx: Context, run: RunHead, { status, result }: Head, entries: Buffer, numbers: Record<string, number>): Buffer[] {
   const head = JSON.stringify({
     id: run.id,
     organization_id: run.organization_id,

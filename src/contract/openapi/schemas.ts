@@ -10,12 +10,13 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
     unrepresentable: 'any',
     reused: 'inline',
     override: ({ zodSchema, jsonSchema: json }) => {
-      const { wire, id } = (zodSchema as unknown as z.ZodType).meta() ?? {}
+      const { wire, id, default: fallback } = (zodSchema as unknown as z.ZodType).meta() ?? {}
       if (wire) {
         const kept = json.description === undefined ? (wire as Json) : { ...(wire as Json), description: json.description }
         for (const key of Object.keys(json)) delete (json as Json)[key]
         Object.assign(json, kept)
       }
+      if (fallback !== undefined) json.default = fallback as typeof json.default
       // Left out where text is parsed, because a default is of the parsed kind; ours are the same on the wire.
       if (zodSchema instanceof z.ZodDefault) json.default = zodSchema.def.defaultValue as typeof json.default
       // Every integer of JSON is within the safe range, and a date-time needs no pattern beside its format.
