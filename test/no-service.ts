@@ -23,7 +23,7 @@ const unaskedOpen = () => {
 }
 const unaskedForge = {
   fetch: unasked,
-  branches: unasked,
+  tips: unasked,
   findMerge: unasked,
   count: unasked,
   commits: unasked,

@@ -56,7 +56,7 @@ export const PullRequest = z
     head_branch: z.string().describe('Branch with the changes'),
     base_branch: z.string().describe('Branch that it is to be merged into'),
     base_sha: z.string().describe('The commit that the run started from'),
-    head_sha: z.string().describe('The newest commit of the head branch that the service has seen'),
+    head_sha: z.string().describe('The newest commit of the head branch, which is checked when the pull request is read'),
     merge_sha: z.string().nullable().describe('The commit on the base branch by which it was merged'),
     mergeable: z
       .enum(['clean', 'conflict', 'unknown'])
@@ -92,7 +92,9 @@ export const MergePullRequestInput = z
       .string()
       .regex(/^[0-9a-f]{40}$/, 'must be a whole commit SHA')
       .nullish()
-      .describe('Merge only while the head branch stands at this commit'),
+      .describe(
+        'Merge only while the head branch is at this commit: the one that the person has reviewed. Without it, the one that the service showed last',
+      ),
   })
   .default({ method: 'merge' })
   .meta({ id: 'MergePullRequestInput', examples: [{ method: 'merge', expected_head_sha: example.head_sha }] })

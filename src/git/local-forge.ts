@@ -1,7 +1,8 @@
+import { branchTips, findArrival } from './arrival.ts'
 import { readChanges } from './changes.ts'
 import { GitError } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
-import { type Branches, fetchBranches, findMerge, type Merged, type MergeInput, makeMerge, readBranches } from './merge.ts'
+import { type Branches, fetchBranches, type Merged, type MergeInput, makeMerge } from './merge.ts'
 import { tryMerge } from './mergeable.ts'
 import { refreshMirror } from './mirrors.ts'
 import { type Proposed, proposedChanges, proposedCommits } from './proposed.ts'
@@ -21,10 +22,10 @@ export function localForge(host: GitHost, author: { name: string; email: string 
   return {
     fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
       tried(() => fetchBranches(host, repo, branches, FETCH_MS)),
-    branches: (repository_id: number, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
-      tried(() => readBranches(host, repository_id, branches)),
+    tips: (repo: GitRepository, branches: readonly string[]): Promise<Tried<Map<string, string>>> =>
+      tried(() => branchTips(host, repo, branches)),
     findMerge: (repo: GitRepository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>> =>
-      tried(() => findMerge(host, repo.id, input)),
+      tried(() => findArrival(host, repo.id, input)),
     count: (repo: GitRepository, base_sha: string, head_sha: string): Promise<Tried<Counts>> =>
       tried(async () => {
         const { files_changed, additions, deletions } = await readChanges(host, repo.id, base_sha, head_sha, { max_patch_bytes: 1 })

@@ -3,7 +3,7 @@ import { commitTree, treeOf } from './commit-tree.ts'
 import { gitErrorFrom } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
 import { readMirror } from './mirror-refs.ts'
-import { refreshMirror } from './mirrors.ts'
+import { refreshMirrorNow } from './mirrors.ts'
 import { type Objects, objectsOf } from './objects.ts'
 import { asSha, isRefName } from './ref-name.ts'
 import type { GitRepository } from './repository-url.ts'
@@ -40,9 +40,7 @@ export async function fetchBranches(
   signal?: AbortSignal,
 ): Promise<Branches> {
   const options = { wait_ms, ...(signal && { signal }) }
-  // A look that is under way may have seen the branches before the caller did something to them.
-  if (host.flights.has(repo.id)) await refreshMirror(host, repo, options).catch(() => {})
-  await refreshMirror(host, repo, options)
+  await refreshMirrorNow(host, repo, options)
   return readBranches(host, repo.id, branches)
 }
 

@@ -35,6 +35,12 @@ export async function refreshMirror(host: GitHost, repo: GitRepository, options:
   return await waitFor(flight, options)
 }
 
+/** The same by a check that begins now: one that is under way may have seen the remote before the caller did something to it. */
+export async function refreshMirrorNow(host: GitHost, repo: GitRepository, options: RefreshOptions = {}): Promise<Refreshed> {
+  if (host.flights.has(repo.id)) await refreshMirror(host, repo, options).catch(() => {})
+  return refreshMirror(host, repo, options)
+}
+
 async function waitFor(flight: Promise<Refreshed>, { wait_ms, signal }: RefreshOptions): Promise<Refreshed> {
   const given_up = Promise.withResolvers<never>()
   const timer =

@@ -3,9 +3,10 @@ import { askedState } from '../core/pull-request-state.ts'
 import { editPullRequest as editRow, type PullRequestEdit } from '../store/pull-request-moves.ts'
 import { getPullRequest, type WholePullRequestRow } from '../store/pull-requests.ts'
 import { getRepository } from '../store/repositories.ts'
+import { changePullRequest } from './change-pull-request.ts'
 import type { Context } from './context.ts'
-import { followHead } from './follow-head.ts'
-import { changePullRequest, NOT_FOUND } from './pull-requests.ts'
+import { NOT_FOUND } from './pull-requests.ts'
+import { refreshPullRequests } from './refresh-pull-requests.ts'
 import { editRemotely, tellDraft } from './remote-pull-request.ts'
 
 /** Changes what is given. What cannot be done is an answer with `success: false`, as existing clients expect it, and changes nothing (decisions §8). */
@@ -14,13 +15,15 @@ export async function editPullRequest(
   path: { pr_id: number; repo_id?: number },
   input: EditPullRequestInput,
 ): Promise<EditPullRequestResponse> {
-  const row = await getPullRequest(ctx.db, ctx.organization_id, path.pr_id, ctx.actor.repository_ids)
+  const row = await current(ctx, path.pr_id)
   if (!row || (path.repo_id !== undefined && row.repository_id !== path.repo_id))
     return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
   const { url, number } = row
   const refusal = (error: string) => ({ success: false, url, number, title: row.title, state: row.state, error })
   const asked = input.state === undefined ? { state: row.state } : askedState(row.state, input.state)
   if ('refused' in asked) return refusal(asked.refused)
+  const gone = row.state === 'closed' && asked.state !== 'closed' ? await goneBranch(ctx, row) : null
+  if (gone !== null) return refusal(gone)
   const base = await newBase(ctx, row, input.base_branch)
   if (typeof base === 'string') return refusal(base)
   const edit: PullRequestEdit = {
@@ -39,7 +42,7 @@ export async function editPullRequest(
     detail === null || (await changePullRequest(ctx, row, { state: edit.to, detail }, tx => editRow(tx, ctx.organization_id, row.id, edit)))
   if (!done) return refusal('The pull request changed at the same moment; try again.')
   if (repository && edit.from !== edit.to) await tellDraft(ctx, { ...row, state: edit.to }, repository)
-  if (row.state === 'closed' && edit.to !== 'closed') await catchUp(ctx, row.id)
+  if (row.state === 'closed' && edit.to !== 'closed') await current(ctx, row.id)
   return { success: true, url, number, title: edit.title ?? row.title, state: edit.to, error: null }
 }
 
@@ -80,12 +83,16 @@ async function newBase(ctx: Context, row: WholePullRequestRow, base_branch: stri
   return counts.ok ? { base_branch, ...counts.value } : counts.message
 }
 
-/** Nobody has told of pushes while it was closed. That the repository is away now does not keep it closed. */
-async function catchUp(ctx: Context, pr_id: number): Promise<void> {
-  const row = await getPullRequest(ctx.db, ctx.organization_id, pr_id)
-  const repository = row && (await getRepository(ctx.db, ctx.organization_id, row.repository_id))
-  if (!row || !repository) return
-  const found = await ctx.forge.fetch(repository, { base: row.base_branch, head: row.head_branch })
-  if (!found.ok || found.value.base_sha === null || found.value.head_sha === null) return
-  await followHead(ctx, row, repository, found.value.base_sha, found.value.head_sha)
+async function current(ctx: Context, pr_id: number): Promise<WholePullRequestRow | undefined> {
+  const find = () => getPullRequest(ctx.db, ctx.organization_id, pr_id, ctx.actor.repository_ids)
+  const row = await find()
+  return row && (await refreshPullRequests(ctx, [row])).size > 0 ? find() : row
+}
+
+/** Why it cannot be opened again; null where that is not known. */
+async function goneBranch(ctx: Context, row: WholePullRequestRow): Promise<string | null> {
+  const repository = await getRepository(ctx.db, ctx.organization_id, row.repository_id)
+  const found = repository && (await ctx.forge.fetch(repository, { base: row.base_branch, head: row.head_branch }))
+  if (!found?.ok || found.value.head_sha !== null) return null
+  return `There is no branch ${row.head_branch} in the repository any more: push it again, then open the pull request.`
 }

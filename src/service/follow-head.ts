@@ -1,9 +1,9 @@
 import { recordHead } from '../store/pull-request-moves.ts'
 import type { PullRequestRow } from '../store/pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
+import { changePullRequest } from './change-pull-request.ts'
 import type { Context } from './context.ts'
 import { given } from './forge.ts'
-import { changePullRequest } from './pull-requests.ts'
 
 /** Somebody pushed to the head branch: the pull request is of that commit now. 409 and 503 as `given`. */
 export async function followHead(

@@ -7,10 +7,10 @@ import { recordHead } from '../store/pull-request-moves.ts'
 import { findByBranch } from '../store/pull-requests.ts'
 import { findRemote, isHead } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
+import { changePullRequest } from './change-pull-request.ts'
 import type { Context } from './context.ts'
 import { given } from './forge.ts'
 import { resumeForChecks } from './late-checks.ts'
-import { changePullRequest } from './pull-requests.ts'
 
 type Look = Exclude<ForgeTask, { kind: 'request' | 'asked' }>
 type Place = { on: OnForge; repository: RepositoryRow }

@@ -9,12 +9,9 @@ type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge
 export type Forge = {
   /** Where two branches stand on the remote now; null: there is none of that name. */
   fetch(repo: Repository, branches: { base: string; head: string }): Promise<Tried<{ base_sha: string | null; head_sha: string | null }>>
-  /** The same by what was last fetched. */
-  branches(
-    repository_id: number,
-    branches: { base: string; head: string },
-  ): Promise<Tried<{ base_sha: string | null; head_sha: string | null }>>
-  /** The commit by which one of `attempts`, or all of `head_shas`, came into the base; null: it has not. */
+  /** Where branches are now, without those that do not exist; of a network remote as of the last 10 s. Waits 3 s at most. */
+  tips(repo: Repository, branches: readonly string[]): Promise<Tried<Map<string, string>>>
+  /** The commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of them came into the base; null: it has not. */
   findMerge(repo: Repository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>>
   /** How large the change is, as a pull request shows it. */
   count(

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../core/service-error.ts'
-import { pullRequestsOfBranches } from '../store/pull-requests.ts'
+import { getPullRequest, pullRequestsOfBranches } from '../store/pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
-import { followHead } from './follow-head.ts'
 import { given, type Tried } from './forge.ts'
+import { refreshPullRequests } from './refresh-pull-requests.ts'
 import { requireRepository } from './repositories.ts'
 
 type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
@@ -62,19 +62,16 @@ function requirePush({ kind, url, archived }: RepositoryRow): void {
   if (archived) throw new ServiceError('forbidden', 'This repository is archived: it takes no pushes.')
 }
 
-/** Those that are open, of branches that have gone on. What fails here is found again when somebody looks at the pull request to merge it. */
+/** Those that are open, of branches that have moved, and into branches that have. What fails here is found when somebody reads the pull request. */
 async function movePullRequests(ctx: Context, repository: RepositoryRow, moved: MovedRef[]): Promise<string[]> {
-  const heads = new Map(moved.flatMap(({ ref, to }) => (ref.startsWith('refs/heads/') && !/^0+$/.test(to) ? [[ref.slice(11), to]] : [])))
+  const branches = moved.flatMap(({ ref }) => (ref.startsWith('refs/heads/') ? [ref.slice(11)] : []))
+  const rows = await pullRequestsOfBranches(ctx.db, ctx.organization_id, repository.id, branches)
+  const changed = await refreshPullRequests(ctx, rows, ctx.actor.user_id)
   const notes: string[] = []
-  for (const pr of await pullRequestsOfBranches(ctx.db, ctx.organization_id, repository.id, [...heads.keys()])) {
-    const head_sha = heads.get(pr.head_branch) ?? pr.head_sha
-    const branches = await ctx.forge.branches(repository.id, { base: pr.base_branch, head: pr.head_branch })
-    if (!branches.ok || branches.value.base_sha === null) continue
-    const followed = await followHead(ctx, pr, repository, branches.value.base_sha, head_sha).then(
-      () => true,
-      () => false,
-    )
-    if (followed) notes.push(`Pull request ${pr.number} is of this commit now: ${pr.url}`)
+  for (const { id } of rows.filter(pr => changed.has(pr.id))) {
+    const pr = await getPullRequest(ctx.db, ctx.organization_id, id)
+    const what = pr?.state === 'merged' || pr?.state === 'closed' ? pr.state : 'of this commit'
+    if (pr) notes.push(`Pull request ${pr.number} is ${what} now: ${pr.url}`)
   }
   return notes
 }

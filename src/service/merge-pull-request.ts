@@ -5,10 +5,13 @@ import { traceUrl } from '../core/trace-url.ts'
 import { addMergeAttempt, dropMergeAttempt, markMerged } from '../store/pull-request-moves.ts'
 import type { WholePullRequestRow } from '../store/pull-requests.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
+import { changePullRequest } from './change-pull-request.ts'
 import type { Context } from './context.ts'
+import { requireExpectedHead } from './expected-head.ts'
 import { followHead } from './follow-head.ts'
 import { given } from './forge.ts'
-import { changePullRequest, getPullRequest, requirePullRequest } from './pull-requests.ts'
+import { getPullRequest, requirePullRequest } from './pull-requests.ts'
+import { headsOfMerge } from './refresh-pull-requests.ts'
 import { mergeRemotely } from './remote-pull-request.ts'
 
 /** How often a base that moves meanwhile is tried again. */
@@ -67,9 +70,8 @@ async function mergeOnce(
   if (arrived !== null) return record(ctx, pr, arrived, pr.head_sha, 'found')
   requireOpen(pr)
   if (head_sha === null) throw conflict(`There is no branch ${head_branch} in ${repository.full_name} any more.`)
+  requireExpectedHead(seen, input, head_sha)
   await followHead(ctx, pr, repository, base_sha, head_sha)
-  if (input.expected_head_sha != null && input.expected_head_sha !== head_sha)
-    throw conflict(`${head_branch} stands at ${head_sha}, not at ${input.expected_head_sha}: look at the newer change first.`)
   const message = wordsOf(ctx, pr, input)
   const merge = given(await ctx.forge.merge(repository, { base_sha, head_sha, method: input.method, message }))
   if (merge.kind === 'conflict') throw conflict(conflictWords(base_branch, merge.files), merge.files)
@@ -91,8 +93,8 @@ async function findArrived(
   base_sha: string,
   head_sha: string | null,
 ): Promise<string | null> {
-  const head_shas = pr.state === 'open' ? [pr.head_sha, head_sha ?? pr.head_sha] : []
-  return given(await ctx.forge.findMerge(repository, { base_sha, head_shas, attempts: pr.merge_attempts }))
+  const attempts = pr.merge_attempts
+  return given(await ctx.forge.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }))
 }
 
 async function record(ctx: Context, pr: WholePullRequestRow, merge_sha: string, head_sha: string, how: 'merge' | 'squash' | 'found') {

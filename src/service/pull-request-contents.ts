@@ -5,7 +5,7 @@ import type { WholePullRequestRow } from '../store/pull-requests.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import type { Context } from './context.ts'
 import { given } from './forge.ts'
-import { requirePullRequest } from './pull-requests.ts'
+import { currentPullRequest } from './pull-requests.ts'
 
 /** One page, oldest first. 404, 409 when the repository has its commit no more, 503 while it cannot be fetched. */
 export async function listPullRequestCommits(ctx: Context, pr_id: number, query: PageRequest) {
@@ -27,7 +27,7 @@ export async function getPullRequestDiff(ctx: Context, pr_id: number): Promise<P
 }
 
 async function required(ctx: Context, pr_id: number): Promise<{ pr: WholePullRequestRow; repository: RepositoryRow }> {
-  const pr = await requirePullRequest(ctx, pr_id)
+  const pr = await currentPullRequest(ctx, pr_id)
   const repository = await getRepository(ctx.db, ctx.organization_id, pr.repository_id)
   if (!repository) throw new ServiceError('conflict', 'The repository of this pull request is no longer registered.')
   return { pr, repository }

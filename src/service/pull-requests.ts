@@ -1,21 +1,17 @@
 import type { ChecksSummary } from '../contract/checks.ts'
-import type { ListPullRequestsQuery, PullRequest, PullRequestState } from '../contract/pull-requests.ts'
+import type { ListPullRequestsQuery, PullRequest } from '../contract/pull-requests.ts'
 import { checksVerdict } from '../core/checks-verdict.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { listChecks } from '../store/checks.ts'
-import type { Db } from '../store/database.ts'
-import { insertEvent } from '../store/events.ts'
-import { notifyRun } from '../store/notify.ts'
 import {
   findPullRequests,
   getPullRequest as getPullRequestRow,
   type PullRequestRow,
   type WholePullRequestRow,
 } from '../store/pull-requests.ts'
-import { lockRun, updateRun } from '../store/runs.ts'
-import { audit } from './audit.ts'
 import type { Context } from './context.ts'
+import { refreshPullRequests } from './refresh-pull-requests.ts'
 
 export const NOT_FOUND = 'Pull request not found.'
 
@@ -25,9 +21,15 @@ export async function requirePullRequest(ctx: Context, pr_id: number): Promise<W
   return row
 }
 
+/** The row, up to date with its repository if that can be reached. 404 when it is not in this organization. */
+export async function currentPullRequest(ctx: Context, pr_id: number): Promise<WholePullRequestRow> {
+  const row = await requirePullRequest(ctx, pr_id)
+  return (await refreshPullRequests(ctx, [row])).size === 0 ? row : requirePullRequest(ctx, pr_id)
+}
+
 /** The pull request. 404 when it is not in this organization. */
 export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullRequest> {
-  const row = await requirePullRequest(ctx, pr_id)
+  const row = await currentPullRequest(ctx, pr_id)
   const checks = checksVerdict(await listChecks(ctx.db, ctx.organization_id, [row]))
   if (row.state === 'merged') return pullRequestObject(row, 'unknown', checks)
   return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
@@ -37,37 +39,13 @@ export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullR
 export async function listPullRequests(ctx: Context, query: ListPullRequestsQuery) {
   const window = pageWindow(query)
   const filter = { ...query, repository_ids: ctx.actor.repository_ids }
-  const { rows, total } = await findPullRequests(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const find = () => findPullRequests(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const before = await find()
+  const { rows, total } = (await refreshPullRequests(ctx, before.rows)).size === 0 ? before : await find()
   const checks = await listChecks(ctx.db, ctx.organization_id, rows)
   const checksOf = ({ repository_id, head_sha }: PullRequestRow) =>
     checksVerdict(checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha))
   return { items: rows.map(row => pullRequestObject(row, 'unknown', checksOf(row))), total, ...pageNumbers(total, window) }
-}
-
-/**
- * One change of a pull request with all that belongs to it: event, notification and, for what a person did, the audit entry.
- * False: `update` found the row otherwise than it wanted it, and nothing was written.
- */
-export async function changePullRequest(
-  ctx: Context,
-  pr: PullRequestRow,
-  what: { state: PullRequestState; detail: Record<string, unknown> | null },
-  update: (tx: Db) => Promise<boolean>,
-): Promise<boolean> {
-  return ctx.db.transaction(async tx => {
-    // The run comes first, as with its worker: otherwise the two could wait for each other.
-    const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
-    if (!(await update(tx))) return false
-    if (run) {
-      await updateRun(tx, ctx.organization_id, run.id, {})
-      const event = { pr_number: pr.number, state: what.state, user_id: ctx.actor.user_id }
-      await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.pull_request', event)
-      await notifyRun(tx, ctx.organization_id, run.id)
-    }
-    const action = what.state === 'merged' ? 'pull_request.merged' : 'pull_request.edited'
-    if (what.detail) await audit(tx, ctx, action, { type: 'pull_request', id: pr.id }, what.detail)
-    return true
-  })
 }
 
 function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mergeable'], checks: ChecksSummary): PullRequest {

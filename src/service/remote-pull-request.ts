@@ -6,6 +6,7 @@ import type { PullRequestEdit } from '../store/pull-request-moves.ts'
 import type { PullRequestRow } from '../store/pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'
 import type { Context } from './context.ts'
+import { requireExpectedHead } from './expected-head.ts'
 import { answerOf, givenBy } from './forges.ts'
 
 const NOT_CONNECTED = 'The forge that this pull request is on is not connected any more.'
@@ -19,7 +20,7 @@ export async function mergeRemotely(
   ctx: Context,
   pr: PullRequestRow,
   repository: RepositoryRow,
-  { method, expected_head_sha }: MergePullRequestInput,
+  input: MergePullRequestInput,
   message: string,
 ): Promise<{ merge_sha: string; head_sha: string } | null> {
   const on = await givenBy(opened(ctx, repository))
@@ -29,12 +30,8 @@ export async function mergeRemotely(
   const { state, head_sha } = await givenBy(on.forge.getPullRequest(on.repository, number))
   if (state === 'merged') return null
   if (state !== 'open') throw new ServiceError('conflict', `The pull request is ${state} on its forge; open it first.`)
-  if (expected_head_sha != null && expected_head_sha !== head_sha)
-    throw new ServiceError(
-      'conflict',
-      `${pr.head_branch} stands at ${head_sha}, not at ${expected_head_sha}: look at the newer change first.`,
-    )
-  const merged = await answerOf(on.forge.mergePullRequest(on.repository, number, { method, head_sha, message }))
+  requireExpectedHead(pr, input, head_sha)
+  const merged = await answerOf(on.forge.mergePullRequest(on.repository, number, { method: input.method, head_sha, message }))
   if (merged.ok) return { merge_sha: merged.value.merge_sha, head_sha }
   // The answer may have been lost on its way.
   const seen = merged.error.code === 'unreachable' ? await givenBy(on.forge.getPullRequest(on.repository, number)) : null

@@ -53,6 +53,17 @@ export async function recordHead(
   return rowCount === 1
 }
 
+/** Its head branch is gone. False: it has another head by now, or it is no longer open. */
+export async function closeGone(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'close_gone_pull_request',
+    text: `update pull_requests set state = 'closed', held_back = false, updated_at = now()
+      where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
+    values: [organization_id, id, head_sha],
+  })
+  return rowCount === 1
+}
+
 /** A merge that is about to be pushed. False: it is no longer open, so nothing may be pushed. */
 export async function addMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -46,18 +46,18 @@ export async function listPullRequests(db: Db, organization_id: number, run_ids:
   return rows
 }
 
-/** Those of branches of a repository that are not done with, oldest first. */
+/** Open pull requests from or into branches of a repository, oldest first, 100 at most. */
 export async function pullRequestsOfBranches(
   db: Db,
   organization_id: number,
   repository_id: number,
-  head_branches: string[],
-): Promise<PullRequestRow[]> {
-  const { rows } = await db.query<PullRequestRow>({
+  branches: string[],
+): Promise<WholePullRequestRow[]> {
+  const { rows } = await db.query<WholePullRequestRow>({
     name: 'pull_requests_of_branches',
-    text: `select ${pull_request_columns} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = any($3)
-      and state in ('open', 'draft') order by id`,
-    values: [organization_id, repository_id, head_branches],
+    text: `select ${whole} from pull_requests where organization_id = $1 and repository_id = $2
+      and (head_branch = any($3) or base_branch = any($3)) and state in ('open', 'draft') order by id limit 100`,
+    values: [organization_id, repository_id, branches],
   })
   return rows
 }

@@ -53,7 +53,7 @@ describe('200', () => {
     const { id, branch } = await change()
     app.put(branch, { 'more.txt': '1\n2\n' })
     expect((await edit(id, { base_branch: 'release' })).body.success).toBe(true)
-    expect(await get(id)).toMatchObject({ base_branch: 'release', files_changed: 1, additions: 1, deletions: 0, mergeable: 'clean' })
+    expect(await get(id)).toMatchObject({ base_branch: 'release', files_changed: 2, additions: 3, deletions: 0, mergeable: 'clean' })
     const merged = await app.call('POST', `${path(id)}/merge`)
     expect(merged.body).toMatchObject({ state: 'merged', base_branch: 'release', merge_sha: app.git('rev-parse', 'release') })
   })

@@ -81,7 +81,7 @@ describe('200', () => {
     const pr = await app.propose({ [file]: '1\n' })
     const head_sha = app.put(pr.branch, { [file]: '2\n' })
     const base = app.put('main', { [own()]: 'theirs\n' })
-    const { status, body } = await merge(pr.id, { method: 'squash' })
+    const { status, body } = await merge(pr.id, { method: 'squash', expected_head_sha: head_sha })
     expect([status, body.state, body.merge_sha, body.head_sha]).toEqual([200, 'merged', main(), head_sha])
     expect(app.git('log', '-1', '--format=%P', 'main')).toBe(base)
     expect(app.git('log', '-1', '--format=%B', 'main')).toBe(
@@ -136,7 +136,9 @@ describe('200', () => {
       const pr = await app.propose({ [own()]: 'x\n' })
       await withoutTheRow(async () => void expectProblem(await merge(pr.id, { method }), 500))
       const pushed = main()
-      expect(await get(pr.id)).toMatchObject({ state: 'open', merge_sha: null })
+      expect(await rows(app, 'select state, merge_sha from pull_requests where id = $1', [pr.id])).toEqual([
+        { state: 'open', merge_sha: null },
+      ])
       app.put('main', { [own()]: 'later\n' })
       const later = main()
       expect(await merge(pr.id, { method })).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pushed } })

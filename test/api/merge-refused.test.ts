@@ -27,8 +27,8 @@ describe('409', () => {
     expect(problem.errors).toEqual(
       ['a.txt', odd].map(file => ({ loc: ['files', file], msg: 'both branches changed it', type: 'merge_conflict' })),
     )
-    app.put(pr.branch, { 'a.txt': 'ours\n', [odd]: 'ours\n' })
-    expect((await merge(pr.id)).status).toBe(200)
+    const expected_head_sha = app.put(pr.branch, { 'a.txt': 'ours\n', [odd]: 'ours\n' })
+    expect((await merge(pr.id, { expected_head_sha })).status).toBe(200)
   })
 
   test('one that is closed, and one that is a draft', async () => {
@@ -44,7 +44,8 @@ describe('409', () => {
   test('a head or base that is not there', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('branch', '-D', pr.branch)
-    await refused(pr.id, new RegExp(`no branch ${pr.branch} in .* any more`))
+    expect(expectProblem(await merge(pr.id), 409).detail).toMatch(new RegExp(`no branch ${pr.branch} in .* any more`))
+    await refused(pr.id, /is closed; open it first/)
     const lost = await app.propose({ [own()]: 'x\n' }, { base_branch: 'never' })
     await refused(lost.id, /no branch never in/)
     const sha = await app.propose({ [own()]: 'x\n' }, { base_branch: main() })
@@ -54,7 +55,7 @@ describe('409', () => {
   test('a head that moved since the caller looked: refused, and shown the next time', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const head_sha = app.put(pr.branch, { [own()]: 'unseen\n' })
-    await refused(pr.id, new RegExp(`stands at ${head_sha}, not at ${pr.head_sha}`), { expected_head_sha: pr.head_sha })
+    await refused(pr.id, new RegExp(`is at ${head_sha} now, not at ${pr.head_sha}: review`), { expected_head_sha: pr.head_sha })
     expect(await get(pr.id)).toMatchObject({ head_sha, files_changed: 2 })
     expect((await merge(pr.id, { expected_head_sha: head_sha })).status).toBe(200)
   })

@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = await startForgeApp()
   pr = await app.propose({ 'a.txt': 'a\nmore\n' })
   second = app.put(pr.branch, { 'c.txt': 'c\n' })
-  await rows(app, 'update pull_requests set head_sha = $2 where id = $1', [pr.id, second])
+  await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [pr.id, second])
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -53,7 +53,7 @@ describe('200 commits', () => {
     const identity = ['-c', 'user.name=\u202eevil <b>', '-c', 'user.email=x']
     const sha = app.git(...identity, 'commit-tree', '-p', branch, '-m', '<script>alert(1)</script>\n\n\u001b[31mred', tree)
     app.git('update-ref', `refs/heads/${branch}`, sha)
-    await rows(app, 'update pull_requests set head_sha = $2 where id = $1', [id, sha])
+    await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [id, sha])
     const { items } = (await commits('', id)).body
     expect(items[1]).toMatchObject({ sha, message: '<script>alert(1)</script>\n\n\u001b[31mred' })
   })
@@ -88,6 +88,6 @@ test('404 for one that is not there', async () => {
 
 test('409 for one whose commit the repository has no more', async () => {
   const { id } = await app.propose({ 'gone.txt': 'x\n' })
-  await rows(app, 'update pull_requests set head_sha = $2 where id = $1', [id, 'd'.repeat(40)])
+  await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [id, 'd'.repeat(40)])
   for (const answer of [await commits('', id), await diff('', id)]) expect(expectProblem(answer, 409).detail).toContain('no more')
 })

@@ -54,6 +54,21 @@ test('one is worded anew, drafted, opened, closed, reopened and merged', async (
   expect(await cli(['draft', String(id)])).toMatchObject({ code: 1, err: expect.stringContaining('merged') })
 })
 
+test('merges what was shown, and the head that is named', async () => {
+  const { id, branch, head_sha } = await app.propose({ 'e.txt': 'e\n' })
+  expect((await cli(['show', String(id)])).out).toContain(head_sha)
+  const pushed = app.put(branch, { 'e.txt': 'unseen\n' })
+  expect(await cli(['merge', String(id)])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`is at ${pushed} now, not at ${head_sha}`),
+  })
+  expect(await cli(['merge', String(id), '--head', head_sha])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('review the newer change'),
+  })
+  expect((await cli(['merge', String(id), '--head', pushed])).out).toContain('state    merged')
+})
+
 test('says what is missing', async () => {
   for (const args of [
     ['show'],

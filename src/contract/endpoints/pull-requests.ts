@@ -33,6 +33,8 @@ export const pullRequestEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs',
     summary: 'List pull requests, newest first',
+    description:
+      'The first 20 open ones, of 5 repositories, are brought up to date with their branches first; the others are shown as they were seen last.',
     reach: 'filtered',
     scope: 'runs:read',
     bucket: 'standard',
@@ -46,6 +48,8 @@ export const pullRequestEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs/{pr_id}',
     summary: 'Get a pull request',
+    description:
+      'Up to date with its repository: a head that somebody pushed, a merge or squash made there, and a deleted head branch, which closes it. As it was seen last while the repository cannot be reached; a remote one is checked every 10 s at most.',
     scope: 'runs:read',
     bucket: 'standard',
     params: pull_request,
@@ -58,7 +62,7 @@ export const pullRequestEndpoints = {
     path: '/v1/organizations/{org_id}/prs/{pr_id}/merge',
     summary: 'Merge a pull request into its base branch',
     description:
-      'Fetches both branches and pushes one commit to the base branch, never by force. Already merged, here or by hand: 200 and the pull request. A conflict is 409 and names the files. When the answer is lost, ask again: what was pushed is found.',
+      'Fetches both branches and pushes one commit to the base branch, never by force. A head branch that has moved since it was shown last, or from `expected_head_sha`, is 409. Already merged, here or by hand: 200 and the pull request. A conflict is 409 and names the files. When the answer is lost, ask again: what was pushed is found.',
     scope: 'runs:write',
     bucket: 'standard',
     params: pull_request,

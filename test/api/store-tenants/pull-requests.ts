@@ -14,6 +14,7 @@ import {
 } from '../../../src/store/pull-request-comments.ts'
 import {
   addMergeAttempt,
+  closeGone,
   dropMergeAttempt,
   editPullRequest,
   markMerged,
@@ -47,6 +48,7 @@ import { change, comment, counts, pull_request, told } from './samples.ts'
 export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reaches => ({
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
+  closeGone: (db, org) => closeGone(db, org, mine.pr, pull_request.head_sha),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
   findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: mine.run, repository_ids: null }, 0, 100),
   recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),

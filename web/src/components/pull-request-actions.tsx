@@ -14,13 +14,16 @@ type State = 'open' | 'closed' | 'draft' | 'ready_for_review'
 function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
   const queries = useQueryClient()
   const params = { pr_id: pr.id }
-  const onSettled = () => {
-    void queries.invalidateQueries({ queryKey: ['pull_request', pr.id] })
+  // A read of the pull request brings it up to date, so the run comes after it.
+  const onSettled = async () => {
+    await queries.invalidateQueries({ queryKey: ['pull_request', pr.id] })
     return queries.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
   }
   return {
-    // Merged is what is shown: when the branch has moved on, the answer says so instead.
-    merge: useMutation({ mutationFn: () => call('mergePullRequest', { params, body: { expected_head_sha: pr.head_sha } }), onSettled }),
+    merge: useMutation({
+      mutationFn: (head_sha: string) => call('mergePullRequest', { params, body: { expected_head_sha: head_sha } }),
+      onSettled,
+    }),
     edit: useMutation({
       mutationFn: async (state: State) => {
         const answer = await call('editPullRequest', { params, body: { state } })
@@ -35,7 +38,8 @@ function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
 export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
   const forbidden = useReadOnlyReason()
   const { merge, edit } = usePullRequestActions(run, pr)
-  const [asked, setAsked] = useState(false)
+  // The head that was shown when the person chose to merge: a push between the two clicks is refused, not merged.
+  const [confirming, setConfirming] = useState<string | null>(null)
   const open = pr.state === 'open'
   const mergeable = useQuery({ ...pullRequestQuery(pr.id, `${pr.state} ${pr.head_sha}`), enabled: open }).data?.mergeable
   if (pr.state === 'merged') return null
@@ -50,17 +54,22 @@ export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequ
   return (
     <div className="mt-2 space-y-2">
       <div className="flex flex-wrap items-center gap-2">
-        {asked && open ? (
+        {confirming !== null && open ? (
           <>
-            <Button variant="primary" reason={forbidden} busy={merge.isPending} onClick={() => merge.mutate()}>
+            <Button
+              variant="primary"
+              reason={forbidden}
+              busy={merge.isPending}
+              onClick={() => merge.mutate(confirming, { onSettled: () => setConfirming(null) })}
+            >
               Merge into {base} now
             </Button>
-            <Button variant="quiet" onClick={() => setAsked(false)}>
+            <Button variant="quiet" onClick={() => setConfirming(null)}>
               Cancel
             </Button>
           </>
         ) : (
-          <Button reason={forbidden ?? unmergeable} onClick={() => setAsked(true)}>
+          <Button reason={forbidden ?? unmergeable} onClick={() => setConfirming(pr.head_sha)}>
             Merge
           </Button>
         )}

@@ -20,6 +20,7 @@ const options = {
   path: { type: 'string', value: 'FILE', about: 'comment: on this file' },
   line: { type: 'string', value: 'N', about: 'comment: on this line of it' },
   squash: { type: 'boolean', about: 'merge: as one commit' },
+  head: { type: 'string', value: 'SHA', about: 'merge: only this head commit; by default the one that the service showed last' },
 } as const satisfies Options
 
 type PrGiven = Given<typeof options>
@@ -45,7 +46,8 @@ export const pr = command({
     if (act === 'comment') return comment(given, pr_id, text)
     if (act === 'merge') {
       const method = given.values.squash ? 'squash' : 'merge'
-      await given.client().call('mergePullRequest', { params: { pr_id }, body: { method }, repeatable: true, signal: given.signal })
+      const body = { method, expected_head_sha: given.values.head } as const
+      await given.client().call('mergePullRequest', { params: { pr_id }, body, repeatable: true, signal: given.signal })
     } else if (act !== 'show') await edit(given, pr_id, act)
     return show(given, pr_id)
   },
