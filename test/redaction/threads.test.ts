@@ -41,7 +41,7 @@ test('a stream of large and small pieces is redacted as a whole, and begins anew
   expect(shown + (await stream.end())).toBe(here.text(large))
   expect(await stream.push(`x ${VALUE.slice(0, 9)}`)).toBe('x ')
   // What was held is given up, and the rest of a value whose beginning is missing goes too.
-  expect(await stream.push(`${VALUE.slice(6)} y`, true)).toBe(' y')
+  expect(await stream.push(`${VALUE.slice(6)} y `, true)).toBe(' y ')
 })
 
 /** A thread that dies, hangs or answers nonsense, instead of redacting. */
@@ -69,7 +69,7 @@ test.each([
   expect(await stream.push(`x ${VALUE.slice(0, 9)}`)).toBe('x ')
   await expect(stream.push(large)).rejects.toThrow(RedactionError)
   // Neither what was held before it nor a half of what follows on it.
-  expect(await stream.push(`${VALUE.slice(6)} y`)).toBe(' y')
+  expect(await stream.push(`${VALUE.slice(6)} y `)).toBe(' y ')
   expect(await redactor.text(VALUE)).toBe('[redacted:A]')
 })
 
