@@ -94,9 +94,9 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
   })
 }
 
-/** Answers it as it was. 404 when there is none. */
+/** Returns it as it was, also when the operator no longer allows such an address. 404 when there is none. */
 export async function disconnectForge(ctx: Context, kind: ForgeKind, address: string): Promise<ForgeConnection> {
-  const url = requireForgeUrl(ctx, kind, address, 'query')
+  const url = requireForgeUrl({ allow_private_forges: true }, kind, address, 'query')
   return ctx.db.transaction(async tx => {
     const row = await deleteForge(tx, ctx.organization_id, kind, url)
     if (!row) throw new ServiceError('not_found', `There is no connection to ${url}.`)
@@ -127,7 +127,12 @@ const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.
 export const tooManyConnections = () => new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
 
 /** The address as it is kept: GitHub has no path, others may. */
-export function requireForgeUrl(ctx: Context, kind: ForgeKind, address: string, place: 'body' | 'query'): string {
+export function requireForgeUrl(
+  ctx: Pick<Context, 'allow_private_forges'>,
+  kind: ForgeKind,
+  address: string,
+  place: 'body' | 'query',
+): string {
   const read = forgeUrl(address, { allow_private: ctx.allow_private_forges, path: kind !== 'github' })
   if (!read.ok) throw invalid([place, 'url'], reasons[read.reason])
   return read.url

@@ -46,6 +46,15 @@ describe('200', () => {
     expect(JSON.stringify(listed)).not.toMatch(new RegExp(`${github.token}|${body.webhook_secret}`))
   })
 
+  test('a connection can be ended after the operator stopped allowing private addresses', async () => {
+    await connect(by_token())
+    await using strict = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_SECRET_KEY: KEY, DATABASE_URL: app.database_url })
+    expectProblem(await strict.call('PUT', at('/github'), { url: github.url, ...by_token() }), 400, 'body.url')
+    const end = () => strict.call('DELETE', `${at('/github')}?url=${encodeURIComponent(github.url)}`)
+    expect(await end()).toMatchObject({ status: 200, body: { url: github.url } })
+    expectProblem(await end(), 404)
+  })
+
   test('an app is known by its name; what is stored of its key only the key of the service opens', async () => {
     const { body } = await connect(by_app())
     expect(body).toMatchObject({ auth: 'app', app_id: github.app.id, app_slug: 'careful-agent', login: 'careful-agent[bot]', active: true })
