@@ -10,6 +10,8 @@ export const pageQuery = {
   size: decimal(1, limits.page_limit).optional().describe('The same as `limit`, which wins when both are given'),
 }
 
+export type PageQuery = { [K in keyof typeof pageQuery]?: number | undefined }
+
 /** One page of a list, with the item's example in its own. */
 export function pageOf<T extends z.ZodType>(item: T) {
   const examples = (item.meta()?.examples as unknown[] | undefined)?.map(one => ({ items: [one], total: 1, page: 1, size: 100, pages: 1 }))

@@ -41,6 +41,7 @@ import {
 } from '../service/pull-request-comments.ts'
 import { getPullRequestDiff, listPullRequestCommits } from '../service/pull-request-contents.ts'
 import { getPullRequest, listPullRequests } from '../service/pull-requests.ts'
+import { listRelatedRuns } from '../service/related-runs.ts'
 import { createRepository, deleteRepository, getRepository, listRepositories, updateRepository } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
 import { getRunDiff } from '../service/run-diff.ts'
@@ -140,6 +141,7 @@ export const handlers: Handlers = {
       'application/json; charset=utf-8',
     ),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
+  listRelatedAgentRuns: (ctx, { params, query }) => listRelatedRuns(ctx, params.agent_run_id, query),
   getAgentRunStartup: (ctx, { params }) => getRunStartup(ctx, params.agent_run_id),
   getRepositoryStartups: (ctx, { params, query }) => getRepositoryStartups(ctx, params.repo_id, query),
   getAgentRunDiff: async (ctx, { params, query }) => {

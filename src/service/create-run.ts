@@ -19,6 +19,7 @@ import { withoutSecrets } from './known-secrets.ts'
 import { by_api, type MessageSource } from './message-source.ts'
 import { defaultModel, requestedModel } from './models.ts'
 import { requireQuota } from './quota.ts'
+import { linkWhileActive } from './related-runs.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
 import { getRun, requireRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
@@ -139,16 +140,13 @@ export async function acceptRun(
   const parent = input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
   const entries = [userMessage(message)]
   if (source.comment) entries.push(source.comment)
-  if (parent) entries.push(runLink({ ...parent, web_url: traceUrl(ctx.base_url, parent.id) }, 'parent'))
+  if (parent) entries.push(runLink({ id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }, source.relation ?? 'parent'))
   await append(tx, ctx.organization_id, id, null, { entries })
   await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images, user_id: ctx.actor.user_id })
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, id)
   const run = await getRun(ctx, id, tx)
-  if (parent) {
-    await append(tx, ctx.organization_id, parent.id, null, { entries: [runLink(run, 'child')] })
-    await notifyRun(tx, ctx.organization_id, parent.id)
-  }
+  if (parent) await linkWhileActive(tx, ctx, parent.id, run, source.relation ?? 'child')
   // Last: from here on every other create of the organization waits for this one.
   await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
   await requireQuota(tx, ctx.organization_id, 1)

@@ -20,6 +20,7 @@ import { requireValidPlaybook } from './create-run.ts'
 import { requireFilesAt } from './kept-files.ts'
 import { withoutSecrets } from './known-secrets.ts'
 import { requireQuota } from './quota.ts'
+import { linkWhileActive } from './related-runs.ts'
 import { getRun, requireRun } from './runs.ts'
 
 const GO_ON = 'Continue.'
@@ -59,7 +60,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
       throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are kept no more.`)
     await copyConversation(tx, ctx.organization_id, { run_id: parent.id, seq: input.from_seq }, id)
     const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK' as const, mode: 'prompt', images: 0 }
-    const from = { id: parent.id, status: parent.status, web_url: traceUrl(ctx.base_url, parent.id) }
+    const from = { id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }
     const { from_seq } = input
     await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), runLink(from, 'parent', { from_seq })] })
     const place = { organization_id: ctx.organization_id, run_id: id }
@@ -67,8 +68,8 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     await notifyWork(tx)
     const run = await getRun(ctx, id, tx)
     // Last: from here on the run that is forked cannot write, and other creates of the organization wait.
-    await append(tx, ctx.organization_id, parent.id, null, { entries: [runLink(run, 'fork', { from_seq })] })
-    for (const run_id of [parent.id, id]) await notifyRun(tx, ctx.organization_id, run_id)
+    await linkWhileActive(tx, ctx, parent.id, run, 'fork', { from_seq })
+    await notifyRun(tx, ctx.organization_id, id)
     await insertEvent(tx, ctx.organization_id, parent.id, 'agent_run.updated', { forked_to: id })
     await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
     await requireQuota(tx, ctx.organization_id, 1)

@@ -1,12 +1,10 @@
 import type { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../contract/log-analysis.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
-import { traceUrl } from '../core/trace-url.ts'
 import { append } from '../store/append.ts'
 import { listRunsToAnalyze } from '../store/log-analysis.ts'
-import { notifyRun } from '../store/notify.ts'
 import { getOrganization } from '../store/organizations.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
-import { entry, runLink } from '../trace/entry.ts'
+import { entry } from '../trace/entry.ts'
 import type { Context } from './context.ts'
 import { acceptRun } from './create-run.ts'
 import type { MessageSource } from './message-source.ts'
@@ -15,7 +13,7 @@ import { requireRepository } from './repositories.ts'
 import { requireRun } from './runs.ts'
 import { requireSandbox } from './sandboxes.ts'
 
-const by_analysis: MessageSource = { source_type: 'LOG_ANALYSIS', comment: null }
+const by_analysis: MessageSource = { source_type: 'LOG_ANALYSIS', comment: null, relation: 'analysis' }
 const DAY_MS = 86_400_000
 const MOST_DAYS = 31
 const MOST_RUNS = 200
@@ -105,14 +103,8 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
     tool_output: { status: 'ok', message, findings, looked_at },
   } as const
   return ctx.db.transaction(async tx => {
-    const run = await acceptRun(tx, ctx, { prompt: prompt ?? `${title}.`, title }, plan, by_analysis)
-    const of = about === null ? null : await requireRun(tx, ctx.organization_id, about)
-    const link = of === null ? [] : [runLink({ ...of, web_url: traceUrl(ctx.base_url, of.id) }, 'analysis')]
-    await append(tx, ctx.organization_id, run.id, null, { entries: [...link, entry(found)] })
-    if (of !== null) {
-      await append(tx, ctx.organization_id, of.id, null, { entries: [runLink(run, 'analysis')] })
-      await notifyRun(tx, ctx.organization_id, of.id)
-    }
+    const run = await acceptRun(tx, ctx, { prompt: prompt ?? `${title}.`, title, parent_run_id: about }, plan, by_analysis)
+    await append(tx, ctx.organization_id, run.id, null, { entries: [entry(found)] })
     return { agent_run_id: run.id, status: run.status, message, findings, looked_at, url: run.web_url }
   })
 }

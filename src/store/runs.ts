@@ -190,8 +190,11 @@ export type RunFilter = {
   q?: string | undefined
   created_after?: string | undefined
   created_before?: string | undefined
-  archived?: boolean | undefined
+  /** Null: archived or not. */
+  archived?: boolean | null | undefined
   parent_run_id?: number | undefined
+  /** Only the parent of this run and the runs that have it as their parent. */
+  related_to?: number | undefined
   /** Only of these repositories. */
   repository_ids?: readonly number[] | undefined
 }
@@ -211,7 +214,7 @@ export async function listRuns(
     values.push(value)
     conditions.push(sql(`$${values.length}`))
   }
-  add(p => `r.archived = ${p}`, filter.archived ?? false)
+  if (filter.archived !== null) add(p => `r.archived = ${p}`, filter.archived ?? false)
   add(p => `r.user_id = ${p}`, filter.user_id)
   add(p => `r.source_type = any(${p})`, filter.source_types)
   add(p => `r.status = any(${p})`, filter.status?.statuses)
@@ -224,6 +227,8 @@ export async function listRuns(
   add(p => `date_trunc('milliseconds', r.created_at) > ${p}`, filter.created_after)
   add(p => `date_trunc('milliseconds', r.created_at) < ${p}`, filter.created_before)
   add(p => `r.parent_run_id = ${p}`, filter.parent_run_id)
+  const parentOf = (p: string) => `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
+  add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
   const where = conditions.join(' and ')
   const page = await db.query<ShownRun>({
     // The page first: what is not shown is not looked at.

@@ -89,10 +89,9 @@ export type ErrorDetails = { code: string; message: string; retryable: boolean; 
 export const errorEntry = (details: ErrorDetails, tool_name: string | null = null): NewEntry =>
   entry({ message_type: 'ERROR', tool_name, observation: details })
 
-/** Leads from the trace of one run to another that it has to do with (decisions §5). `status`: of that one when this was written. */
+/** Leads from the trace of one run to another that it is related to (decisions §5). An entry never changes, so it holds nothing that does. */
 export const runLink = (
-  to: { id: number; status: string; web_url: string },
+  to: { id: number; web_url: string },
   relation: 'child' | 'parent' | 'fork' | 'analysis',
   more: { from_seq?: number } = {},
-): NewEntry =>
-  entry({ message_type: 'AGENT_RUN_LINK', observation: { agent_run_id: to.id, relation, web_url: to.web_url, status: to.status, ...more } })
+): NewEntry => entry({ message_type: 'AGENT_RUN_LINK', observation: { agent_run_id: to.id, relation, web_url: to.web_url, ...more } })

@@ -56,6 +56,7 @@ const homes: Record<EndpointName, string[]> = {
   finishGitHubManifest: ['github-app'],
   getSetupCommands: ['setup-commands'],
   setSetupCommands: ['setup-commands'],
+  listRelatedAgentRuns: ['related-runs'],
   getAgentRunStartup: ['startups'],
   getRepositoryStartups: ['startups'],
   listEnvironments: ['environments'],

@@ -78,7 +78,7 @@ describe('200', () => {
       const { logs } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs?message_type=AGENT_RUN_LINK`)).body
       return logs.map(({ seq, observation }: { seq: number; observation: unknown }) => ({ seq, observation }))
     }
-    const to = ({ id, web_url }: { id: number; web_url: string }) => ({ agent_run_id: id, web_url, status: 'queued' })
+    const to = ({ id, web_url }: { id: number; web_url: string }) => ({ agent_run_id: id, web_url })
     expect(await linksOf(child.body.id)).toEqual([{ seq: 2, observation: { ...to(parent.body), relation: 'parent' } }])
     expect(await linksOf(parent.body.id)).toEqual([{ seq: 2, observation: { ...to(child.body), relation: 'child' } }])
     expect(child.body.total_logs).toBe(2)

@@ -54,11 +54,11 @@ describe('200', () => {
     expect(asked).toMatchObject({ seq: 1, message_type: 'USER_MESSAGE', observation: { text: 'Try it otherwise', source_type: 'API' } })
     expect(link).toMatchObject({
       ...{ seq: 2, message_type: 'AGENT_RUN_LINK' },
-      observation: { agent_run_id: parent.id, relation: 'parent', web_url: `${app.base_url}/agent/trace/${parent.id}`, status: 'running' },
+      observation: { agent_run_id: parent.id, relation: 'parent', web_url: `${app.base_url}/agent/trace/${parent.id}` },
     })
     expect((await allLogs(app, parent.id)).at(-1)).toMatchObject({
       ...{ seq: 5, message_type: 'AGENT_RUN_LINK' },
-      observation: { agent_run_id: body.id, relation: 'fork', web_url: body.web_url, status: 'queued', from_seq: 3 },
+      observation: { agent_run_id: body.id, relation: 'fork', web_url: body.web_url, from_seq: 3 },
     })
     expect(await rows(app, 'select seq, packs, tree, head from checkpoints where run_id = $1', [body.id])).toEqual([
       { seq: 0, packs: 1, tree: 'a'.repeat(40), head: 'c'.repeat(40) },

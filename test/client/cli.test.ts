@@ -79,6 +79,7 @@ describe('run', () => {
     expect(forked.out).toMatch(/^ {3}1 USER_MESSAGE +Play\./m)
     expect(forked.out).toMatch(/^ {3}2 AGENT_RUN_LINK/m)
     expect(forked.out).toMatch(/Second\.\n$/)
+    expect((await cli(['related', String(id)])).out).toMatch(/ fork +/)
     expect((await cli(['fork', String(id), '999'])).err).toMatch(/from_seq/)
     expect((await cli(['fork', String(id), 'x'])).code).toBe(2)
   })

@@ -27,10 +27,20 @@ export function statusText(run: AgentRun): string {
 export const runLine = (run: AgentRun, { style }: Pick<Printer, 'style'>) =>
   `${style('bold', `run ${run.id}`)}  ${style(statusStyle(run.status), plainText(statusText(run)))}  ${firstLine(run.title, 200)}`
 
-/** A table of runs, newest first as they come. */
-export function runTable(runs: AgentRun[], print: Pick<Printer, 'style' | 'width'>, now: number): string[] {
-  const rows = runs.map(run => [String(run.id), plainText(statusText(run)), ago(run.created_at, now), firstLine(run.title, 100)])
-  return columns([['ID', 'STATUS', 'CREATED', 'TITLE'], ...rows], (text, row, column) => {
+/** A table of runs, newest first as they come. `relationOf`: adds a column with the relation of each. */
+export function runTable<R extends AgentRun>(
+  runs: R[],
+  print: Pick<Printer, 'style' | 'width'>,
+  now: number,
+  relationOf?: (run: R) => string,
+): string[] {
+  const relation = (text: string) => (relationOf === undefined ? [] : [text])
+  const rows = runs.map(run => [
+    ...[String(run.id), plainText(statusText(run)), ago(run.created_at, now)],
+    ...relation(relationOf?.(run) ?? ''),
+    firstLine(run.title, 100),
+  ])
+  return columns([['ID', 'STATUS', 'CREATED', ...relation('RELATION'), 'TITLE'], ...rows], (text, row, column) => {
     if (row === 0) return print.style('dim', text)
     return column === 1 ? print.style(statusStyle(runs[row - 1]?.status ?? ''), text) : text
   })

@@ -43,6 +43,12 @@ export type Runs = {
   recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
   /** What its logs tell of why it failed, at once; `agent_run_id` of the answer is the run that has it explained. */
   analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Answer<'analyzeAgentRunLogs'>>
+  /** The run that it belongs to, and the runs that belong to it: children, forks, analyses. */
+  related(
+    agent_run_id: number,
+    query?: Query<'listRelatedAgentRuns'>,
+    options?: CallOptions,
+  ): Paged<Answer<'listRelatedAgentRuns'>, Answer<'listRelatedAgentRuns'>['items'][number]>
   diff(agent_run_id: number, options?: DiffOptions): Promise<Answer<'getAgentRunDiff'>>
   /** The same as git writes it. */
   patch(agent_run_id: number, options?: DiffOptions): Promise<string>
@@ -96,6 +102,8 @@ export function createRuns(core: Core): Runs {
     recovery: (agent_run_id, query, options) =>
       core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
     analyze: (agent_run_id, body, options) => core.call('analyzeAgentRunLogs', { params: { agent_run_id }, body, ...options }),
+    related: (agent_run_id, query = {}, options) =>
+      listed(query, place => core.call('listRelatedAgentRuns', { params: { agent_run_id }, query: place, ...options })),
     diff: (agent_run_id, { from_seq, to_seq, ...options } = {}) =>
       core.call('getAgentRunDiff', { params: { agent_run_id }, query: { from_seq, to_seq }, ...options }),
     async patch(agent_run_id, { from_seq, to_seq, ...options } = {}) {

@@ -13,6 +13,7 @@ import {
 } from '../../../src/store/checkpoints.ts'
 import { costOfChildRuns, generationOf, listChildRuns, lockRunsAndLiveBelow, setRepositoryBounds } from '../../../src/store/child-runs.ts'
 import { forgetLeftoverWorkspace } from '../../../src/store/deletions.ts'
+import { beginFollowUp } from '../../../src/store/follow-ups.ts'
 import { copyConversation, hasChangedFiles } from '../../../src/store/forks.ts'
 import {
   lastJudged,
@@ -32,7 +33,7 @@ import { insertMessage, postponeMessages, takeMessages } from '../../../src/stor
 import { recordPause, requestPause, withdrawPause } from '../../../src/store/pauses.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/retention.ts'
 import { findRunHeads } from '../../../src/store/run-heads.ts'
-import { handOverRun, moveRun, recordStop, requeueRun, wakeRun } from '../../../src/store/run-moves.ts'
+import { handOverRun, moveRun, recordStop, requestResume, requeueRun, wakeRun } from '../../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, lockRun, updateRun } from '../../../src/store/runs.ts'
 import {
   endSandbox,
@@ -117,6 +118,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
   withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
   recordTraceparent: (db, org) => recordTraceparent(db, org, mine.run, 'theirs'),
+  requestResume: (db, org) => requestResume(db, org, mine.run, true),
+  beginFollowUp: (db, org) => beginFollowUp(db, org, mine.run, 60),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveArtifact: (db, org) =>
     saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1 }, 100),

@@ -118,6 +118,14 @@ export const commentsQuery = (pr_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
+/** The runs that are related to a run; `state` makes another answer likely. */
+export const relatedQuery = (agent_run_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['related', agent_run_id, state],
+    queryFn: ({ signal }) => call('listRelatedAgentRuns', { params: { agent_run_id }, signal }),
+    placeholderData: previous => previous,
+  })
+
 /** What the start of a run took; `state` makes another answer likely. */
 export const startupQuery = (agent_run_id: number, state: string) =>
   queryOptions({

@@ -30,6 +30,7 @@ export const routes = {
   listRepositories: { method: 'GET', path: '/v1/organizations/{org_id}/repos' },
   getRepositoryEgress: { method: 'GET', path: '/v1/organizations/{org_id}/repos/{repo_id}/egress' },
   allowRepositoryEgress: { method: 'POST', path: '/v1/organizations/{org_id}/repos/{repo_id}/egress/allow' },
+  listRelatedAgentRuns: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/related' },
   getAgentRunStartup: { method: 'GET', path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/startup' },
   getRepositoryStartups: { method: 'GET', path: '/v1/organizations/{org_id}/repos/{repo_id}/startups' },
   listEnvironments: { method: 'GET', path: '/v1/organizations/{org_id}/repos/{repo_id}/environments' },

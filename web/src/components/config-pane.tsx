@@ -9,6 +9,7 @@ import { Notice } from '../ui/notice.tsx'
 import { BudgetFields, budgetOf, draftOf } from './budget-fields.tsx'
 import { ModelField } from './model-field.tsx'
 import { useReadOnlyReason } from './permission.ts'
+import { RelatedSection } from './related-section.tsx'
 import { useRunActions } from './run-actions.ts'
 import { StartupSection } from './startup-section.tsx'
 import { TagField } from './tag-field.tsx'
@@ -88,6 +89,7 @@ export function ConfigPane({ run }: { run: AgentRun }) {
           {run.deadline_at && !run.terminal && <Row name="Ends at the latest">{moment(run.deadline_at)}</Row>}
         </dl>
       </form>
+      <RelatedSection run={run} />
       <StartupSection run={run} />
     </>
   )

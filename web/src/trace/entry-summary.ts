@@ -145,7 +145,7 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
     case 'FIX_PR_ERRORS':
       return fixedSummary(observation)
     case 'AGENT_RUN_LINK':
-      return { kind: 'link', label: 'Linked run', line: linkLine(observation), tone: 'neutral', note: textAt(observation, 'status') }
+      return { kind: 'link', label: 'Linked run', line: linkLine(observation), tone: 'neutral', note: null }
     default: {
       const verdict = textAt(observation, 'verdict')
       return {

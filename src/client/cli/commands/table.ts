@@ -15,6 +15,7 @@ import { members } from './members.ts'
 import { open } from './open.ts'
 import { pause } from './pause.ts'
 import { pr } from './pr.ts'
+import { related } from './related.ts'
 import { repos } from './repos.ts'
 import { resume } from './resume.ts'
 import { roles } from './roles.ts'
@@ -32,6 +33,7 @@ export const commands: Command[] = [
   run,
   runs,
   show,
+  related,
   logs,
   resume,
   fork,

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { type Endpoint, run, v1 } from '../endpoint.ts'
+import { pageQuery } from '../page.ts'
+import { RelatedRunPage } from '../related-runs.ts'
+
+/** How runs are related (decision 251). */
+export const relatedRunEndpoints = {
+  listRelatedAgentRuns: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/related',
+    summary: 'List the runs that are related to a run',
+    description:
+      'The run that it belongs to, and the runs that belong to it: children, forks and log analyses, archived ones too, newest first. Its trace has an entry only for those that were made before its turn was over.',
+    reach: 'filtered',
+    scope: 'runs:read',
+    bucket: 'standard',
+    params: run,
+    query: z.object(pageQuery),
+    response: RelatedRunPage,
+  },
+} as const satisfies Record<string, Endpoint>
