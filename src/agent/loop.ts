@@ -48,7 +48,8 @@ export type LoopInput = {
 export type LoopOutcome =
   | TurnEnding
   | { kind: 'limit'; limit: LimitReached }
-  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: 'model' | 'agent' }
+  /** `tool_name`: the failure is about what this tool did. */
+  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: 'model' | 'agent'; tool_name?: string | null }
   | { kind: 'stopped' }
 
 const KEEP_LAST = 20
@@ -143,7 +144,8 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
         await journal.compacted(KEEP_LAST)
         continue
       }
-      return { kind: 'failed', reason: reasonOf(error), code: error.code, message: error.message, phase: 'model' }
+      const { code, message, tool_name } = error
+      return { kind: 'failed', reason: reasonOf(error), code, message, phase: 'model', tool_name }
     }
     steps++
     tokens += answer.usage.input_tokens + answer.usage.output_tokens

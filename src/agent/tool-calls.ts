@@ -61,7 +61,7 @@ export async function runToolCalls(
     const message = toolMessage(call, told)
     if (repetition === 'end')
       failure = {
-        ...{ kind: 'failed', reason: 'agent_error', code: 'repeated_call', phase: 'agent' },
+        ...{ kind: 'failed', reason: 'agent_error', code: 'repeated_call', phase: 'agent', tool_name: call.name },
         message: `The model made the same call of ${call.name} with the same result again and again.`,
       }
     messages = [...messages, message]

@@ -100,16 +100,25 @@ export class ModelError extends Error {
   /** What the provider asked for in Retry-After, in milliseconds. */
   readonly retry_after_ms: number | null
   readonly http_status: number | null
+  /** The tool whose result the error is about; only a scripted model has one. */
+  readonly tool_name: string | null
   constructor(
     code: ModelErrorCode,
     message: string,
-    details: { retryable?: boolean; retry_after_ms?: number | null; http_status?: number | null; cause?: unknown } = {},
+    details: {
+      retryable?: boolean
+      retry_after_ms?: number | null
+      http_status?: number | null
+      tool_name?: string | null
+      cause?: unknown
+    } = {},
   ) {
     super(storedText(message), { cause: details.cause })
     this.code = code
     this.retryable = details.retryable ?? ['rate_limited', 'unavailable', 'timeout', 'malformed'].includes(code)
     this.retry_after_ms = details.retry_after_ms ?? null
     this.http_status = details.http_status ?? null
+    this.tool_name = details.tool_name ?? null
   }
 }
 

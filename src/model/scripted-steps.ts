@@ -99,5 +99,10 @@ function describe(step: PlaybookStep): string {
 export function failed(unit: Unit, what: string, output: string): ModelError {
   const tail = output.trimEnd().split('\n').slice(-20).join('\n').slice(-2_000)
   const said = tail.trim() === '' ? '' : `\nLast output:\n${tail}`
-  return new ModelError('script_failed', `Playbook step ${unit.number} (line ${unit.step?.line ?? '?'}): ${what}.${said}`)
+  const { step } = unit
+  const tool_name = step === null ? null : (toolOf[step.kind] ?? null)
+  return new ModelError('script_failed', `Playbook step ${unit.number} (line ${step?.line ?? '?'}): ${what}.${said}`, { tool_name })
 }
+
+/** The tool that a step of this kind calls. */
+const toolOf: Partial<Record<PlaybookStep['kind'], string>> = { plan: 'plan', run: 'shell', write: 'write', edit: 'edit', ask: 'ask' }

@@ -5,7 +5,8 @@ export type EndReason =
   | { kind: 'shutdown' }
   | { kind: 'lost' }
   | { kind: 'paused'; reason: 'budget' | 'sandbox_lost' | 'user_request'; message: string }
-  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string }
+  /** `tool_name`: the tool that it is about, if any; whoever writes the end adds the one that was running. */
+  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string; tool_name?: string | null }
 
 /** What reaches a run from outside while it works: the end of the whole run, or of the step it is at. The first reason for the end stays. */
 export class Control {

@@ -42,7 +42,8 @@ export async function endOfLoop(
   if (control.signal.aborted) return endOfControl(control)
   if (published.kind === 'sent_back') return 'sent_back'
   if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
-  if (published.kind === 'failed') return { ...published, phase: 'push' }
+  if (published.kind === 'failed')
+    return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? 'git_push' : null }
   if (published.kind === 'refused')
     return {
       kind: 'completed',

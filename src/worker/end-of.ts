@@ -17,7 +17,7 @@ export function endOf(error: unknown, control: Control): EndReason {
   if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
   if (control.signal.aborted) return endOfControl(control)
   if (error instanceof StartError)
-    return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase }
+    return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase, tool_name: toolOf(error) }
   // A change that is too large or broken for git on the host: it fails its turn and nothing else.
   if (error instanceof GitError) {
     const reason = error.retryable ? 'git_unavailable' : 'agent_error'
@@ -45,4 +45,10 @@ export function endOf(error: unknown, control: Control): EndReason {
     message: 'Something went wrong on our side; the service log has the details.',
     phase: 'agent',
   }
+}
+
+/** The action of the trace in which the start failed. */
+function toolOf({ reason, code }: StartError): string | null {
+  if (reason === 'git_unavailable' || code === 'clone_failed') return 'git_clone'
+  return code.startsWith('setup_') ? 'setup_command' : null
 }

@@ -30,10 +30,10 @@ const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeo
 export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
   if (end.kind === 'shutdown') return handOver(deps, claim)
-  if (!['completed', 'waiting', 'waiting_for_checks'].includes(end.kind)) await closeTurn(claim, run)
+  const tool_name = ['completed', 'waiting', 'waiting_for_checks'].includes(end.kind) ? null : await closeTurn(claim, run)
   // Who resumed it meanwhile wants it to go on.
   if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
-  if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end))) return
+  if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end, tool_name))) return
   // Nothing else keeps an end from being written than a stop that is there already.
   await settleStop(deps, claim)
 }
@@ -49,6 +49,7 @@ async function writeEnd(
   claim: Claim,
   run: RunRow,
   end: Exclude<End, { kind: 'stop' | 'lost' | 'shutdown' }>,
+  running_tool: string | null,
 ): Promise<boolean> {
   const from = ['starting', 'running'] as const
   if (end.kind === 'waiting') {
@@ -63,7 +64,7 @@ async function writeEnd(
     return claim.move({ from: [...from], to: 'paused', status_reason: end.reason, error: { code: end.reason, message: end.message } })
   if (end.kind === 'failed') {
     const { reason, code, message, phase } = end
-    const entries = [errorEntry({ code, message, retryable: MAY_PASS.includes(reason), phase })]
+    const entries = [errorEntry({ code, message, retryable: MAY_PASS.includes(reason), phase }, end.tool_name ?? running_tool)]
     return claim.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
   }
   const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
@@ -83,11 +84,12 @@ function waitForPerson(claim: Claim, { approval_of }: Waiting, deadline_seconds:
   })
 }
 
-/** What the agent had begun and nobody has ended gets its entry before the turn does (decisions §5). */
-export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): Promise<void> {
+/** What the agent had begun and nobody has ended gets its entry before the turn does (decisions §5). Answers the tool that was running. */
+export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): Promise<string | null> {
   const { open_calls, open_reservation } = rebuildConversation(await readJournal(claim), turn)
   if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
   await closeOpenCalls(claim, open_calls)
+  return open_calls.find(call => call.started)?.name ?? null
 }
 
 /** Who changed the budget or said something meanwhile wants the run to go on with it: it is given to the next owner, which may be this one. */

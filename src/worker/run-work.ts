@@ -30,7 +30,10 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
   let patient_until = Number.POSITIVE_INFINITY
   const deps = { ...shared, log, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
+  // A tool that is cut short is closed by the time the end is written.
+  let running_tool: string | null = null
   control.signal.addEventListener('abort', () => {
+    running_tool = claim.tool?.name ?? null
     patient_until = Math.min(patient_until, performance.now() + LEASE_SECONDS * 1_000)
   })
   const claim = new Claim(deps.db, run, shared.db)
@@ -55,7 +58,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   await closeFiles(opened, end)
   patient_until = performance.now() + LEASE_SECONDS * 1_000
   await beat.stop()
-  await writeEnd(deps, claim, run, end)
+  await writeEnd(deps, claim, run, end.kind === 'failed' ? { ...end, tool_name: end.tool_name ?? running_tool } : end)
   await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
   claim.close()
   // Whoever goes on with it knows what its start took in all.

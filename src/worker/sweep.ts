@@ -97,13 +97,17 @@ async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> 
 /** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
 async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   const claim = new Claim(deps.db, run)
+  let tool_name: string | null = null
+  const close = async () => {
+    tool_name = await closeTurn(claim, run)
+  }
   // Neither a sandbox that does not go nor a broken journal may keep a run from its end.
-  for (const tidy of [() => endSandbox(deps, run), () => closeTurn(claim, run)])
+  for (const tidy of [() => endSandbox(deps, run), close])
     await tidy().catch(error =>
       deps.log('error', 'what a dead worker left could not be tidied up', { run_id: run.id, error: errorText(error) }),
     )
   claim.close()
-  await end(deps, run, endOf(run, deps.max_losses))
+  await end(deps, run, endOf(run, deps.max_losses), tool_name)
 }
 
 function endOf(run: LostRun, max_losses: number): Move {
@@ -135,10 +139,12 @@ const deadlines: Partial<Record<RunStatus, { code: string; message: string }>> =
 }
 
 /** Nothing is written when the run has moved meanwhile: another process sweeps too, and people act. */
-async function end(deps: SweepDeps, run: LostRun, move: Move): Promise<void> {
+async function end(deps: SweepDeps, run: LostRun, move: Move, tool_name: string | null = null): Promise<void> {
   const ended = deps.db.transaction(async tx => {
-    if (move.error)
-      await append(tx, run.organization_id, run.id, null, { entries: [errorEntry({ ...move.error, retryable: true, phase: run.status })] })
+    if (move.error) {
+      const entries = [errorEntry({ ...move.error, retryable: true, phase: run.status }, tool_name)]
+      await append(tx, run.organization_id, run.id, null, { entries })
+    }
     if (!(await moveRun(tx, run.organization_id, run.id, null, move))) throw new MovedMeanwhile()
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: move.to, status_reason: move.status_reason ?? null })
     if (move.to === 'cancelled') await beginFollowUp(tx, run.organization_id, run.id, deps.queue_seconds)

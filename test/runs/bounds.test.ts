@@ -63,6 +63,16 @@ test('a turn that would go on for ever ends at its deadline, whatever it waits f
   await expectEnd(app, id, 'timeout', 'deadline_exceeded')
 })
 
+test('the error of a turn that reaches its deadline while a tool runs names the tool', async () => {
+  await using app = await startCodingApp((_request, n) => (n === 0 ? calls(shell('sleep 1000')) : { text: 'x' }), {
+    AGENTRUN_RUN_MAX_WALL_SECONDS: '4',
+  })
+  const { id } = await createRun(app, { prompt: 'x' })
+  await awaitRun(app, id, run => run.waiting_on === 'tool')
+  await expectEnd(app, id, 'timeout', 'deadline_exceeded')
+  expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'ERROR', tool_name: 'shell' })
+})
+
 test('a model that drips for ever without an answer is cut off at the total', async () => {
   async function* drip() {
     for (;;) {

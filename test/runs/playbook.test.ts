@@ -15,7 +15,7 @@ test('a command that ends otherwise than expected ends the run as agent_error, w
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', result: '', error: { code: 'script_failed' } })
   const error = (await allLogs(app, id)).at(-1)
-  expect(error).toMatchObject({ message_type: 'ERROR', observation: { code: 'script_failed' } })
+  expect(error).toMatchObject({ message_type: 'ERROR', tool_name: 'shell', observation: { code: 'script_failed' } })
   for (const word of ['broken', '3']) expect(error.observation.message).toContain(word)
 })
 

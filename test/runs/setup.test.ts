@@ -92,8 +92,9 @@ test('one that fails ends the run before a model is asked, with command and last
   })
   expect(app.model.requests.length).toBe(asked)
   const logs = await allLogs(app, id)
-  expect(ofTool(logs, 'setup_command').map(entry => entry.tool_output.status)).toEqual(['ok', 'error'])
-  expect(logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'setup_command_failed', phase: 'setup' } })
+  expect(ofTool(logs, 'setup_command').map(entry => entry.tool_output?.status ?? entry.message_type)).toEqual(['ok', 'error', 'ERROR'])
+  const error = { message_type: 'ERROR', tool_name: 'setup_command', observation: { code: 'setup_command_failed', phase: 'setup' } }
+  expect(logs.at(-1)).toMatchObject(error)
 
   await setUpBy(['echo mended >~/mended'])
   script = [calls(shell('cat ~/mended'))]
