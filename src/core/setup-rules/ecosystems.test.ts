@@ -22,6 +22,14 @@ test('npm: a lockfile is kept to, without one there is nothing to keep to, and w
   expect(without.proofs).toEqual([[`smoke: node --input-type=module -e 'await import("./lib/a.js")'`]])
 })
 
+test('npm: a package without dependencies is installed where an install runs a script of its own', () => {
+  const of = (scripts: Record<string, string>) =>
+    proposed({ 'package.json': manifest({ scripts: { test: 'node --test', ...scripts } }), 'a.test.js': '' }).shown
+  expect(of({ build: 'node build.js' })).toEqual([])
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'])
+    expect(of({ [name]: 'node build.js' })).toEqual(['npm install --no-audit --no-fund'])
+})
+
 test('pnpm and yarn come from the registry by their version, as packageManager says or as the lockfile was written', () => {
   const pnpm = (more: Record<string, unknown>, lock: string) =>
     proposed({ 'package.json': manifest({ ...tested, ...more }), 'pnpm-lock.yaml': lock, 'pnpm-workspace.yaml': 'packages: [a]' })

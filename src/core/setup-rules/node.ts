@@ -7,6 +7,8 @@ const TESTS = ['test', 'tests', 'tests-only', 'test-only', 'test:only', 'test:ci
 const BUILDS = ['build', 'compile', 'typecheck', 'type-check', 'check-types', 'tsc', 'types']
 /** Waits for a person where it thinks that one is there. */
 const WATCHES = /react-scripts test|\bng test|--watch\b|vitest(?! run)|vue-cli-service test/
+/** Scripts that an install runs in the package itself, such as one that builds what the tests load. */
+const RUN_BY_INSTALL = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
 const NO_TESTS = /no test specified|^\s*(?:exit 0|true|echo [^&|;]*)\s*$/
 
 /** Null: it is no project of Node. */
@@ -19,8 +21,9 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
   const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap(key => namesOf(manifest[key]))
   const workspaces = valueAt(manifest, 'workspaces') !== null || project.has('pnpm-workspace.yaml')
   const needs = namesOf(manifest.dependencies)
-  const needs_install = dependencies.length > 0 || namesOf(manifest.peerDependencies).length > 0 || workspaces
   const script = (name: string) => asText(Object.hasOwn(scripts, name) ? scripts[name] : null)
+  const has_dependencies = dependencies.length > 0 || namesOf(manifest.peerDependencies).length > 0 || workspaces
+  const needs_install = has_dependencies || RUN_BY_INSTALL.some(name => script(name) !== null)
   const run = (name: string, why: string): Said | null => {
     const text = script(name)
     if (text === null || NO_TESTS.test(text)) return null
