@@ -4,6 +4,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readConfig } from './config.ts'
 
+test('the default ceilings fit a run of 1,000 steps with a full context of 200,000 tokens', () => {
+  const config = readConfig({})
+  expect(config.AGENTRUN_RUN_MAX_STEPS).toBeGreaterThan(1_000)
+  expect(config.AGENTRUN_RUN_MAX_TOKENS).toBeGreaterThanOrEqual(1_000 * 200_000)
+})
+
 test('an empty environment is a working configuration', () => {
   const config = readConfig({ PATH: '/usr/bin', AGENTRUN_BASE_URL: '' })
   expect(config).toMatchObject({ AGENTRUN_HOST: '127.0.0.1', AGENTRUN_PORT: 4600, AGENTRUN_WORKER_CONCURRENCY: 4 })

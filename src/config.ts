@@ -157,10 +157,10 @@ const schema = z.object({
     .max(100)
     .regex(/^[A-Za-z][A-Za-z-]*$/, 'must be a trailer name, for example Agent-Run')
     .default('Agent-Run'),
-  AGENTRUN_RUN_MAX_STEPS: whole(1, 100_000).default(200),
-  AGENTRUN_RUN_MAX_TOKENS: whole(1, 1_000_000_000_000).default(20_000_000),
-  AGENTRUN_RUN_MAX_ACTIVE_SECONDS: whole(1, 604_800).default(7_200),
-  AGENTRUN_RUN_MAX_WALL_SECONDS: whole(1, 604_800).default(14_400),
+  AGENTRUN_RUN_MAX_STEPS: whole(1, 100_000).default(2_000),
+  AGENTRUN_RUN_MAX_TOKENS: whole(1, 1_000_000_000_000).default(200_000_000),
+  AGENTRUN_RUN_MAX_ACTIVE_SECONDS: whole(1, 604_800).default(28_800),
+  AGENTRUN_RUN_MAX_WALL_SECONDS: whole(1, 604_800).default(43_200),
   AGENTRUN_RUN_MAX_RECOVERIES: whole(0, 10_000).default(10),
   AGENTRUN_QUEUE_MAX_SECONDS: whole(1, 2_592_000).default(86_400),
   AGENTRUN_ANSWER_MAX_SECONDS: whole(1, 31_536_000).default(604_800),

@@ -1,6 +1,6 @@
 import type { StatusReason } from '../contract/runs.ts'
 import type { BackgroundRedactor } from '../core/background-redactor.ts'
-import type { LimitReached } from '../core/run-limits.ts'
+import { countedTokens, type LimitReached } from '../core/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
 import { type Conversation, compact, type TurnEnding } from './conversation.ts'
 import type { LoopJournal } from './journal.ts'
@@ -148,7 +148,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
       return { kind: 'failed', reason: reasonOf(error), code, message, phase: 'model', tool_name }
     }
     steps++
-    tokens += answer.usage.input_tokens + answer.usage.output_tokens
+    tokens += countedTokens(answer.usage)
     meter.answered(messages, answer)
     messages = [...messages, ...answer.messages]
     const final = finalAnswer(answer)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitReached } from './run-limits.ts'
+import { countedTokens, limitReached } from './run-limits.ts'
 
 const spent = {
   run_steps: 5,
@@ -12,6 +12,11 @@ const spent = {
 }
 const none = { max_cost_usd: null, max_steps: null, max_active_seconds: null, max_wall_seconds: null }
 const wide = { max_steps: 100, max_tokens: 100_000, max_active_ms: 1_000_000 }
+
+test('a prompt from the cache of the provider counts a tenth against the ceiling', () => {
+  expect(countedTokens({ input_tokens: 1_000, output_tokens: 50, cached_tokens: 0 })).toBe(1_050)
+  expect(countedTokens({ input_tokens: 1_000, output_tokens: 50, cached_tokens: 900 })).toBe(240)
+})
 
 test('nothing is reached below every limit', () => {
   expect(limitReached(spent, none, wide)).toBeNull()

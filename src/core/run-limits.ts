@@ -24,6 +24,12 @@ export type LimitReached =
   | { kind: 'budget'; limit: keyof RunBudget | 'budget_usd_per_month'; message: string }
   | { kind: 'ceiling'; reason: 'max_steps' | 'out_of_tokens' | 'timeout'; message: string }
 
+const CACHED_SHARE = 0.1
+
+/** What an answer counts against the ceiling of tokens: a prompt read from the provider's cache counts a tenth, which is about its price. */
+export const countedTokens = (usage: { input_tokens: number; output_tokens: number; cached_tokens: number }): number =>
+  usage.input_tokens + usage.output_tokens - Math.floor(usage.cached_tokens * (1 - CACHED_SHARE))
+
 /** Asked before every model call. Null: go on. */
 export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
   if (budget.max_steps !== null && spent.run_steps >= budget.max_steps)
@@ -35,13 +41,19 @@ export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings
   if (budget.max_wall_seconds !== null && spent.turn_wall_ms >= budget.max_wall_seconds * 1000)
     return paused('max_wall_seconds', `${Math.floor(spent.turn_wall_ms / 1000)} s`, budget.max_wall_seconds)
   if (spent.turn_steps >= ceilings.max_steps)
-    return ended('max_steps', `the turn took ${spent.turn_steps} steps, the service allows ${ceilings.max_steps}`)
+    return ended(
+      'max_steps',
+      `the turn took ${spent.turn_steps} steps, the service allows ${ceilings.max_steps} (AGENTRUN_RUN_MAX_STEPS). Resume the run to continue with a new allowance.`,
+    )
   if (spent.turn_tokens >= ceilings.max_tokens)
-    return ended('out_of_tokens', `the turn used ${spent.turn_tokens} tokens, the service allows ${ceilings.max_tokens}`)
+    return ended(
+      'out_of_tokens',
+      `the turn used ${spent.turn_tokens} tokens, the service allows ${ceilings.max_tokens} (AGENTRUN_RUN_MAX_TOKENS). Resume the run to continue with a new allowance.`,
+    )
   if (spent.turn_active_ms >= ceilings.max_active_ms)
     return ended(
       'timeout',
-      `the turn worked ${Math.floor(spent.turn_active_ms / 1000)} s, the service allows ${ceilings.max_active_ms / 1000} s`,
+      `the turn worked ${Math.floor(spent.turn_active_ms / 1000)} s, the service allows ${ceilings.max_active_ms / 1000} s (AGENTRUN_RUN_MAX_ACTIVE_SECONDS). Resume the run to continue with a new allowance.`,
     )
   return null
 }

@@ -3,6 +3,7 @@ import type { LoopJournal, Signals } from '../agent/journal.ts'
 import type { PlannedCall } from '../agent/meter.ts'
 import { NOT_RUN } from '../core/not-run.ts'
 import type { Reservation } from '../core/reservation.ts'
+import { countedTokens } from '../core/run-limits.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { Addition, AppendAnswer, NewRecord, UsageDelta } from '../store/append.ts'
 import { joined, type Transactional } from '../store/database.ts'
@@ -78,7 +79,7 @@ export function createLoopJournal(claim: Claim, model: string, onToolEnd: (tool_
       const body = {
         messages: answer.messages,
         tool_calls: answer.tool_calls,
-        tokens: input_tokens + output_tokens,
+        tokens: countedTokens(answer.usage),
         usage: answer.usage,
         finish_reason: answer.finish_reason,
         ...(ends_turn && { ends_turn }),

@@ -95,6 +95,21 @@ test('a model that only ever thinks of something new is stopped by the ceiling o
   expect(run).toMatchObject({ status: 'failed', status_reason: 'max_steps' })
 })
 
+test('one resume continues what the ceiling of steps ended, with a new allowance', async () => {
+  await using app = await startCodingApp((_request, n) => (n < 8 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'Done.' }), {
+    AGENTRUN_RUN_MAX_STEPS: '5',
+  })
+  const { id } = await createRun(app, { prompt: 'count', auto_create_pr: false })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'failed',
+    status_reason: 'max_steps',
+    error: { message: expect.stringContaining('Resume the run') },
+  })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Continue.' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, result: 'Done.' })
+  expect(app.model.requests).toHaveLength(9)
+})
+
 test('empty answers are asked again, and end the run when they go on', async () => {
   const { run, errors, requests } = await play(() => ({ text: '' }))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'empty_answer' } })

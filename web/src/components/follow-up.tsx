@@ -15,6 +15,8 @@ import { useLatestEntry } from './use-latest-entry.ts'
 const modes = { steer: 'before its next step', enqueue: 'as its next turn', interrupt: 'now, stopping this step' } as const
 type Mode = keyof typeof modes
 
+/** Ends that a new turn, which has a new allowance, continues from. */
+const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 const working = new Set(['queued', 'starting', 'running'])
 
 /** What the box does in this state of the run. */
@@ -25,6 +27,8 @@ function purpose(run: AgentRun): { label: string; send: string } {
     return { label: 'Paused at its budget. Raise it under Config, then say how to go on', send: 'Continue' }
   if (run.status === 'paused') return { label: 'The run is paused. What should it know when it goes on?', send: 'Continue' }
   if (run.status === 'cancelling') return { label: 'The run is being stopped. What should its next turn do?', send: 'Send' }
+  if (run.status_reason !== null && ceilings.has(run.status_reason))
+    return { label: 'The run reached a limit of the service. What should it know when it continues?', send: 'Continue' }
   if (run.terminal) return { label: 'Follow up: a new turn in the same workspace', send: 'Send' }
   return { label: 'Tell the agent something', send: 'Send' }
 }
@@ -38,10 +42,11 @@ export function FollowUp({ run }: { run: AgentRun }) {
   const asked = useLatestEntry(run, { message_type: 'ACTION', tool_name: 'ask' }, run.waiting_on === 'user_input')
   const { label, send } = purpose(run)
   const at_work = working.has(run.status)
-  const reason = forbidden ?? (text.trim() === '' ? 'Write something first' : null)
+  const prompt = text.trim() === '' && send === 'Continue' ? 'Continue.' : text.trim()
+  const reason = forbidden ?? (prompt === '' ? 'Write something first' : null)
   const submit = () => {
     if (reason || resume.isPending) return
-    resume.mutate({ prompt: text, ...(at_work ? { mode } : {}) }, { onSuccess: () => setText('') })
+    resume.mutate({ prompt, ...(at_work ? { mode } : {}) }, { onSuccess: () => setText('') })
   }
   return (
     <form
