@@ -46,11 +46,13 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
     if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, finished || stopping ? 0 : null)
     if (finished) await requireRepositoryOf(tx, run)
     if (run.status === 'paused') requireTopUp(run, input.budget ?? {})
-    if (model || input.budget || webhooks !== null)
+    if (model || input.budget || webhooks !== null || run.archived)
       await updateRun(tx, ctx.organization_id, run.id, {
         model: model?.id,
         budget: input.budget ?? undefined,
         webhooks: webhooks ?? undefined,
+        // A run that works is in the list.
+        archived: false,
       })
 
     if (ctx.actor.repository_ids !== null)
@@ -105,16 +107,24 @@ async function requireRepositoryOf(tx: Db, run: RunRow): Promise<void> {
 /** Whoever talks to a run that goes on anyway asks for nothing more. */
 const isAtWork = ({ status }: RunRow) => status === 'queued' || status === 'starting' || status === 'running'
 
-/** A limit that is used up already would hold the run again at once: a mistake of the caller, told as one. */
+/** A limit that is used up would pause the run again at once: an error that names the limit to raise. `max_wall_seconds` is per turn and starts anew. */
 function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>): void {
-  const used = { max_steps: run.steps, max_cost_usd: Number(run.cost_usd), max_active_seconds: run.active_ms / 1000 }
-  for (const [name, spent] of Object.entries(used)) {
-    const limit = budget[name as keyof typeof used]
-    if (limit != null && Number(limit) <= spent)
-      throw invalid(
-        ['body', 'budget', name],
-        `must be more than the ${spent} that the run has used: it is the whole limit, not what is added`,
-      )
+  const { steps, cost_usd, active_ms, budget_max_steps, budget_max_cost_usd, budget_max_active_seconds } = run
+  const limits = [
+    ['max_steps', steps, budget_max_steps],
+    ['max_cost_usd', Number(cost_usd), budget_max_cost_usd],
+    ['max_active_seconds', active_ms / 1000, budget_max_active_seconds],
+  ] as const
+  for (const [name, spent, before] of limits) {
+    const given = budget[name]
+    const limit = given === undefined ? before : given
+    if (limit === null || Number(limit) > spent) continue
+    throw given === undefined
+      ? invalid(
+          ['body', 'budget'],
+          `is required: the run used ${spent} of its ${name} ${limit}; give a larger ${name}, the whole limit and not what is added`,
+        )
+      : invalid(['body', 'budget', name], `must be more than the ${spent} that the run has used: it is the whole limit, not what is added`)
   }
 }
 

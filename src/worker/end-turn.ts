@@ -95,9 +95,12 @@ export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): P
 /** Who changed the budget or said something meanwhile wants the run to go on with it: it is given to the next owner, which may be this one. */
 async function pauseForBudget(deps: WorkerDeps, claim: Claim, run: RunRow, message: string): Promise<boolean> {
   const error = { code: 'budget', message }
+  // A start or a resume after which no model call was possible would otherwise leave no trace of its reason.
+  const advanced = (await getRun(deps.db, run.organization_id, run.id))?.steps !== run.steps
+  const entries = advanced ? [] : [errorEntry({ ...error, retryable: true, phase: 'agent' })]
   let changed = false
   const paused = await claim
-    .move({ from: ['starting', 'running'], to: 'paused', status_reason: 'budget', error }, {}, async tx => {
+    .move({ from: ['starting', 'running'], to: 'paused', status_reason: 'budget', error }, { entries }, async tx => {
       const now = await getRun(tx, run.organization_id, run.id)
       changed = now !== undefined && (now.pending_messages > 0 || budgetOf(now) !== budgetOf(run))
       if (changed) throw new Changed()

@@ -74,6 +74,14 @@ describe('200', () => {
   })
 })
 
+test('a run that is resumed is listed again', async () => {
+  await change({ archived: true })
+  expect(await listed()).not.toContain(id)
+  const resumed = await app.call('POST', `${path(id)}/resume`, { prompt: '```playbook\n- answer: ok\n```' })
+  expect(resumed).toMatchObject({ status: 200, body: { archived: false } })
+  expect(await listed()).toContain(id)
+})
+
 describe.each(['archive', 'unarchive'])('%s', verb => {
   const call = (body: unknown) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${verb}`, body)
 

@@ -21,6 +21,28 @@ test('a call that may cost more than is left is not made: the run is held, says 
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1, result: 'Paid for.' })
 })
 
+test('a resume without a new budget is refused while the budget is used up, and leaves an entry with the reason where the next call does not fit', async () => {
+  await using app = await startCodingApp((_request, n) => ({ ...calls(shell(`echo ${n}`)), usage: { input: 2_000, output: 100 } }))
+  const { id } = await createRun(app, { prompt: 'x', budget: { max_steps: 2 } })
+  await paused(app, id)
+  const entries = (await allLogs(app, id)).length
+  for (const more of [{}, { budget: {} }, { budget: { max_active_seconds: 600 } }]) {
+    const refused = await resume(app, id, more)
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ loc: ['body', 'budget'] }] } })
+    expect(refused.body.detail).toMatch(/used 2 of its max_steps 2/)
+  }
+  expect(await allLogs(app, id)).toHaveLength(entries)
+  await resume(app, id, { budget: { max_steps: 3 } })
+  await awaitRun(app, id, run => run.status === 'paused' && run.usage.input_tokens === 6_000)
+
+  const priced = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.02' } })
+  await paused(app, priced.id)
+  await resume(app, priced.id, {})
+  const why = () => allLogs(app, priced.id).then(logs => logs.filter(entry => entry.observation?.code === 'budget'))
+  await expect.poll(async () => (await why()).length, { timeout: 20_000 }).toBe(1)
+  expect((await why())[0].observation.message).toMatch(/its budget allows max_cost_usd 0\.02/)
+})
+
 test('an answer is kept as short as what is left pays for', async () => {
   await using app = await startCodingApp(answers({ text: 'Short.' }))
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model })).id)
