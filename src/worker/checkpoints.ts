@@ -5,6 +5,7 @@ import type { Snapshot } from '../git/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../store/checkpoints.ts'
 import { errorEntry } from '../trace/entry.ts'
 import { type Claim, FencedError } from './claim.ts'
+import { diskProblem } from './disk-full.ts'
 import { type Packer, TooLarge } from './packer.ts'
 import type { WorkerDeps } from './settings.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -67,11 +68,17 @@ export class Checkpoints implements AsyncDisposable {
   /** The files could not be looked at, or changed all the while. */
   #miss(): void {
     this.#gap = true
-    if (++this.#missed === MISSED)
-      this.#tell(
-        'checkpoint_failed',
-        `After ${MISSED} steps in a row the files could not be kept: something changes them all the time, or they cannot be looked at. The run goes on; it can be restored as of an earlier entry only.`,
-      )
+    if (++this.#missed === MISSED) void this.#tellMissed()
+  }
+
+  async #tellMissed(): Promise<void> {
+    const { folders, disk_reserve_bytes } = this.#deps
+    const problem = await diskProblem(folders.workspaces, disk_reserve_bytes).catch(() => null)
+    const cause = problem ?? 'something changes them all the time, or they cannot be looked at'
+    this.#tell(
+      'checkpoint_failed',
+      `After ${MISSED} steps in a row the files could not be kept: ${cause}. The run goes on; it can be restored as of an earlier entry only.`,
+    )
   }
 
   /** Resolves when the files may be changed again, or `signal` fires. */

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldersOf, removeWithAll, workspaceName } from '../sandbox/workspaces.ts'
 import type { RunRow } from '../store/runs.ts'
@@ -15,6 +16,13 @@ const OURS = ['clone', 'sandbox', 'push', 'workspace']
 export function namedDiskFull(end: End): End {
   if (end.kind !== 'failed' || !OURS.includes(end.phase) || !FULL.test(end.message)) return end
   return { ...end, reason: 'disk_quota', code: DISK_FULL, message: `There is no space left for the files of the run. ${end.message}` }
+}
+
+/** Why the disk of the workspaces is as good as full; null when at least `reserve_bytes` are free. */
+export async function diskProblem(workspaces: string, reserve_bytes: number): Promise<string | null> {
+  const { bavail, bsize } = await statfs(workspaces)
+  if (bavail * bsize >= reserve_bytes) return null
+  return `less than ${Math.ceil(reserve_bytes / 1024 ** 2)} MiB are free on the disk of the workspaces (AGENTRUN_DISK_RESERVE_BYTES)`
 }
 
 /** Of an error of the file system on the host. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { workspaceBytes } from '../sandbox/workspace-size.ts'
 import { foldersOf } from '../sandbox/workspaces.ts'
 import type { Control } from './control.ts'
-import { DISK_FULL } from './disk-full.ts'
+import { DISK_FULL, diskProblem } from './disk-full.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /** A run whose files take this part of the disk is the one that filled it; smaller ones are not ended for what others did. */
@@ -36,18 +36,16 @@ export class DiskWatch {
   /** True: whether runs may be started has changed. */
   async look(): Promise<boolean> {
     const { folders, disk_reserve_bytes } = this.#deps
-    const { bavail, blocks, bsize } = await statfs(folders.workspaces)
     const before = this.#problem
-    this.#problem =
-      bavail * bsize >= disk_reserve_bytes
-        ? null
-        : `less than ${Math.ceil(disk_reserve_bytes / 1024 ** 2)} MiB are free on the disk of the workspaces (AGENTRUN_DISK_RESERVE_BYTES)`
-    if (this.#problem !== null) await this.#endGreediest(blocks * bsize)
+    this.#problem = await diskProblem(folders.workspaces, disk_reserve_bytes)
+    if (this.#problem !== null) await this.#endGreediest()
     return before !== this.#problem
   }
 
-  async #endGreediest(disk_bytes: number): Promise<void> {
+  async #endGreediest(): Promise<void> {
     const { folders, users } = this.#deps
+    const { blocks, bsize } = await statfs(folders.workspaces)
+    const disk_bytes = blocks * bsize
     // One whose size cannot be told counts as nothing: nobody is ended for want of an answer.
     const measured = [...this.#held].map(async ([owner, control]) => ({
       control,

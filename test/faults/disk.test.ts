@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +8,10 @@ import { migrate } from '../../src/store/migrate.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { expectProblem } from '../api/expect-problem.ts'
 import { createTestDatabase } from '../database.ts'
-import { awaitEnd, createRun, followRun } from '../runs/await-run.ts'
+import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
 import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
 import { startServiceProcess } from '../runs/service-process.ts'
-import { startApp, TOKEN } from '../start-app.ts'
+import { rows, startApp, TOKEN } from '../start-app.ts'
 import { mountSmallDisk, whyNoSmallDisk } from './small-disk.ts'
 
 const missing = whyNoSmallDisk()
@@ -42,6 +43,32 @@ test.skipIf(missing !== null)(
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${later.id}`)).body.status).toBe('queued')
     disk.free()
     expect(await awaitEnd(app, later.id)).toMatchObject({ status: 'completed' })
+  },
+  60_000,
+)
+
+test.skipIf(missing !== null)(
+  'files that cannot be kept because the disk is full are reported as that',
+  async () => {
+    let disk: ReturnType<typeof mountSmallDisk> | null = null
+    let kept: () => Promise<unknown> = async () => {}
+    await using app = await startCodingApp(
+      async (_request, n) => {
+        if (n === 1) await kept()
+        // Page by page: others write there at the same moment.
+        if (n === 1) spawnSync('sh', ['-c', 'cat /dev/zero >filler'], { cwd: disk?.path })
+        if (n === 6) disk?.free()
+        return n < 6 ? calls(shell(`printf ${n} > file`)) : { text: 'Done.' }
+      },
+      { AGENTRUN_DISK_RESERVE_BYTES: String(4 * 1024 ** 2) },
+    )
+    using mounted = mountSmallDisk(64 * 1024 ** 2, join(app.data_dir, 'workspaces'))
+    disk = mounted
+    kept = () => expect.poll(() => rows(app, 'select 1 from checkpoints where through_seq > 2'), { timeout: 20_000 }).not.toEqual([])
+    const { id } = await createRun(app, { prompt: 'write', auto_create_pr: false })
+    await awaitEnd(app, id)
+    const failed = (await allLogs(app, id)).find(entry => entry.observation?.code === 'checkpoint_failed')
+    expect(failed?.observation.message).toContain('are free on the disk of the workspaces')
   },
   60_000,
 )
