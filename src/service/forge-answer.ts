@@ -1,5 +1,6 @@
 import type { ForgeRepository } from '../core/forge-address.ts'
 import { OUR_MARK } from '../core/forge-event.ts'
+import { neutralMentions } from '../core/neutral-mentions.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import type { OnForge } from '../forge/forges.ts'
@@ -34,7 +35,7 @@ export async function doAnswer(
 }
 
 function resultOf(run: RunRow): string {
-  if (run.status === 'completed') return run.result.slice(0, MOST_CHARS).toWellFormed()
+  if (run.status === 'completed') return neutralMentions(run.result.slice(0, MOST_CHARS).toWellFormed())
   return run.status === 'cancelled' ? 'The run was stopped.' : `The run failed (${run.status_reason}).`
 }
 

@@ -1,5 +1,6 @@
 import { bodyOf, type Proposal } from '../agent/phases/pull-request.ts'
 import { wordsOf, wordsQuestion } from '../agent/phases/pull-request-words.ts'
+import { neutralMentions } from '../core/neutral-mentions.ts'
 import { titleOf } from '../core/title.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { resolveRef } from '../git/revisions.ts'
@@ -101,5 +102,6 @@ async function wordsFor(
   const written = wordsOf(await deps.ask(wordsQuestion(base.branch, { answer: words.description, patch, template })))
   if (written === null) return by_rules
   const named = run.title !== titleOf(run.prompt)
-  return { title: named ? words.title : written.title, body: bodyOf({ ...words, description: written.body }, null) }
+  const title = named ? words.title : neutralMentions(written.title)
+  return { title, body: bodyOf({ ...words, description: neutralMentions(written.body) }, null) }
 }

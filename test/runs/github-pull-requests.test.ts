@@ -15,7 +15,9 @@ beforeAll(async () => {
   app = await startCodingApp(
     // Every turn writes a file that nobody has written before.
     ({ body }) =>
-      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool'
+        ? { text: JSON.stringify(body.messages).includes('mention') ? 'For @ada, by `@bob`.' : 'Written.' }
+        : calls(shell('date +%s%N > made.txt')),
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_PUSH_RETRY_SECONDS: '20', AGENTRUN_CI_FIRST_SECONDS: '0' },
   )
 })
@@ -52,6 +54,17 @@ test('the pull request of a run is made on GitHub, and ours has its number, addr
   expect((await entriesOf(run.id, 'INITIAL_PR_GENERATION')).map(entry => entry.observation)).toMatchObject([{ pr_number: 100, url }])
   // The credentials are in nothing that anybody reads.
   expect(JSON.stringify([run, await allLogs(app, run.id)])).not.toContain(github.token)
+}, 60_000)
+
+test('what an agent writes mentions nobody, neither in the pull request nor in the message of its commit', async () => {
+  const { id } = await createRun(app, { prompt: 'mention somebody', title: 'Thank @ada', repo_id })
+  const run = await awaitEnd(app, id)
+  expect(github.state.pulls).toMatchObject([
+    { title: 'Thank @\u2060ada', body: expect.stringContaining('For @\u2060ada, by `@bob`.\n\n---\n') },
+  ])
+  expect(gitIn(github.folder, 'log', '-1', '--format=%B', run.branch)).toContain('Thank @\u2060ada\n\nFor @\u2060ada, by `@bob`.\n')
+  // What people read here is what it wrote.
+  expect(run).toMatchObject({ title: 'Thank @ada', result: 'For @ada, by `@bob`.' })
 }, 60_000)
 
 test.each([

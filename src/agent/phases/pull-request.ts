@@ -1,18 +1,20 @@
+import { neutralMentions } from '../../core/neutral-mentions.ts'
 import { fillTemplate } from '../../core/pull-request-template.ts'
 
-/** Title and description of a run's pull request, where it came from, and the message of its commit. */
+/** Title and description of a run's pull request, where it came from, and the message of its commit. None of them mentions anybody. */
 export type Proposal = { title: string; description: string; origin: string; commit_message: string }
 
 const SUBJECT_CHARS = 72
 
 export function proposal(run: { title: string; answer: string; web_url: string; scripted: boolean; trailer: string }): Proposal {
-  const title = run.title.replace(/\s+/g, ' ').trim()
+  const title = neutralMentions(run.title.replace(/\s+/g, ' ').trim())
+  const answer = neutralMentions(run.answer)
   const by = run.scripted ? 'Made by a scripted playbook, without a language model' : 'Made by an agent run'
   return {
     title,
-    description: run.answer.trim(),
+    description: answer.trim(),
     origin: `${by}: ${run.web_url}`,
-    commit_message: `${subject(title)}\n\n${wrap(run.answer)}\n\n${run.trailer}: ${run.web_url}\n`,
+    commit_message: `${subject(title)}\n\n${wrap(answer)}\n\n${run.trailer}: ${run.web_url}\n`,
   }
 }
 

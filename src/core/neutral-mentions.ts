@@ -1,0 +1,76 @@
+/** Stands between `@` and a name: nobody sees it, and no forge takes what follows for a mention. */
+const WORD_JOINER = '\u2060'
+
+/**
+ * A Markdown text in which nobody is mentioned, for what agents and repositories write to a forge: `@ada` and `@acme/team` read the same and
+ * notify nobody. Code, where forges see no mention and from where people copy, stays as it is, and so do e-mail and web addresses. What is
+ * doubtful counts as text. References such as `#12`, and words such as "fixes #12", stay what they are: they notify nobody.
+ */
+export function neutralMentions(markdown: string): string {
+  let fence: string | null = null
+  let html: RegExp | null = null
+  return markdown
+    .split('\n')
+    .map(line => {
+      if (fence !== null) {
+        if (isEndOf(fence, line)) fence = null
+        return line
+      }
+      const starts: boolean = html === null
+      html ??= htmlEnd(line)
+      if (html !== null) {
+        // A comment may end in the line that it begins in; any other block ends with a later line.
+        if (html.test(line) && (!starts || html === COMMENT_END)) html = null
+        return split(line)
+      }
+      // One that is indented may belong to a list, and end with it.
+      fence = /^(`{3,}(?!.*`)|~{3,})/.exec(line)?.[1] ?? null
+      return fence === null ? outsideSpans(line) : line
+    })
+    .join('\n')
+}
+
+function isEndOf(fence: string, line: string): boolean {
+  const [, mark = ''] = /^ {0,3}(`+|~+)[ \t\r]*$/.exec(line) ?? []
+  return mark.startsWith(fence)
+}
+
+const COMMENT_END = /-->/
+const BLANK = /^\s*$/
+const NEVER = /$^/
+
+/** What the block of HTML ends with that begins in this line; within one there is no code. Null: none begins. */
+function htmlEnd(line: string): RegExp | null {
+  if (/^ {0,3}<!--/.test(line)) return COMMENT_END
+  if (/^ {0,3}<([?!]|(pre|script|style|textarea)\b)/i.test(line)) return NEVER
+  return /^ {0,3}<\/?[a-z]/i.test(line) ? BLANK : null
+}
+
+/** A span ends in the same line, at as many backticks as it began with; it is not split by a cell of a table, and no tag comes before it. */
+function outsideSpans(line: string): string {
+  const token = /\\.|`+|<(?=[a-z/!?])/gi
+  let [done, from] = ['', 0]
+  for (let found = token.exec(line); found !== null && found[0] !== '<'; found = token.exec(line)) {
+    if (!found[0].startsWith('`')) continue
+    const start = token.lastIndex
+    const end = endOfSpan(line, start, found[0].length)
+    if (end === null || line.slice(start, end).includes('|')) continue
+    done += split(line.slice(from, found.index)) + line.slice(found.index, end)
+    from = end
+    token.lastIndex = end
+  }
+  return done + split(line.slice(from))
+}
+
+function endOfSpan(line: string, start: number, length: number): number | null {
+  const runs = /`+/g
+  runs.lastIndex = start
+  for (let run = runs.exec(line); run !== null; run = runs.exec(line)) if (run[0].length === length) return runs.lastIndex
+  return null
+}
+
+/** Addresses of pages, which are links as a whole, or an `@`, plain or as an entity, that is not within a word. */
+const PARTS =
+  /(?<![^\s*_~(])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[/:?#][^\s<>]*)?|(?<![a-z0-9])(@|&#0*64;|&#x0*40;|&commat;)(?=[\w-])/gi
+
+const split = (text: string): string => text.replace(PARTS, (part, at?: string) => (at === undefined ? part : `${at}${WORD_JOINER}`))
