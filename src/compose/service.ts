@@ -85,6 +85,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
       max_mirror_bytes: config.AGENTRUN_MIRROR_MAX_BYTES,
       max_push_bytes: config.AGENTRUN_PUSH_MAX_BYTES,
       memory_bytes: config.AGENTRUN_GIT_MEMORY_BYTES,
+      max_paths: config.AGENTRUN_GIT_MAX_PATHS,
       async credentials(repo) {
         if (repo.organization_id === undefined) return null
         const rows = await listSealedSecrets(db, repo.organization_id, repo.id)

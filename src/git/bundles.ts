@@ -4,6 +4,7 @@ import { type GitHost, mirrorPath } from './git-host.ts'
 import { keptPath, withKept } from './kept-repository.ts'
 import { objectsOf, type RunObjects } from './objects.ts'
 import { checkLinked, indexArguments, refusedObjects, withQuarantine } from './quarantine.ts'
+import { checkBounds } from './quarantine-bounds.ts'
 import { asSha } from './ref-name.ts'
 import { hasCommit } from './revisions.ts'
 import { git, ownIdentity, runGit, startGit } from './run-git.ts'
@@ -78,6 +79,7 @@ async function importObjects(host: GitHost, objects: RunObjects, bundle_file: st
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
     const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin: file.fd, timeout_ms: 300_000 })
     if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
+    await checkBounds(host, quarantine, [head_sha])
     await checkLinked(host, quarantine, [head_sha])
     await quarantine.keep()
   })

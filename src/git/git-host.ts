@@ -6,6 +6,7 @@ import type { SystemUser } from '../system/users.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
 import { replaceFile } from './owner-files.ts'
 import type { GitRepository } from './repository-url.ts'
+import type { TreeShape } from './tree-shapes.ts'
 
 export type GitHostOptions = {
   /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are made below it. */
@@ -22,6 +23,8 @@ export type GitHostOptions = {
   max_push_bytes?: number
   /** Bytes of memory that one process of git may use. Default 2 GiB. */
   memory_bytes?: number
+  /** Files that a commit may stand for. Default 500,000. */
+  max_paths?: number
   /** Where git and ssh are looked for. */
   path?: string
   /** What a repository is reached with over http, asked anew for each call of git; null: nothing. */
@@ -39,6 +42,9 @@ export type GitHost = AsyncDisposable & {
   readonly max_mirror_bytes: number
   readonly max_push_bytes: number
   readonly memory_bytes: number
+  readonly max_paths: number
+  /** What trees were found to stand for, by their name. */
+  readonly tree_shapes: Map<string, TreeShape>
   readonly path: string
   readonly credentials: (repo: GitRepository) => Promise<RepositoryCredentials | null>
   /** Home folder, working directory and configuration of git processes. */
@@ -79,6 +85,8 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
     max_mirror_bytes: options.max_mirror_bytes ?? 4 * 1024 ** 3,
     max_push_bytes: options.max_push_bytes ?? 512 * 1024 ** 2,
     memory_bytes: options.memory_bytes ?? 2 * 1024 ** 3,
+    max_paths: options.max_paths ?? 500_000,
+    tree_shapes: new Map(),
     path: options.path ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     credentials: options.credentials ?? (async () => null),
     home,

@@ -4,6 +4,7 @@ import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
 import { relaxedChecks } from './object-checks.ts'
 import { removeTree, replaceFile, runAsOwner } from './owner-files.ts'
+import { checkTrees } from './quarantine-bounds.ts'
 import { asSha, isSha } from './ref-name.ts'
 import { type GitCall, git, runGit } from './run-git.ts'
 
@@ -135,6 +136,11 @@ export async function importPack(
   const indexed = await runGit(host, { ...place, env: { ...env, GIT_ALLOC_LIMIT: '1g' }, args, stdin: pack, ...limits })
   if (/exceeds maximum allowed size/.test(indexed.stderr)) throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
   if (indexed.exit_code !== 0) throw gitErrorFrom(indexed.stderr, 'the pack cannot be used')
+  await checkTrees(
+    host,
+    { ...inKept(host, kept), ...limits },
+    objects.map(sha => `${asSha(sha)}^{tree}`),
+  )
   const missing = await missingObjects(host, kept, objects)
   if (missing.length > 0) throw new GitError('corrupt', `the pack lacks ${missing.length} of the objects it is for`)
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, mirrorPath, namesStarting } from './git-host.ts'
 import { removeTree, runAsOwner } from './owner-files.ts'
+import { checkTrees, treeProblem } from './quarantine-bounds.ts'
+import { isSha } from './ref-name.ts'
 import { runWithRemote } from './remote.ts'
 import type { GitRepository } from './repository-url.ts'
 import { git, runGit } from './run-git.ts'
@@ -40,6 +42,7 @@ export async function fetchInto(
     })
     if (result.exit_code !== 0) throw gitErrorFrom(result.stderr, 'the repository cannot be fetched')
     await guard.look()
+    await forgetBombs(host, git_dir)
   } catch (error) {
     await clearLeftovers(host, git_dir)
     throw error
@@ -47,6 +50,34 @@ export async function fetchInto(
     guard.stop()
   }
   if (default_branch) await git(host, 'HEAD of the mirror', { git_dir, args: ['symbolic-ref', 'HEAD', `refs/heads/${default_branch}`] })
+}
+
+/** Of so many refs the trees are read at a time. */
+const REFS_AT_A_TIME = 20
+
+/** Branches and tags that stand for more than anybody can check out are forgotten again before anything walks them. GitError `too_large`. */
+async function forgetBombs(host: GitHost, git_dir: string): Promise<void> {
+  const what = 'the branches cannot be examined'
+  const listed = await git(host, what, { git_dir, args: ['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/tags'] })
+  const names = listed.toString().split('\n').filter(Boolean)
+  const stdin = names.map(name => `${name}^{tree}\n`).join('')
+  const found = await git(host, what, { git_dir, args: ['cat-file', '--batch-check=%(objectname)'], stdin })
+  const trees = found.toString('latin1').split('\n')
+  for (let at = 0; at < names.length; at += REFS_AT_A_TIME) {
+    const unknown = trees.slice(at, at + REFS_AT_A_TIME).filter(tree => isSha(tree) && !host.tree_shapes.has(tree))
+    try {
+      if (unknown.length > 0) await checkTrees(host, { git_dir, timeout_ms: 300_000 }, unknown)
+    } catch (error) {
+      if (!unknown.some(tree => treeProblem(host, tree) !== null)) throw error
+    }
+  }
+  const bad = names.flatMap((name, n) => {
+    const problem = treeProblem(host, trees[n] ?? '')
+    return problem === null ? [] : [{ name, problem }]
+  })
+  if (bad[0] === undefined) return
+  await git(host, what, { git_dir, args: ['update-ref', '--stdin'], stdin: bad.map(({ name }) => `delete ${name}\n`).join('') })
+  throw new GitError('too_large', `${bad[0].name} of the repository cannot be used: ${bad[0].problem}`)
 }
 
 /**

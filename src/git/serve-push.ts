@@ -5,6 +5,7 @@ import { refreshMirror } from './mirrors.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 import { pushCommands } from './push.ts'
 import { checkLinked, indexArguments, type Quarantine, refusedObjects, withQuarantine } from './quarantine.ts'
+import { checkBounds } from './quarantine-bounds.ts'
 import { NO_COMMIT, type PushRequest, type RefCommand, readCommands, refusedRef } from './receive-commands.ts'
 import type { GitRepository } from './repository-url.ts'
 import { ownIdentity, startGit } from './run-git.ts'
@@ -53,7 +54,10 @@ export async function receivePush(host: GitHost, repo: GitRepository, body: Asyn
     try {
       if (commands.some(({ to }) => to !== NO_COMMIT)) await takePack(host, quarantine, pack, chunks, signal)
       const shas = wanted.flatMap(({ to }) => (to === NO_COMMIT ? [] : [to]))
-      if (shas.length > 0) await checkLinked(host, quarantine, shas, signal)
+      if (shas.length > 0) {
+        await checkBounds(host, quarantine, shas, signal)
+        await checkLinked(host, quarantine, shas, signal)
+      }
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       received.unpack = error.message

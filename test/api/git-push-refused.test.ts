@@ -13,7 +13,7 @@ const { app, client, mirror, clone, at } = await startPushes()
 const ZERO = '0'.repeat(40)
 
 describe('what is not taken', () => {
-  const nothingLeft = () => readdirSync(mirror).filter(name => name.startsWith('incoming-'))
+  const nothingLeft = () => [mirror, join(mirror, '..')].flatMap(folder => readdirSync(folder).filter(name => name.startsWith('incoming-')))
 
   test('refs that are no branch and no tag', async () => {
     for (const ref of ['refs/agentrun/1/1', 'refs/pull/1/head', 'refs/notes/commits']) {
@@ -42,6 +42,18 @@ describe('what is not taken', () => {
     expect([code, err]).toEqual([1, expect.stringMatching(/hasDotgit|contains '\.git'/)])
     expect([at('refs/heads/bad'), nothingLeft()]).toEqual(['', []])
     expect(() => execFileSync('git', ['-c', 'safe.directory=*', 'cat-file', '-e', bad], { cwd: mirror, stdio: 'ignore' })).toThrow()
+  })
+
+  test('a few objects that stand for millions of files', async () => {
+    const tree = (lines: string[]) =>
+      execFileSync('git', ['mktree'], { cwd: join(client.folder, clone.name), input: lines.join(''), encoding: 'utf8' }).trim()
+    const ten = (mode: string, sha: string) => tree(Array.from({ length: 10 }, (_, n) => `${mode} ${sha}\t${n}\n`))
+    let sha = ten('100644 blob', await clone.git('hash-object', '-w', 'a.txt'))
+    for (let level = 0; level < 5; level++) sha = ten('040000 tree', sha)
+    const bomb = await clone.git('commit-tree', '-m', 'x', sha)
+    const { code, err } = await clone.push('origin', `${bomb}:refs/heads/bomb`)
+    expect([code, err]).toEqual([1, expect.stringContaining('stands for more than 500000 files')])
+    expect([at('refs/heads/bomb'), nothingLeft()]).toEqual(['', []])
   })
 
   /** What no git writes. */
