@@ -78,6 +78,5 @@ function holds(q: string): string {
   const literals = LITERALS.filter(begins).flatMap(literal => names.map(name => `"${name}"${literal}`))
   const alone = names.filter(name => name.includes(q) || q.startsWith(':')).map(name => `"${name}":`)
   const text = [...literals, ...alone].reduce((sql, taken) => `replace(${sql}, '${taken}', '')`, 'body')
-  const found = 'strpos(lower(body), $7) > 0'
-  return text === 'body' ? found : `${found} and strpos(lower(${text}), $7) > 0`
+  return `strpos(lower(${text}), $7) > 0`
 }
