@@ -25,6 +25,7 @@ export function seccompProfile(): string {
     // No new namespace of any kind.
     when('clone', masked(0, 0x7e020000, 0)),
     when('socket', equal(0, 1)),
+    when('socketpair', equal(0, 1)),
     ...[2, 10].flatMap(family =>
       Object.entries(internet_protocols).flatMap(([type, protocols]) =>
         protocols.map(protocol => when('socket', equal(0, family), masked(1, 0xf, Number(type)), equal(2, protocol))),

@@ -87,6 +87,7 @@ export const absent_calls: Record<string, Numbers> = {
 export const inspected_calls = {
   clone: { x64: 56, arm64: 220 },
   socket: { x64: 41, arm64: 198 },
+  socketpair: { x64: 53, arm64: 199 },
   ioctl: { x64: 16, arm64: 29 },
   personality: { x64: 135, arm64: 92 },
   prlimit64: { x64: 302, arm64: 261 },

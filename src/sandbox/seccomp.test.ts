@@ -92,6 +92,13 @@ describe.each(architectures)('the system call filter for %s', architecture => {
     for (const family of [0, 3, 9, 17, 29, 31, 38, 40, 44]) expect(socket(family, stream)).toBe('EAFNOSUPPORT')
   })
 
+  it('makes pairs of unix sockets only', () => {
+    const pair = (...parameters: number[]) => ask(inspected_calls.socketpair[architecture], ...parameters)
+    for (const type of [1, 2, 5, 0o2000001]) expect(pair(1, type)).toBe('allow')
+    for (const family of [0, 2, 10, 16, 30, 31, 38, 40, 44]) expect(pair(family, 1)).toBe('EAFNOSUPPORT')
+    expect(pair(0x1_0000_0001, 1)).toBe('allow')
+  })
+
   it('lets a process change its own limits and no others', () => {
     const number = inspected_calls.prlimit64[architecture]
     expect([ask(number, 0), ask(number, 1), ask(number, 0x1_0000_0001)]).toEqual(['allow', 'EPERM', 'EPERM'])

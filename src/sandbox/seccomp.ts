@@ -62,6 +62,7 @@ export function seccompProgram(architecture: SeccompArchitecture): Buffer {
     ...refuse(absent_calls, ENOSYS),
     ...inspect('clone', clone_rules),
     ...inspect('socket', socket_rules),
+    ...inspect('socketpair', pair_rules),
     ...inspect('ioctl', ioctl_rules),
     ...inspect('personality', personality_rules),
     ...inspect('prlimit64', limit_rules),
@@ -94,6 +95,9 @@ const socket_rules = [
   ...when(jump_equal, 16, [load(argument_at(2)), ...when(jump_equal, 0, [answer(allow)])]),
   answer(refuse_with(EAFNOSUPPORT)),
 ]
+
+/** Unix sockets alone: other families that can make pairs, TIPC for one, are those whose sockets do not exist. */
+const pair_rules = [load(argument_at(0)), ...when(jump_equal, 1, [answer(allow)]), answer(refuse_with(EAFNOSUPPORT))]
 
 const ioctl_rules = [
   load(argument_at(1)),
