@@ -142,4 +142,11 @@ export class SandboxError extends Error {
 }
 export class SandboxLostError extends SandboxError {
   override name = 'SandboxLostError'
+  /** It ended because what ran in it used up its memory: in a new sandbox the same would happen. */
+  readonly out_of_memory: boolean
+
+  constructor(message: string, options: ErrorOptions & { out_of_memory?: boolean } = {}) {
+    super(message, options)
+    this.out_of_memory = options.out_of_memory ?? false
+  }
 }

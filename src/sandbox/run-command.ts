@@ -69,7 +69,7 @@ export async function runCommand(
       await within(running.finished, kill_settle_ms)
       running.wasKilled()
     }
-    if (init.lost.aborted || reason === 'lost') throw new SandboxLostError(await lost(init))
+    if (init.lost.aborted || reason === 'lost') throw await lossOf(init, kills_before)
     const duration_ms = performance.now() - started_at
     if (request.stdin) await pipes.writeInput(slot, '')
     await release(pipes, slot, readers)
@@ -90,9 +90,10 @@ export async function runCommand(
   }
 }
 
-async function lost(init: InitProcess): Promise<string> {
+async function lossOf(init: InitProcess, kills_before: number): Promise<SandboxLostError> {
   const why = await init.complaint()
-  return `the sandbox ended while a command ran in it${why && `: ${why}`}`
+  const out_of_memory = init.usage().memory_kills > kills_before || /OOMKilled/.test(why)
+  return new SandboxLostError(`the sandbox ended while a command ran in it${why && `: ${why}`}`, { out_of_memory })
 }
 
 async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRequest): Promise<Slot> {

@@ -132,6 +132,21 @@ export async function wakeRun(db: Db, organization_id: number, id: number, deadl
   return rowCount === 1
 }
 
+/**
+ * Gives a run whose sandbox ended back to the queue, for whoever claims it next. It counts as a loss of the turn. False: it was not ours any
+ * more, is to stop or to pause, or has had `max_losses` already.
+ */
+export async function requeueLostSandbox(db: Db, organization_id: number, id: number, epoch: number, max_losses: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'requeue_lost_sandbox',
+    text: `update runs set status = 'queued', phase = null, runnable_at = now(), lease_until = null, owner = null, epoch = epoch + 1,
+        losses = losses + 1, recovering_since = now(), recovery_cause = 'lease_lost', updated_at = now()
+      where organization_id = $1 and id = $2 and epoch = $3 and status in ('starting', 'running') and pause_requested_at is null and losses < $4`,
+    values: [organization_id, id, epoch, max_losses],
+  })
+  return rowCount === 1
+}
+
 /** Gives a run back to the queue in the middle of its turn, for whoever claims it next. False: it was not ours any more, or is to stop or to pause. */
 export async function handOverRun(db: Db, organization_id: number, id: number, epoch: number): Promise<boolean> {
   const { rowCount } = await db.query({

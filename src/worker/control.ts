@@ -4,7 +4,8 @@ export type EndReason =
   | { kind: 'stop' }
   | { kind: 'shutdown' }
   | { kind: 'lost' }
-  | { kind: 'paused'; reason: 'budget' | 'sandbox_lost' | 'user_request'; message: string }
+  | { kind: 'paused'; reason: 'budget' | 'user_request'; message: string }
+  | { kind: 'sandbox_lost'; message: string; out_of_memory: boolean }
   /** `tool_name`: the tool that it is about, if any; whoever writes the end adds the one that was running. */
   | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string; tool_name?: string | null }
 

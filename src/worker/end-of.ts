@@ -25,9 +25,9 @@ export function endOf(error: unknown, control: Control): EndReason {
   }
   if (error instanceof SandboxLostError)
     return {
-      kind: 'paused',
-      reason: 'sandbox_lost',
-      message: `The sandbox ended under the run: ${error.message}. Its files are kept: resume the run to go on.`,
+      kind: 'sandbox_lost',
+      message: `The sandbox ended while the run used it: ${error.message}.`,
+      out_of_memory: error.out_of_memory,
     }
   if (error instanceof SandboxError)
     return {

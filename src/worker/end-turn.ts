@@ -11,6 +11,7 @@ import { entry, errorEntry } from '../trace/entry.ts'
 import type { Claim } from './claim.ts'
 import type { EndReason } from './control.ts'
 import { chargeLostCall, closeOpenCalls, readJournal } from './loop-journal.ts'
+import { recoverLostSandbox, whyPaused } from './lost-sandbox.ts'
 import type { WorkerDeps } from './settings.ts'
 
 /** How a turn ended: as the loop says, or as something outside says. */
@@ -30,6 +31,7 @@ const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeo
 export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
   if (end.kind === 'shutdown') return handOver(deps, claim)
+  if (end.kind === 'sandbox_lost' && (await recoverLostSandbox(deps, claim, end))) return
   const tool_name = ['completed', 'waiting', 'waiting_for_checks'].includes(end.kind) ? null : await closeTurn(claim, run)
   // Who resumed it meanwhile wants it to go on.
   if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
@@ -60,8 +62,11 @@ async function writeEnd(
     return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
   }
   if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, claim, run, end.message)
-  if (end.kind === 'paused')
-    return claim.move({ from: [...from], to: 'paused', status_reason: end.reason, error: { code: end.reason, message: end.message } })
+  if (end.kind === 'paused' || end.kind === 'sandbox_lost') {
+    const status_reason = end.kind === 'paused' ? end.reason : end.kind
+    const message = end.kind === 'paused' ? end.message : `${end.message} ${whyPaused(deps, end)}`
+    return claim.move({ from: [...from], to: 'paused', status_reason, error: { code: status_reason, message } })
+  }
   if (end.kind === 'failed') {
     const { reason, code, message, phase } = end
     const entries = [errorEntry({ code, message, retryable: MAY_PASS.includes(reason), phase }, end.tool_name ?? running_tool)]

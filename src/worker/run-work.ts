@@ -62,7 +62,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
   claim.close()
   // Whoever goes on with it knows what its start took in all.
-  if (end.kind !== 'shutdown' && end.kind !== 'lost') void startup.write()
+  if (end.kind !== 'shutdown' && end.kind !== 'lost' && end.kind !== 'sandbox_lost') void startup.write()
   observed.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { signalProcess } from '../../src/system/processes.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
@@ -133,18 +132,3 @@ test('twenty runs at once each end with their own answer, branch and pull reques
   for (const [i, run] of runs.entries()) expect(app.git('diff', '--name-only', 'main', run.branch)).toBe(`n${i}.txt\n`)
   expect(sandboxProcesses(app.data_dir)).toEqual([])
 }, 90_000)
-
-test('a sandbox that is killed under the run pauses it, its command is closed, and a resume goes on with its files', async () => {
-  await using app = await startCodingApp(
-    answers(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
-  )
-  const { id } = await createRun(app, { prompt: 'start' })
-  for await (const { event } of followRun(app, id)) if (event === 'output') break
-  for (const pid of sandboxProcesses(app.data_dir)) signalProcess(pid, 'SIGKILL')
-  const paused = await awaitRun(app, id, run => run.status === 'paused')
-  expect(paused).toMatchObject({ status_reason: 'sandbox_lost', error: { code: 'sandbox_lost' } })
-  expect((await allLogs(app, id)).at(-1)).toMatchObject({ tool_name: 'shell', tool_output: { status: 'interrupted' } })
-  await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'go on' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1, result: 'back' })
-  expect((await allLogs(app, id)).filter(entry => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('kept\n')
-})

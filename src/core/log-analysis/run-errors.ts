@@ -32,7 +32,10 @@ const KNOWN: Record<string, Said> = {
     'The sandbox could not be started, or ended by itself',
     'Look at the health of the service: its self-test names the reason.',
   ],
-  sandbox_lost: ['The sandbox was lost', 'Resume the run; look at the memory of the machine if it comes again.'],
+  sandbox_lost: [
+    'The sandbox was lost',
+    'The run continues by itself up to three times in a turn; then resume it, and look at the memory of the machine if it comes again.',
+  ],
   disk_full: ['The disk of the workspaces is full', 'Make space on the machine, or raise what runs may not fill.'],
   disk_quota: ['The workspace holds more than it may', 'Remove what is not needed in it, or raise the limit.'],
   commit_failed: ['The commit failed', 'Look at what git says: a hook may refuse it.'],
