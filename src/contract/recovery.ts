@@ -54,7 +54,9 @@ export const Recovery = z
     turn: z.int().describe('Turn in which it happened'),
     cause: z
       .enum(['lease_lost', 'handed_over'])
-      .describe('`lease_lost`: the worker was not heard of until its lease ended, or the sandbox ended under the run. `handed_over`: the worker shut down in order'),
+      .describe(
+        '`lease_lost`: the worker was not heard of until its lease ended, or the sandbox ended under the run. `handed_over`: the worker shut down in order',
+      ),
     lost_at: z.iso.datetime().describe('When the lease ended, or the run was given back'),
     recovered_at: z.iso.datetime().describe('When another worker went on'),
     after_seq: z.int().describe('Length of the trace then: everything up to here is as it was'),
