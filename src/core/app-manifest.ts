@@ -1,7 +1,11 @@
 import { isPrivateHost } from './public-address.ts'
 
 /** What an app needs to do here: no more. */
-const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', statuses: 'write', metadata: 'read' }
+const permissions = {
+  ...{ contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', statuses: 'write', metadata: 'read' },
+  // GitHub takes no commit that changes .github/workflows without it; a person approves such a push here.
+  workflows: 'write',
+}
 const events = [
   ...['issue_comment', 'issues', 'pull_request', 'pull_request_review', 'pull_request_review_comment'],
   ...['check_run', 'check_suite', 'status', 'push'],

@@ -44,12 +44,7 @@ export async function endOfLoop(
   if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
   if (published.kind === 'failed')
     return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? 'git_push' : null }
-  if (published.kind === 'refused')
-    return {
-      kind: 'completed',
-      ...answer,
-      text: `${answer.text}\n\nThe remote refused the branch ${base.branch}, so there is no pull request: ${published.message}`,
-    }
+  if (published.kind === 'refused') return { kind: 'completed', ...answer, text: `${answer.text}\n\n${published.message}` }
   if (published.kind !== 'pushed') return { kind: 'completed', ...answer }
   const followed = await follow(answer.text)
   if (control.signal.aborted || followed?.kind === 'left') return endOfControl(control)

@@ -27,7 +27,7 @@ import { type Elsewhere, pushRunBranch } from './push-branch.ts'
 import type { WorkerDeps } from './settings.ts'
 import { takeOut } from './take-out.ts'
 
-/** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `approval`: a person is to say yes first; `refused`: the remote said no, the work is kept; `failed`: it could not be brought out or reached. */
+/** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `approval`: a person is to say yes first; `refused`: the remote said no, in words for the answer, and the work is kept; `failed`: it could not be brought out or reached. */
 export type Published =
   | { kind: 'nothing' }
   | { kind: 'sent_back' }
@@ -69,7 +69,7 @@ export async function publish(
   if (made.head === null) return { kind: 'nothing' }
   const taken = new Set<string>()
   // Each round ends unless a person closed or merged the pull request in the middle of it, or the remote has a branch of this name that nobody
-  // here knows: the database came from a backup, and the run had been further. What is there is left alone. Or the branch has what an owner of
+  // here knows: the database came from a backup, and the run had been further. Or somebody has force-pushed to it. What is there is left alone. Or the branch has what an owner of
   // before pushed in its last moment: the work goes on from there. Or what somebody else pushed on top of ours: it is merged.
   const objects = objectsOfRun(run, base)
   let head = made.head
@@ -83,7 +83,7 @@ export async function publish(
       head = await goOnFrom(deps, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
     } else if (published.kind === 'joined') {
       const joined = await joinWith(deps, current, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
-      if (typeof joined === 'string') return { kind: 'refused', message: joined }
+      if (typeof joined === 'string') return refused(deps, run, current, joined)
       row = { ...row, head_sha: head }
       head = joined.head
     } else if (published.kind !== 'taken') return published
@@ -94,7 +94,17 @@ export async function publish(
   }
 }
 
-/** Null: the pull request of the branch was closed or merged meanwhile. `taken`, `ahead`, `joined`: as `pushRunBranch` has it. */
+/** The answer says what became of a pull request that is there already. */
+async function refused(deps: AskingDeps, run: RunRow, { branch }: Base, message: string): Promise<Published> {
+  const pr = (await listPullRequests(deps.db, run.organization_id, [run.id])).find(item => item.head_branch === branch && !isEnded(item))
+  if (!pr) return { kind: 'refused', message: `The remote refused the branch ${branch}, so there is no pull request: ${message}` }
+  return {
+    kind: 'refused',
+    message: `The branch ${branch} was not pushed, so pull request ${pr.number} stays at ${pr.head_sha}: ${message}`,
+  }
+}
+
+/** Null: the pull request of the branch was closed or merged meanwhile. `taken` and so on: as `pushRunBranch` has it. */
 async function offer(
   deps: AskingDeps,
   claim: Claim,
@@ -125,7 +135,9 @@ async function offer(
       throw new FencedError('the run belongs to another owner')
     const evaluated = await evaluateTurn(deps, claim, base, { head, pushed_sha, approved_sha: run.approved_sha }, sent_back)
     if (evaluated) return evaluated
-    const failed = await pushRunBranch(deps, claim, base, { head, pushed_sha, proposes: run.auto_create_pr }, control)
+    const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
+    const failed = await pushRunBranch(deps, claim, base, { head, pushed_sha, proposes }, control)
+    if (failed?.kind === 'refused') return refused(deps, run, base, failed.message)
     if (failed) return failed
   }
   // What was refused, or waits for a person, other runs must not be able to read: it enters the mirror now and not before.

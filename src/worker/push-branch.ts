@@ -3,6 +3,7 @@ import { GitError } from '../git/git-error.ts'
 import { fetchBranches, isAncestor } from '../git/merge.ts'
 import { objectsOf, type RunObjects } from '../git/objects.ts'
 import { hasMoved, pushBranch } from '../git/push.ts'
+import { workflowRefusal } from '../git/workflow-refusal.ts'
 import { recordPush } from '../store/changes.ts'
 import { listPushes } from '../store/journal.ts'
 import { serviceAction } from '../trace/agent-entries.ts'
@@ -17,16 +18,17 @@ const ATTEMPTS_OF_THE_UNKNOWN = 3
 const NOTES = {
   ahead: 'An earlier worker of this run pushed that: it goes on from there.',
   joined: 'Somebody else has pushed that: it is merged with what the agent did.',
+  taken: 'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
 }
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
 /**
  * The branch has commits that what was to be pushed does not build on. `taken`: nothing was pushed to it yet, as far as is known, and nobody
- * here knows them. `ahead`: it stands at `sha`, which an owner of this run was about to push. `joined`: somebody has pushed on to what the run
- * had pushed, and it stands at `sha`.
+ * here knows them, or somebody has force-pushed over what was. `ahead`: it stands at `sha`, which an owner of this run was about to push.
+ * `joined`: somebody has pushed on to what the run had pushed, and it stands at `sha`.
  */
-export type Elsewhere = { kind: 'taken' } | { kind: 'ahead'; sha: string } | { kind: 'joined'; sha: string }
+export type Elsewhere = { kind: 'taken'; sha: string } | { kind: 'ahead'; sha: string } | { kind: 'joined'; sha: string }
 
 export type NotPushed =
   | Elsewhere
@@ -37,7 +39,7 @@ export type NotPushed =
  * Pushes the run's branch. What is pushed is written down before. A remote that is away is tried again for `push_retry_ms` from the first push
  * of the turn, whichever owner made it, ever less often: the commit is in the run's own objects meanwhile, and the run stays `running` in phase `push`.
  * Every wait stands in the trace before it is waited. Null: pushed. `pushed_sha`: what this branch had last, as far as is known; `proposes`: a
- * pull request was to follow, which a push that fails keeps from being made.
+ * new pull request was to follow, which a push that fails keeps from being made.
  */
 export async function pushRunBranch(
   deps: WorkerDeps,
@@ -74,7 +76,7 @@ export async function pushRunBranch(
       const found = hasMoved(error) ? await whereItStands(deps, base, objects, { head, pushed_sha }, ours, signal) : null
       const there = found !== null && 'sha' in found ? { found_sha: found.sha, note: NOTES[found.kind] } : {}
       const failed = action({ status: 'error', error: message, ...there })
-      if (found?.kind === 'ahead' || found?.kind === 'joined' || (found?.kind === 'taken' && pushed_sha === null)) {
+      if (found !== null && found.kind !== 'again') {
         await claim.append({ entries: [failed] })
         return found
       }
@@ -85,6 +87,11 @@ export async function pushRunBranch(
         await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))
         if (!signal.aborted) continue
         return { kind: 'failed', reason: 'git_unavailable', code, message }
+      }
+      const workflow = workflowRefusal(message)
+      if (workflow !== null) {
+        await claim.append({ entries: [failed] })
+        return { kind: 'failed', reason: 'git_unavailable', code: 'push_workflow_permission', message: workflow }
       }
       const refused = error.code === 'rejected'
       const details = { code: error.code, message, http_status: null, retryable: !refused, attempt }
@@ -131,7 +138,7 @@ async function whereItStands(
     // All of it is there, if not alone.
     if (await isAncestor(deps.git, objects, head, head_sha)) return joined
     if (ours.has(head_sha)) return { kind: 'ahead', sha: head_sha }
-    return pushed_sha !== null && (await isAncestor(deps.git, objects, pushed_sha, head_sha)) ? joined : { kind: 'taken' }
+    return pushed_sha !== null && (await isAncestor(deps.git, objects, pushed_sha, head_sha)) ? joined : { kind: 'taken', sha: head_sha }
   } catch (error) {
     if (error instanceof GitError) return { kind: 'again' }
     throw error

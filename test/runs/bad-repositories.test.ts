@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { putRepository } from '../api/put-repository.ts'
 import { folderOfFile } from '../temporary-folder.ts'
-import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
 test('an unreachable git URL: accepted, then failed as git_unavailable with the reason in the trace', async () => {
@@ -96,4 +96,26 @@ test('a push that the remote refuses keeps the work and says so', async () => {
   })
   const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/diff`)
   expect(body.patch).toContain('+x')
+})
+
+test('a push that GitHub refuses for a workflow file fails with what to grant, and a resume pushes it', async () => {
+  const repository = makeRepository()
+  const hook = join(repository, '.git/hooks/pre-receive')
+  const words = 'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
+  writeFileSync(hook, `#!/bin/sh\necho '${words}' >&2\nexit 1\n`, { mode: 0o755 })
+  await using app = await startCodingApp(answers(calls(shell('echo x > x.txt')), { text: 'Wrote x.' }, { text: 'Again.' }), {}, repository)
+  const { id } = await createRun(app, { prompt: 'write' })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'failed',
+    status_reason: 'git_unavailable',
+    error: { code: 'push_workflow_permission', message: expect.stringContaining('Workflows: Read and write') },
+    github_pull_requests: [],
+  })
+  expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'ERROR', observation: { retryable: true, phase: 'push' } })
+  rmSync(hook)
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'try again' })
+  expect(await awaitRun(app, id, run => run.turn === 2 && run.terminal)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ state: 'open', files_changed: 1 }],
+  })
 })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -72,5 +73,33 @@ test('what a person has pushed against the agent is not overwritten: the turn sa
   const theirs = await pushFile(person, 'agent.txt', 'person\n')
   const run = await resume(app, id, 2, 'run: echo otherwise > agent.txt', 'answer: Otherwise.')
   expect(run).toMatchObject({ status: 'completed', result: expect.stringContaining('both have changed "agent.txt"') })
+  expect(run.result).toContain(`so pull request ${run.github_pull_requests[0].number} stays at`)
+  expect((await allLogs(app, id)).filter(entry => entry.message_type === 'PR_CREATION_FAILED')).toEqual([])
   expect(await person.ok('work', 'ls-remote', 'origin', 'HEAD', run.branch)).toContain(theirs)
+})
+
+/** A person replaces the commit of the agent by one of their own, with these files. */
+async function forcePush(person: GitClient, files: Record<string, string>): Promise<string> {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(person.folder, 'work', name), text)
+  await person.ok('work', 'add', '--all')
+  await person.ok('work', 'commit', '--quiet', '--amend', '-m', 'rewritten')
+  await person.ok('work', 'push', '--quiet', '--force', 'origin', 'HEAD')
+  return person.ok('work', 'rev-parse', 'HEAD')
+}
+
+test('what a person has force-pushed stays, and the next turn is proposed on a branch of its own', async () => {
+  await using app = await startApp()
+  using person = gitClient(app)
+  const { id, branch } = await proposed(app, person)
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/repos`)
+  execFileSync('git', ['config', '--file', join(body.items[0].url, 'config'), 'receive.denyNonFastForwards', 'false'])
+  const theirs = await forcePush(person, { 'agent.txt': 'person\n' })
+  const run = await resume(app, id, 2, 'run: echo otherwise > agent.txt', 'answer: Otherwise.')
+  expect(run).toMatchObject({ status: 'completed', result: 'Otherwise.' })
+  expect(run.branch).not.toBe(branch)
+  expect(run.github_pull_requests.map((pr: { head_branch_name: string; state: string }) => [pr.head_branch_name, pr.state])).toEqual([
+    [branch, 'open'],
+    [run.branch, 'open'],
+  ])
+  expect(await person.ok('work', 'ls-remote', 'origin', branch)).toContain(theirs)
 })
