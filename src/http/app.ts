@@ -15,6 +15,7 @@ import { requireReach } from '../service/reach.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import { admit } from './admission.ts'
 import { answer } from './answer.ts'
+import { addCors, type CorsOrigins } from './cors.ts'
 import { failedTokens } from './failed-tokens.ts'
 import { addGitRoutes } from './git-routes.ts'
 import { handlers, type OpenContext } from './handlers.ts'
@@ -41,6 +42,7 @@ export type AppOptions = EdgeOptions & {
   /** Folder of the built web interface. */
   web: string
   trust_proxy: boolean
+  cors_origins: CorsOrigins
   version: string
   /** Unknown tokens from one address. */
   failed_tokens: Rate
@@ -113,6 +115,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     return { organization_id: ctx && 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx?.actor.token_id ?? null }
   })
   secureEdge(app, options)
+  addCors(app, options.cors_origins)
   boundRequests(app)
   boundPatience(app, timeouts.requestTimeout)
   app.addHook('onRequest', async (_request, reply) => {

@@ -14,8 +14,6 @@ const CSP =
 export type EdgeOptions = {
   /** Names that a Host header may carry; null allows any. */
   allowed_hosts: Set<string> | null
-  /** Origins that a browser may call the API from, beside our own page. */
-  cors_origins: string[]
 }
 
 /** Headers that every answer carries, whatever it answers. */
@@ -32,9 +30,9 @@ export const edgeHeaders = (request_id: string): Record<string, string> => ({
 
 /**
  * Puts those headers on every answer and refuses what no honest client sends: two Host headers, a target with a host of its own,
- * a host name that is not ours (DNS rebinding), a compressed body, a body of two types. CORS for the origins that the operator named.
+ * a host name that is not ours (DNS rebinding), a compressed body, a body of two types.
  */
-export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }: EdgeOptions) {
+export function secureEdge(app: FastifyInstance, { allowed_hosts }: EdgeOptions) {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(edgeHeaders(request.id))
     const { host = [], 'content-encoding': encoding = [], 'content-type': types = [] } = request.raw.headersDistinct
@@ -46,20 +44,6 @@ export function secureEdge(app: FastifyInstance, { allowed_hosts, cors_origins }
     if (!request.routeOptions.config.streams_body && encoding.some(name => name.toLowerCase() !== 'identity'))
       throw new ServiceError('unsupported_media_type', 'A body is taken as it is, without Content-Encoding.')
     if (types.length > 1) throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
-    const origin = request.headers.origin
-    if (origin === undefined || !cors_origins.includes(origin)) return
-    reply.headers({
-      'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'X-Request-Id, Retry-After, Idempotent-Replayed',
-    })
-    if (request.method !== 'OPTIONS') return
-    await reply
-      .headers({
-        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
-        'access-control-max-age': '600',
-      })
-      .send({})
   })
 }
 
