@@ -5,7 +5,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Paths of the page's own router (web/src/router.tsx). */
-const page_paths = /^\/(|sign-in|docs|new|forges|sandboxes|agent\/trace\/[^/]+)$/
+const page_paths = /^\/(|sign-in|invitation|docs|new|forges|sandboxes|agent\/trace\/[^/]+)$/
 const other_paths = /^\/(v1|session|assets|hooks|git)(\/|$)/
 
 /**
@@ -19,6 +19,7 @@ export async function addWebPage(app: FastifyInstance, folder: string): Promise<
     root: join(folder, 'assets'),
     prefix: '/assets/',
     decorateReply: false,
+    preCompressed: true,
     cacheControl: false,
     setHeaders: reply => void reply.header('cache-control', 'public, max-age=31536000, immutable'),
   })
