@@ -2,6 +2,7 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { budgets } from './budgets.ts'
+import { precompress } from './precompress.ts'
 
 const service = 'http://127.0.0.1:4600'
 
@@ -10,6 +11,7 @@ export default defineConfig({
   plugins: [
     react(),
     tailwindcss(),
+    precompress(),
     budgets({ entry_js_gz: 140_000, route_js_gz: 200_000, css_gz: 15_000, lazy_js_gz: 100_000, total_bytes: 3_000_000, files: 60 }),
   ],
   // The policy allows no data: script or font, so nothing is inlined.

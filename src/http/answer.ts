@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { WireProfile } from '../contract/tokens.ts'
 import { parseJsonExactly } from '../core/json-text.ts'
 import { Replay } from '../service/idempotency.ts'
+import { encodingFor } from './compression.ts'
 import { RawAnswer } from './handlers.ts'
 import { answerFor } from './wire-profile.ts'
 
@@ -20,8 +21,9 @@ export function answer(reply: FastifyReply, result: unknown, profile: WireProfil
   return reply.send(profile === 'standard' ? text : JSON.stringify(worded(parseJsonExactly(text))))
 }
 
-/** Large pages are kept in memory: copying them into one piece for each reader is most of what answering them would cost. */
+/** Large pages are kept in memory: copying them into one piece, for a reader that takes them uncompressed, is most of the cost. */
 function sendPieces(reply: FastifyReply, content_type: string, pieces: Buffer[]) {
+  if (encodingFor(reply.request) !== null) return reply.type(content_type).send(Buffer.concat(pieces))
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   reply.hijack()
   const headers = { ...reply.getHeaders(), 'content-type': content_type, 'content-length': length } as OutgoingHttpHeaders

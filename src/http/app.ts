@@ -15,6 +15,7 @@ import { requireReach } from '../service/reach.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import { admit } from './admission.ts'
 import { answer } from './answer.ts'
+import { addCompression } from './compression.ts'
 import { addCors, type CorsOrigins } from './cors.ts'
 import { failedTokens } from './failed-tokens.ts'
 import { addGitRoutes } from './git-routes.ts'
@@ -116,6 +117,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   })
   secureEdge(app, options)
   addCors(app, options.cors_origins)
+  addCompression(app)
   boundRequests(app)
   boundPatience(app, timeouts.requestTimeout)
   app.addHook('onRequest', async (_request, reply) => {

@@ -25,7 +25,7 @@ export const edgeHeaders = (request_id: string): Record<string, string> => ({
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  vary: 'Authorization, Origin',
+  vary: 'Authorization, Origin, Accept-Encoding',
 })
 
 /**

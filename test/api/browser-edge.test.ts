@@ -37,7 +37,7 @@ describe('security headers', () => {
     'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
-    vary: 'Authorization, Origin',
+    vary: 'Authorization, Origin, Accept-Encoding',
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
   }
 
