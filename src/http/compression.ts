@@ -1,4 +1,3 @@
-import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
@@ -11,10 +10,13 @@ const compressible = /^(application\/([\w.+-]+\+)?json|text\/(html|plain))\b/
 const never = /^\/(session|git|hooks)(\/|$|\?)/
 
 /** Levels that take about a millisecond for 100 kB, on a thread of their own. */
-const compressors: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
-  br: body =>
-    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-  gzip: body => promisify(gzip)(body, { level: 5 }),
+function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const done = (error: Error | null, packed: Buffer) => (error ? reject(error) : resolve(packed))
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length }
+  if (encoding === 'br') brotliCompress(body, { params }, done)
+  else gzip(body, { level: 5 }, done)
+  return promise
 }
 
 /** The encoding that the client prefers of those that it names itself; null: none, or the path is never compressed. */
@@ -47,6 +49,6 @@ export function addCompression(app: FastifyInstance) {
     const body = typeof payload === 'string' ? Buffer.from(payload) : payload
     if (encoding === null || body.length < MIN_BYTES) return payload
     reply.removeHeader('content-length').header('content-encoding', encoding)
-    return compressors[encoding](body)
+    return compress(body, encoding)
   })
 }

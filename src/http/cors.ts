@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { methodsAt } from './methods.ts'
 
-/** Origins whose pages may call the API: `*` is all of them. */
-export type CorsOrigins = '*' | readonly string[]
+/** Origins whose pages may call the API: `*` is all of them, and `off`, which is no origin, none. */
+export type CorsOrigins = readonly string[]
 
 const EXPOSED = [
   ...['X-Request-Id', 'X-API-Stability', 'Link', 'Retry-After', 'Idempotent-Replayed'],
@@ -23,8 +23,8 @@ export function addCors(app: FastifyInstance, origins: CorsOrigins) {
     const methods = methodsAt(path)
     const is_preflight =
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined && methods.length > 0
-    if (origins === '*' || origins.includes(origin)) {
-      reply.headers({ 'access-control-allow-origin': origins === '*' ? '*' : origin, 'access-control-expose-headers': EXPOSED })
+    if (origins.includes('*') || origins.includes(origin)) {
+      reply.headers({ 'access-control-allow-origin': origins.includes('*') ? '*' : origin, 'access-control-expose-headers': EXPOSED })
       if (is_preflight)
         reply.headers({
           'access-control-allow-methods': methods.join(', '),
