@@ -68,7 +68,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     trust_proxy: config.AGENTRUN_TRUST_PROXY,
     version: parts.version,
     allowed_hosts: allowedHosts(config),
-    cors_origins: config.AGENTRUN_CORS_ORIGINS,
+    cors_origins: config.AGENTRUN_CORS_ORIGINS.split(',').map(origin => origin.trim()),
     telemetry: parts.telemetry,
     log,
   })
