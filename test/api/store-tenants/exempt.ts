@@ -7,6 +7,8 @@ export const without: Record<string, string> = {
     wakeChecked: 'the sweep of all',
     listWaitingHeads: 'the sweep of all',
     reportWorker: 'this process',
+    holdSession: 'this process',
+    ownerIsDead: 'no statement',
     forgetWorker: 'this process',
     listWorkers: 'all processes',
     deleteSilentWorkers: 'the sweep of all',
