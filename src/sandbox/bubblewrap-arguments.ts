@@ -19,7 +19,7 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
     '--clearenv',
     ...Object.entries({ ...spec.environment, ...environmentOf(node_path) }).flatMap(([name, value]) => ['--setenv', name, value]),
     ...systemLinks().flatMap(({ target, inside }) => ['--symlink', target, inside]),
-    ...[...systemFiles(node_path), ...ownFiles(runtime)].flatMap(({ host, inside }) => show(host, inside)),
+    ...[...systemFiles(node_path, runtime.empty), ...ownFiles(runtime)].flatMap(({ host, inside }) => show(host, inside)),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...tmpfs('/dev/shm', 64 * 1024 * 1024),
     ...tmpfs('/tmp', spec.limits.max_tmp_bytes),

@@ -44,11 +44,18 @@ const MAVEN_ETC = ['maven/m2.conf', 'maven/logging']
 /** Where Java has what it does not start without. */
 const JAVA_ETC = /^java-\d+-openjdk$/
 
-/** The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node. */
-export function systemFiles(node_path: string): Shown[] {
+/** Folders inside /usr with settings of the host's programs, such as a global npmrc with the password of a registry. */
+const HOST_SETTINGS = ['/usr/etc', '/usr/local/etc']
+
+/**
+ * The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node; the folder `empty` covers the settings
+ * of the host.
+ */
+export function systemFiles(node_path: string, empty: string): Shown[] {
   const headers = nodeHeaders(node_path)
   return [
     { host: '/usr', inside: '/usr' },
+    ...HOST_SETTINGS.flatMap(path => (existsSync(path) ? [{ host: empty, inside: path }] : [])),
     ...systemFolders()
       .filter(path => !isLink(path))
       .map(path => ({ host: path, inside: path })),

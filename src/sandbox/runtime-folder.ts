@@ -14,6 +14,8 @@ export type RuntimeFolder = {
   init: string
   /** File name → host path of what the sandbox sees in /etc. */
   etc: Record<string, string>
+  /** An empty folder that everybody can list, mounted over folders of the host that hold its settings. */
+  empty: string
   /** Each sandbox has a folder of pipes in here while it lives. */
   pipes: string
 }
@@ -45,9 +47,10 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   const init = join(folder, 'init')
   const etc = join(folder, 'etc')
   const pipes = join(folder, 'pipes')
-  for (const path of [folder, init, etc, pipes]) {
+  const empty = join(folder, 'empty')
+  for (const path of [folder, init, etc, pipes, empty]) {
     mkdirSync(path, { recursive: true })
-    chmodSync(path, 0o711)
+    chmodSync(path, path === empty ? 0o755 : 0o711)
   }
   const etc_files = etcFiles(agent)
   for (const [name, text] of Object.entries(etc_files)) place(join(etc, name), 0o444, path => writeFileSync(path, text))
@@ -60,7 +63,14 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   // A process whose program file cannot be read is closed to others of its user: no memory, descriptors or environment by /proc.
   place(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))
   removeKilledPipes(pipes)
-  return { seccomp, seccomp_profile, init, pipes, etc: Object.fromEntries(Object.keys(etc_files).map(name => [name, join(etc, name)])) }
+  return {
+    seccomp,
+    seccomp_profile,
+    init,
+    empty,
+    pipes,
+    etc: Object.fromEntries(Object.keys(etc_files).map(name => [name, join(etc, name)])),
+  }
 }
 
 /** By rename: a process that starts a sandbox at this moment sees the old file or the new one. */

@@ -41,6 +41,9 @@ it('A01–A04: shows a root of its own, not the files of the host', async () => 
   expect(await run(`cat ${canary} /root/.npmrc /etc/shadow 2>&1 | grep -vc 'No such file'`)).toBe('0\n')
   const kernel = promises.sys === 'none' ? '' : 'sys\n'
   const var_tmp = promises.driver === 'podman' ? 'var\n' : ''
+  // An image has settings of its own there.
+  if (!promises.own_root)
+    expect(await run('find /usr/etc /usr/local/etc -mindepth 1 2>&1')).toMatch(/^(find: [^\n]*No such file or directory\n)*$/)
   expect(await run('ls /')).toBe(`bin\ndev\netc\nhome\nlib\nlib64\nmirror\nopt\nproc\nrun\nsbin\n${kernel}tmp\nusr\n${var_tmp}workspace\n`)
   const podman = '/sys:\nfs\n\n/sys/fs:\ncgroup\n\n/sys/fs/cgroup:\n'
   if (promises.sys !== 'read-only')

@@ -45,7 +45,7 @@ export function createContainerDriver(options: {
     return startSandbox(spec, { user: options.user, pipes: ready.pipes, start_timeout_ms }, pipes => launch(spec, pipes, ready))
   }
   const launch = async (spec: SandboxSpec, pipes: PipeFolder, ready: RuntimeFolder): Promise<SandboxProcess> => {
-    const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path)), ...ownFiles(ready)])
+    const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path, ready.empty)), ...ownFiles(ready)])
     // Some engines make what is missing.
     const missing = mounts.find(({ host }) => !existsSync(host))
     if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
