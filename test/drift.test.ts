@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { dumpSchema, SCHEMA_FILE } from '../scripts/schema-dump.ts'
-import { DOCUMENT_FILE, documentText } from '../scripts/write-openapi.ts'
+import { DOCUMENT_FILE, documentText, ERRORS_FILE } from '../scripts/write-openapi.ts'
 import { readConfig } from '../src/config.ts'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
+import { errorReferenceMarkdown } from '../src/contract/error-reference.ts'
 import { toolInputs } from '../src/contract/tools.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -23,6 +24,10 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 test('docs/openapi.json is the document that the contract table makes: after a change run `node scripts/write-openapi.ts`', () => {
   expect(readFileSync(DOCUMENT_FILE, 'utf8')).toBe(documentText())
+})
+
+test('docs/errors.md is the reference that the table of errors generates: after a change run `node scripts/write-openapi.ts`', () => {
+  expect(readFileSync(ERRORS_FILE, 'utf8')).toBe(errorReferenceMarkdown())
 })
 
 test('the document does not depend on the address of the service but for the one line that says it', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
+import { ERROR_REFERENCE_PATH } from '../src/contract/error-reference.ts'
 import { gitOperations } from '../src/contract/git-operations.ts'
 import { handlers } from '../src/http/handlers.ts'
 import { streamHandlers } from '../src/http/stream-routes.ts'
@@ -37,6 +38,8 @@ test('every endpoint of the table has exactly one handler and one route, and the
   )
   expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
   const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
-  expect(methods.length).toBe(wanted.length)
+  expect(app.hasRoute({ method: 'GET', url: ERROR_REFERENCE_PATH })).toBe(true)
+  const of_documentation = ['GET', 'HEAD']
+  expect(methods.length).toBe(wanted.length + of_documentation.length)
   await app.close()
 })

@@ -16,5 +16,5 @@ export default defineConfig({
   ],
   // The policy allows no data: script or font, so nothing is inlined.
   build: { outDir: 'dist', emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
-  server: { proxy: { '/v1': service, '/session': service, '/readyz': service, '/openapi.json': service } },
+  server: { proxy: { '/v1': service, '/session': service, '/readyz': service, '/openapi.json': service, '/docs/errors': service } },
 })

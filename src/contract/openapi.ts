@@ -15,7 +15,7 @@ const about = `Runs AI coding agents on git repositories, each in a sandbox of i
 
 **Answers.** A success is always 200 with a body; \`X-Request-Id\` stands on every answer. Answers may gain keys and enum values: ignore what you do not know.
 
-**Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`). 400 names every field that is wrong. Who is no member of an organization gets 403, whether it exists or not; what belongs to another organization is 404.
+**Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`). \`type\` is the address of its cause and fix in the error reference, \`/docs/errors\`. 400 names every field that is wrong. Who is no member of an organization gets 403, whether it exists or not; what belongs to another organization is 404.
 
 **Limits.** \`RateLimit\` headers stand on every answer to a token; 429 says in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 

@@ -38,7 +38,7 @@ export type FieldError = z.infer<typeof FieldError>
 /** RFC 9457 with our extensions; `message` and `status_code` serve clients of the public API. */
 export const Problem = z
   .object({
-    type: z.string().describe('A URI for the kind of error: `about:blank#` and the code'),
+    type: z.string().describe('The address of the section of this kind of error in the error reference of the service'),
     title: z.string().describe('The kind of error, for people'),
     status: z.int().describe('The HTTP status'),
     detail: z.string().describe('What is wrong with this request, for people'),

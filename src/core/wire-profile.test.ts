@@ -82,7 +82,13 @@ test('a result is null until there is one, and only fields that are there are ch
 })
 
 const problem: Problem = {
-  ...{ type: 'about:blank#invalid_request', title: 'Invalid request', status: 400, status_code: 400, code: 'invalid_request' },
+  ...{
+    type: 'http://service.test/docs/errors#invalid_request',
+    title: 'Invalid request',
+    status: 400,
+    status_code: 400,
+    code: 'invalid_request',
+  },
   ...{ detail: 'prompt: is required', message: 'prompt: is required', instance: '/x', request_id: 'r' },
   errors: [{ loc: ['body', 'prompt'], msg: 'is required', type: 'custom' }],
 }

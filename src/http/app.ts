@@ -17,6 +17,7 @@ import { admit } from './admission.ts'
 import { answer } from './answer.ts'
 import { addCompression } from './compression.ts'
 import { addCors, type CorsOrigins } from './cors.ts'
+import { addErrorReference } from './error-reference.ts'
 import { failedTokens } from './failed-tokens.ts'
 import { addGitRoutes } from './git-routes.ts'
 import { handlers, type OpenContext } from './handlers.ts'
@@ -84,13 +85,13 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     requestTimeout: 0,
     http: { ...timeouts, requestTimeout: 0, maxHeaderSize: limits.header_bytes, requireHostHeader: false },
     return503OnClosing: false,
-    clientErrorHandler: refuseUnreadable,
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, services.base_url),
     frameworkErrors: (error, request, reply) => {
       boundRest(request, reply)
-      sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error))
+      sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error), services.base_url)
     },
   })
-  refuseOddities(app.server)
+  refuseOddities(app.server, services)
   const hangUp = watchUnused(app.server)
   app.decorateRequest('wire_profile', 'standard')
   const failed = failedTokens(options.failed_tokens)
@@ -108,7 +109,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(new ServiceError('unsupported_media_type', no_forms)))
   app.setErrorHandler((error, request, reply) => {
-    return sendProblem(request, reply, knownError(error, request, log))
+    return sendProblem(request, reply, knownError(error, request, log), services.base_url)
   })
   app.addHook('onRequest', async (request, reply) => boundRest(request, reply))
   watchRequests(app, options, request => {
@@ -119,7 +120,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   addCors(app, options.cors_origins)
   addCompression(app)
   boundRequests(app)
-  boundPatience(app, timeouts.requestTimeout)
+  boundPatience(app, services, timeouts.requestTimeout)
   app.addHook('onRequest', async (_request, reply) => {
     if (draining) reply.header('connection', 'close')
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
@@ -150,6 +151,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   addSessionRoutes(app, services)
   addHookRoutes(app, services)
   addGitRoutes(app, { services, failed, transfers, log, admitted: (request, ctx) => void admitted.set(request, ctx) })
+  addErrorReference(app)
   const pageFor = await addWebPage(app, options.web)
   app.setNotFoundHandler(async (request, reply) => {
     requireMethod(request)

@@ -7,9 +7,16 @@ import { problemOf, toServiceError } from './problem-response.ts'
 const codes = Object.keys(problems) as ProblemCode[]
 
 test.each(codes)('%s is one shape for every client, and only a wrong request has a list for its detail', code => {
-  const problem = problemOf(new ServiceError(code, 'What is wrong.'), { id: 'r', url: '/v1/x?token=secret' })
+  const problem = problemOf(new ServiceError(code, 'What is wrong.'), 'http://service.test', { id: 'r', url: '/v1/x?token=secret' })
   expect(Problem.strict().parse(problem)).toEqual({
-    ...{ type: `about:blank#${code}`, title: problems[code].title, code, instance: '/v1/x', request_id: 'r', errors: [] },
+    ...{
+      type: `http://service.test/docs/errors#${code}`,
+      title: problems[code].title,
+      code,
+      instance: '/v1/x',
+      request_id: 'r',
+      errors: [],
+    },
     ...{ status: problems[code].status, status_code: problems[code].status, detail: 'What is wrong.', message: 'What is wrong.' },
   })
   const told = codegenProblem(problem)

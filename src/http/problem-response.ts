@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { problemType } from '../contract/error-reference.ts'
 import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
 import { isDatabaseAway, isDatabaseFull } from '../core/database-away.ts'
 import { errorText, type Log } from '../core/log.ts'
@@ -6,10 +7,10 @@ import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
 /** An error in the one shape of decisions §6. */
-export function problemOf(error: ServiceError, request: { id: string; url: string | undefined }): Problem {
+export function problemOf(error: ServiceError, base_url: string, request: { id: string; url: string | undefined }): Problem {
   const { status, title } = problems[error.code]
   return {
-    type: `about:blank#${error.code}`,
+    type: problemType(base_url, error.code),
     title,
     status,
     detail: error.message,
@@ -22,8 +23,8 @@ export function problemOf(error: ServiceError, request: { id: string; url: strin
   }
 }
 
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError) {
-  const problem = problemOf(error, { id: request.id, url: request.raw.url })
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError, base_url: string) {
+  const problem = problemOf(error, base_url, { id: request.id, url: request.raw.url })
   const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem
   return (
     reply

@@ -14,36 +14,38 @@ const codes: Record<string, { code: ProblemCode; words: string }> = {
 const malformed: { code: ProblemCode; words: string } = { code: 'invalid_request', words: 'This is not an HTTP request that can be read.' }
 
 /** Answers what Node's parser refuses, and the connection ends: there is no request and no route, but the same shape of error. */
-export function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex) {
+export function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, base_url: string) {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const { code, words } = codes[error.code ?? ''] ?? malformed
-  endWith(socket, new ServiceError(code, words))
+  endWith(socket, new ServiceError(code, words), base_url)
 }
 
 /** Answers in our shape what Node would answer by itself: a tunnel (dropped without a word), and an `Expect` other than 100-continue. */
-export function refuseOddities(server: Server) {
+export function refuseOddities(server: Server, service: { readonly base_url: string }) {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {})
     endWith(
       socket,
       new ServiceError('method_not_allowed', 'CONNECT is not served here.', { headers: { allow: 'GET, POST, PATCH, DELETE' } }),
+      service.base_url,
     )
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { problem, headers, body } = answerOf(new ServiceError('expectation_failed', 'Only `Expect: 100-continue` is met here.'))
+    const error = new ServiceError('expectation_failed', 'Only `Expect: 100-continue` is met here.')
+    const { problem, headers, body } = answerOf(error, service.base_url)
     response.writeHead(problem.status, headers).end(body)
   })
 }
 
-function endWith(socket: Duplex, error: ServiceError) {
-  const { problem, headers, body } = answerOf(error)
+function endWith(socket: Duplex, error: ServiceError, base_url: string) {
+  const { problem, headers, body } = answerOf(error, base_url)
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${problem.status} ${problem.title}\r\n${head.join('')}\r\n${body}`, () => socket.destroy())
 }
 
-function answerOf(error: ServiceError) {
+function answerOf(error: ServiceError, base_url: string) {
   const id = randomUUID()
-  const problem = problemOf(error, { id, url: undefined })
+  const problem = problemOf(error, base_url, { id, url: undefined })
   const body = JSON.stringify(problem)
   const headers: Record<string, string> = {
     ...edgeHeaders(id),

@@ -41,12 +41,12 @@ export function boundRest({ raw }: FastifyRequest, reply: FastifyReply) {
 }
 
 /** A request that has not arrived within this time is answered with 408 and its connection ends; one whose body is a stream has its own bounds. */
-export function boundPatience(app: FastifyInstance, ms: number) {
+export function boundPatience(app: FastifyInstance, service: { readonly base_url: string }, ms: number) {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (routeOptions.config.streams_body) return
     const late = Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     const { socket } = raw
-    const timer = setTimeout(() => raw.complete || refuseUnreadable(late, socket), ms)
+    const timer = setTimeout(() => raw.complete || refuseUnreadable(late, socket, service.base_url), ms)
     raw.once('end', () => clearTimeout(timer))
     reply.raw.once('close', () => clearTimeout(timer))
   })

@@ -8,6 +8,8 @@ export function expectProblem(answer: Answer, status: number, ...fields: string[
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
   expect(answer.headers.get('cache-control')).toBe('no-store')
   const problem = Problem.strict().parse(answer.body)
+  // The address of the reference of errors: a section of a page that every service has.
+  expect(problem.type).toMatch(new RegExp(`^http://[^/]+/docs/errors#${problem.code}$`))
   expect(problem).toMatchObject({ status, status_code: status, message: problem.detail })
   expect(answer.headers.get('x-request-id')).toBe(problem.request_id)
   expect(problem.detail).not.toBe('')

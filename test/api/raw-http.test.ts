@@ -21,7 +21,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 function expectRefusal(answer: RawAnswer | undefined, status: number) {
   expect(answer?.status).toBe(status)
   const problem = Problem.strict().parse(JSON.parse(answer?.body ?? ''))
-  expect(problem.status).toBe(status)
+  expect(problem).toMatchObject({ status, type: `${app.base_url}/docs/errors#${problem.code}` })
   expect(answer?.headers).toMatchObject({
     ...{ 'content-type': 'application/problem+json; charset=utf-8', 'cache-control': 'no-store', 'x-request-id': problem.request_id },
     ...{

@@ -1,4 +1,6 @@
 import type { Endpoint } from '../endpoint.ts'
+import { problemType } from '../error-reference.ts'
+import { exampleRun } from '../example-run.ts'
 import { type Problem, type ProblemCode, problems } from '../problem.ts'
 import { problemStatuses } from '../problem-statuses.ts'
 import type { Json } from './schemas.ts'
@@ -36,7 +38,7 @@ export function problemExample(code: ProblemCode): Problem {
   const { status, title } = problems[code]
   const detail = code === 'invalid_request' ? 'query.limit: must be a whole number from 1 to 100' : `${title}.`
   return {
-    type: `about:blank#${code}`,
+    type: problemType(new URL(exampleRun.web_url).origin, code),
     title,
     status,
     detail,

@@ -33,6 +33,10 @@ export function ApiReferencePage() {
         </Link>
         {version && <span className="ml-1 text-faint text-xs">{version}</span>}
         <div className="flex-1" />
+        {/* A page of the service itself, not of this application. */}
+        <a href="/docs/errors" className={buttonLook('quiet')}>
+          Errors
+        </a>
         <a href="/openapi.json" className={buttonLook('quiet')}>
           openapi.json
         </a>
