@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core'
 const clone = fileURLToPath(new URL('../', import.meta.url))
 const picture = fileURLToPath(new URL('../docs/trace.png', import.meta.url))
 
-/** Starts the service and answers its sign-in link. Rejects when it ends instead. */
+/** Starts the service and returns its sign-in link. Rejects when it ends instead. */
 async function startService(data_dir: string): Promise<{ service: ChildProcess; link: string }> {
   const service = spawn(process.execPath, ['src/main.ts'], {
     cwd: clone,
@@ -20,8 +20,7 @@ async function startService(data_dir: string): Promise<{ service: ChildProcess; 
   let output = ''
   for await (const chunk of service.stdout) {
     output += chunk
-    const link = /https?:\S+\/sign-in#code=\S+/.exec(output)?.[0]
-    if (link) return { service, link }
+    if (output.includes('Start a run')) return { service, link: readFileSync(join(data_dir, 'sign-in-link'), 'utf8').trim() }
   }
   throw new Error(`the service did not start: ${output}`)
 }

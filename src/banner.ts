@@ -1,24 +1,33 @@
+import { shellQuote } from './core/shell-quote.ts'
 import type { Started } from './service/first-start.ts'
+import type { CredentialFiles } from './system/start-credentials.ts'
 
-/** What a start says to the person at the terminal. The token is there once, at the first start; the sign-in link at every start. */
+/**
+ * What a start writes to standard output. The sign-in link is new at every start, the token only at the first one. `files`: where they are
+ * instead of in this text, because standard output is no terminal; null: in this text.
+ */
 export function banner(facts: {
   base_url: string
   started: Started
   missing_repository: string | null
   link: string
+  files: CredentialFiles | null
   data_dir: string
   default_model: string | null
   blocked: string | null
 }): string {
-  const { base_url, started, link } = facts
+  const { base_url, started, link, files } = facts
   const { organization_id, new_token, repository } = started
-  const token = new_token ?? '$AGENTRUN_TOKEN'
+  const token_file = files?.token ?? null
+  const shown_token = files === null ? new_token : null
+  const token = token_file === null ? (shown_token ?? '$AGENTRUN_TOKEN') : `$(cat ${shellQuote(token_file)})`
   const lines = [
     '',
     `Agent Run Service is ready:  ${base_url}`,
     '',
-    `  sign in (once, 15 minutes)  ${link}`,
-    ...(new_token === null ? [] : [`  token (shown only now)      ${new_token}`]),
+    files === null ? `  sign in (once, 15 minutes)  ${link}` : `  sign in (once, 15 minutes)  the link in ${files.link}`,
+    ...(shown_token === null ? [] : [`  token (shown only now)      ${shown_token}`]),
+    ...(token_file === null ? [] : [`  token                       in ${token_file}; remove the file when you have the token`]),
     `  organization id             ${organization_id}`,
     ...(repository ? [`  repository id               ${repository.id}  (${repository.name})`] : []),
     `  data                        ${facts.data_dir}`,

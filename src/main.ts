@@ -3,8 +3,8 @@ import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { banner, workerBanner } from './banner.ts'
 import type { Role } from './compose/parts.ts'
-import { startService } from './compose/service.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { type RunningService, startService } from './compose/service.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './core/log.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
 import { migrateWhenThere } from './store/migrate.ts'
@@ -13,6 +13,7 @@ import { lockDataFolder } from './system/instance-lock.ts'
 import { lineWriter } from './system/line-writer.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
 import { ownSecretKey } from './system/secret-key.ts'
+import { writeStartCredentials } from './system/start-credentials.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
@@ -64,22 +65,22 @@ async function main() {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, error => service.uncaught(error, event))
   // The launcher restarts what was ready once.
   process.send?.('ready')
-  process.stdout.write(
-    service.api
-      ? banner({
-          ...service.api,
-          blocked: service.blocked(),
-          link: await service.api.signInLink(),
-          data_dir: data.root,
-          default_model: config.AGENTRUN_DEFAULT_MODEL ?? null,
-        })
-      : workerBanner({ blocked: service.blocked(), data_dir: data.root, concurrency: config.AGENTRUN_WORKER_CONCURRENCY }),
-  )
+  process.stdout.write(await startText(service, data.root, config))
   // Where the launcher said to keep it: otherwise only an end in order would, and the start after a kill is the one that somebody waits for.
   flushCompileCache()
   await stopped
   process.stdout.write('stopping …\n')
   await service.drain()
+}
+
+/** Credentials only for a terminal: what else standard output is, a supervisor or a pipe, keeps it. */
+async function startText(service: RunningService, data_dir: string, config: Config): Promise<string> {
+  const blocked = service.blocked()
+  if (!service.api) return workerBanner({ blocked, data_dir, concurrency: config.AGENTRUN_WORKER_CONCURRENCY })
+  const link = await service.api.signInLink()
+  const token = service.api.started.new_token
+  const files = process.stdout.isTTY ? null : writeStartCredentials(data_dir, { link, token })
+  return banner({ ...service.api, blocked, link, files, data_dir, default_model: config.AGENTRUN_DEFAULT_MODEL ?? null })
 }
 
 const linesDropped = (count: number) =>

@@ -84,7 +84,7 @@ const rooms: Record<string, Room> = {
   },
   // Putting it together.
   'src/config.ts': { code: ['src/egress/environment.ts'], packages: ['zod'], node: ['node:fs'] },
-  'src/banner.ts': { types: ['src/service/first-start.ts'] },
+  'src/banner.ts': { types: ['src/service/first-start.ts', 'src/system/start-credentials.ts'] },
   'src/compose': {
     code: [
       'src/egress',

@@ -39,7 +39,7 @@ export async function signIn(services: Services, code: string): Promise<{ cookie
     if (!link)
       throw new ServiceError(
         'unauthorized',
-        'This sign-in link is wrong, used or too old. An administrator can give you a new one, and a start of the service prints one.',
+        'This sign-in link is wrong, used or too old. An administrator can give you a new one, and every start of the service creates one.',
       )
     return openSession(tx, link)
   })

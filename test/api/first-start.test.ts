@@ -180,7 +180,7 @@ test('a local repository that is not there does not stop the start, but is told 
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/repos`)).body.items).toMatchObject([{ url: '/no/such/repository.git' }])
   const told = (missing_repository: string | null) =>
     banner({
-      ...{ base_url: app.base_url, link: '', data_dir: '', default_model: null, blocked: null, missing_repository },
+      ...{ base_url: app.base_url, link: '', files: null, data_dir: '', default_model: null, blocked: null, missing_repository },
       started: { organization_id: 1, user_id: 1, new_token: null, repository: null },
     })
   expect(told('/no/such/repository.git')).toMatch(/^The repository cannot be found at \/no\/such\/repository\.git: /m)

@@ -56,8 +56,9 @@ export function SignInPage() {
             >
               {signIn.isError && <Notice tone="bad">{failure(signIn.error)}</Notice>}
               <p className="text-muted">
-                Open the sign-in link that the service prints in its terminal at every start (<code className="font-mono">npm start</code>).
-                It works once; the next start prints another.
+                Every start of the service (<code className="font-mono">npm start</code>) creates a sign-in link that works once. It is in
+                the terminal of the service or, without a terminal, in the file <code className="font-mono">sign-in-link</code> of its data
+                folder.
               </p>
               <Field label="Or paste the link, or its code, here">
                 {props => (

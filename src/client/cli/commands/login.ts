@@ -19,7 +19,7 @@ export const login = command({
   async run({ json, print, settings, stdin, signal }) {
     const { base_url, organization_id, config_path, config_problem } = settings
     if (config_problem !== null) throw new CliError(`${config_path} ${config_problem}: mend or remove it first`)
-    const ask = () => print.note(`Token for ${base_url} (the first start of the service prints one):`)
+    const ask = () => print.note(`Token for ${base_url} (the first start of the service creates one):`)
     const typed = async () => (stdin.isTTY ? askSecret(stdin, signal, ask) : text(stdin))
     const token = (settings.token_from === 'flag' && settings.token !== null ? settings.token : await typed()).trim()
     if (!/^[\x21-\x7e]+$/.test(token)) throw new CliError('that is no token: it is one word of printable ASCII', exit.signed_out)
