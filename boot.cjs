@@ -2,8 +2,7 @@
 // The only file that an old Node (18 and newer) reads, so it is CommonJS and needs no package.
 const { spawn } = require('node:child_process')
 const { createHash } = require('node:crypto')
-const { existsSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
-const { createServer } = require('node:net')
+const { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
 const { constants: system } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { delimiter, dirname, join } = require('node:path')
@@ -119,24 +118,28 @@ function webStamp(folder) {
   return digest([...files.sort().flatMap(file => [file, readFileSync(join(folder, file), 'latin1')]), packagesStamp(folder)])
 }
 
-/** One set-up at a time: `npm start` and `npm test` at once share this clone. The kernel frees an abstract socket with its process. */
+/**
+ * One set-up at a time: `npm start` and `npm test` at once share this clone. flock(1) locks the open file that it shares with us, until we
+ * close it or are dead; no other user may open it.
+ */
 async function locked(work) {
-  const address = `\0agentrun-boot:${digest([clone])}`
-  let server = null
-  for (let waited = 0; !server; waited++) {
-    if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
-    if (waited === 5) say('waiting for another command that is setting up this clone')
-    if (waited) await new Promise(resolve => setTimeout(resolve, 200))
-    server = await new Promise(resolve => {
-      const attempt = createServer()
-      attempt.once('error', () => resolve(null))
-      attempt.listen(address, () => resolve(attempt))
-    })
-  }
+  const file = openLock(join(clone, '.boot-lock'))
+  const notice = setTimeout(() => say('waiting for another command that is setting up this clone'), 1_000)
+  const code = await run('flock', ['3'], { env: process.env, stdio: ['ignore', 2, 2, file] }).finally(() => clearTimeout(notice))
   try {
+    if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
+    if (code !== 0) throw new Stop(`cannot lock this clone: flock of util-linux ended with exit code ${code}`)
     await work()
   } finally {
-    server.close()
+    closeSync(file)
+  }
+}
+
+function openLock(path) {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  } catch ({ code }) {
+    throw new Stop(`cannot set up this clone: ${path} cannot be opened (${code}); start as its owner, on a file system that can be written`)
   }
 }
 

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
@@ -98,6 +100,48 @@ test('two commands at once on a clone without packages install them once, whatev
   expect(ends.map(end => [end.code, end.out])).toEqual(Array(2).fill([0, 'true\n']))
   expect(ends.filter(end => end.err.includes('getting packages'))).toHaveLength(1)
   expect((await launchToEnd(clone.path, ['check'])).err).toBe('')
+})
+
+/** A stand-in for npm whose installation does not end; it says so, and ends with the launcher that started it. */
+const ENDLESS_NPM = `console.error('npm is at work')
+const launcher = process.ppid
+setInterval(() => process.ppid === launcher || process.exit(0), 50)`
+
+test('a command waits for one that sets up the same clone, and goes on at once when that one is killed', async () => {
+  using clone = smallClone('')
+  const npm_execpath = join(clone.path, 'npm-cli.js')
+  writeFileSync(npm_execpath, ENDLESS_NPM)
+  const killed = launch(clone.path, ['check'], { npm_execpath })
+  for await (const piece of killed.stderr) if (String(piece).includes('npm is at work')) break
+  const waiting = launch(clone.path, ['check'])
+  let err = ''
+  waiting.stderr.on('data', piece => {
+    err += piece
+    if (err === 'agentrun: waiting for another command that is setting up this clone\n') killed.kill('SIGKILL')
+  })
+  expect(await once(waiting, 'close')).toEqual([0, null])
+  expect(err).toContain('getting packages')
+})
+
+test('no other user of the machine can hold up a set-up', async () => {
+  using clone = smallClone('')
+  // Any user may bind any abstract name, such as the one that the lock was before.
+  const name = createHash('sha256').update(`${clone.path.length}:${clone.path}`).digest('hex')
+  const stranger = createServer().listen(`\0agentrun-boot:${name}`)
+  await once(stranger, 'listening')
+  const { code, err } = await launchToEnd(clone.path, ['check'])
+  stranger.close()
+  expect([code, err.match(/agentrun: .*/g)]).toEqual([0, ['agentrun: getting packages (once, some seconds)']])
+  expect(lstatSync(join(clone.path, '.boot-lock')).mode & 0o7777).toBe(0o600)
+})
+
+test('a clone whose lock cannot be opened ends the command with one line, and a link in its place is not followed', async () => {
+  using clone = smallClone('')
+  const target = join(clone.path, 'target')
+  symlinkSync(target, join(clone.path, '.boot-lock'))
+  const { code, err } = await launchToEnd(clone.path, ['check'])
+  expect([code, existsSync(target)]).toEqual([1, false])
+  expect(err).toMatch(/^agentrun: cannot set up this clone: \S+\.boot-lock cannot be opened \(ELOOP\); start as its owner, [^\n]*\n$/)
 })
 
 test('packages that cannot be installed end the command with one line and leave no stamp', async () => {
