@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
 import { log_levels } from './core/log.ts'
 import { readKey } from './core/sealing.ts'
-import { mirror_kinds } from './egress/environment.ts'
+import { mirror_kinds, readMirror } from './egress/environment.ts'
 
 const text = z.string().min(1)
 const list = text.transform(value =>
@@ -65,14 +65,11 @@ const pairs = text.transform((value, ctx) => {
     return z.NEVER
   }
 })
-const LOOPBACK = /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/
 /** `npm=https://…,pypi=https://…`: copies of package registries. */
 const mirrors = list.transform((items, ctx) =>
   items.map(item => {
-    const [, kind, address = ''] = /^([a-z]+)=(https?:\/\/[^\s,@]+)$/.exec(item) ?? []
-    const known = mirror_kinds.find(name => name === kind)
-    if (known !== undefined && URL.canParse(address) && !LOOPBACK.test(new URL(address).hostname))
-      return { kind: known, url: new URL(address) }
+    const mirror = readMirror(item)
+    if (mirror !== null) return mirror
     ctx.addIssue(
       `must be ${mirror_kinds.join(', ')} = an http or https URL without a user and not of this machine's loopback, which a sandbox has one of its own of, with commas between them`,
     )
@@ -205,6 +202,7 @@ const schema = z.object({
   AGENTRUN_SANDBOX_FILES: whole(1_000, 1_000_000_000_000).default(1_000_000),
   AGENTRUN_SANDBOX_START_SECONDS: whole(1, 600).default(10),
   AGENTRUN_TOOL_MAX_SECONDS: whole(1, 86_400).default(3_600),
+  AGENTRUN_TOOL_CALL_SECONDS: whole(1, 600).default(55),
   AGENTRUN_FETCH_SECONDS: whole(1, 86_400).default(600),
   AGENTRUN_CLONE_SECONDS: whole(1, 86_400).default(600),
   AGENTRUN_SETUP_MAX_SECONDS: whole(1, 86_400).default(3_600),
@@ -225,6 +223,7 @@ const schema = z.object({
   AGENTRUN_LIMIT_USER_CREATION: rate.optional(),
   AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default(bucketLimits.setup_commands),
   AGENTRUN_LIMIT_LOG_ANALYSIS: rate.default(bucketLimits.log_analysis),
+  AGENTRUN_LIMIT_TOOL_EXECUTION: rate.default(bucketLimits.tool_execution),
   AGENTRUN_LIMIT_TOKEN_TOTAL: rate.default(bucketLimits.token_total),
   AGENTRUN_LIMIT_FAILED_TOKENS: rate.default({ requests: 600, seconds: 60 }),
   AGENTRUN_LIMIT_SESSION: rate.default({ requests: 600, seconds: 30 }),

@@ -13,6 +13,7 @@ export const no_limits = {
   user_creation: null,
   setup_commands: null,
   log_analysis: null,
+  tool_execution: null,
   token_total: null,
   session: null,
 }
@@ -56,6 +57,8 @@ export function unaskedServices(db: Database): Services {
     known_values: [],
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     queue_seconds: 60,
+    tool_call_seconds: 1,
+    onRun: unaskedOpen,
     environment_seconds: 60,
     usual_egress: 'off',
     postWebhook: unasked,

@@ -27,7 +27,7 @@ function userCreation({ AGENTRUN_LIMIT_USER_CREATION: own, AGENTRUN_LIMIT_AGENT_
 
 /** What the verbs work with, for the API and for agents that ask for what it does. `signal`: ends what is sent meanwhile. */
 export function createServices(parts: Parts, baseUrl: () => string, signal: AbortSignal): Services {
-  const { config, db, git, models, author, log, sealer } = parts
+  const { config, db, git, hub, models, author, log, sealer } = parts
   const outgoing = outgoingOf(parts)
   const rates = {
     standard: config.AGENTRUN_LIMIT_STANDARD,
@@ -35,6 +35,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     user_creation: userCreation(config),
     setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
     log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
+    tool_execution: config.AGENTRUN_LIMIT_TOOL_EXECUTION,
     token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
     session: config.AGENTRUN_LIMIT_SESSION,
   }
@@ -62,6 +63,8 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
     usual_egress: usualMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    tool_call_seconds: config.AGENTRUN_TOOL_CALL_SECONDS,
+    onRun: hub.onRun,
     environment_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
     postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: signal }),
     allow_private_webhooks: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,

@@ -6,6 +6,7 @@ export const bucketLimits = {
   user_creation: { requests: 30, seconds: 60 },
   setup_commands: { requests: 5, seconds: 60 },
   log_analysis: { requests: 5, seconds: 60 },
+  tool_execution: { requests: 30, seconds: 60 },
   /** Counts every request of a token, and refuses the logs endpoint alone. */
   token_total: { requests: 60, seconds: 60 },
 } as const
@@ -17,5 +18,6 @@ export const bucketOwner = {
   user_creation: 'user',
   setup_commands: 'organization',
   log_analysis: 'organization',
+  tool_execution: 'user',
   token_total: 'token',
 } as const satisfies Record<keyof typeof bucketLimits, string>

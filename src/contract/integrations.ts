@@ -57,37 +57,3 @@ export const SlackToken = z
     expires_in_minutes: z.int().describe('How long it is good'),
   })
   .meta({ id: 'GenerateTokenResponse', examples: [{ token: '…', message: 'Send it to the app.', expires_in_minutes: 10 }] })
-
-export const Tools = z
-  .object({
-    tools: z
-      .array(
-        z.object({
-          name: z.string().describe('What an `ACTION` calls it in `tool_name`'),
-          description: z.string().describe('What the model is told of it'),
-          parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of its `tool_input`'),
-        }),
-      )
-      .describe('In the order in which the model sees them'),
-    total_count: z.int().describe('How many there are'),
-  })
-  .meta({
-    id: 'ToolsResponse',
-    examples: [{ tools: [{ name: 'shell', description: 'Run a bash command.', parameters: { type: 'object' } }], total_count: 1 }],
-  })
-
-export const ExecuteToolInput = z
-  .object({
-    tool_name: z.string().min(1).max(100).describe('A tool of the list'),
-    arguments: z.record(z.string(), z.unknown()).optional().describe('Its input'),
-  })
-  .meta({ id: 'ExecuteToolInput', examples: [{ tool_name: 'shell', arguments: { command: 'ls' } }] })
-export const ToolResult = z
-  .object({
-    success: z.boolean().describe('Whether it did what it was asked'),
-    result: z.unknown().describe('What it answered'),
-    error: z.string().nullable().describe('Why it did not'),
-    tool_name: z.string().describe('The tool'),
-    execution_time_ms: z.number().describe('How long it took'),
-  })
-  .meta({ id: 'ToolResult', examples: [{ success: true, result: 'README.md', error: null, tool_name: 'shell', execution_time_ms: 12 }] })

@@ -110,6 +110,9 @@ export const toolInputs = {
     .describe('End the turn with the final answer. Changed files are committed and proposed as a pull request by the service.'),
 } as const satisfies Record<string, z.ZodObject>
 
+/** Tools that have a result without an agent: the workspace ends with the call, so writing to it has none. */
+export const executableTools = ['shell', 'read', 'search'] as const satisfies (keyof typeof toolInputs)[]
+
 export type ToolName = keyof typeof toolInputs
 export type ToolInput<N extends ToolName> = z.output<(typeof toolInputs)[N]>
 

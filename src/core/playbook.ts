@@ -1,5 +1,8 @@
 import { PlaybookMistake, readPlaybookBlock, type YamlMap, type YamlText, type YamlValue } from './playbook-yaml.ts'
 
+/** The model that needs no provider. */
+export const SCRIPTED_MODEL_ID = 'scripted/playbook'
+
 /** One thing the scripted agent does. `line` is 1-based in the prompt. */
 export type PlaybookStep = { line: number } & (
   | { kind: 'thought'; text: string }

@@ -8,6 +8,7 @@ const rates: Rates = {
   user_creation: rate(30, 60),
   setup_commands: rate(5, 60),
   log_analysis: rate(5, 60),
+  tool_execution: rate(30, 60),
   token_total: rate(60, 60),
   session: rate(600, 30),
 }
@@ -24,6 +25,10 @@ describe('what a request is charged to', () => {
       'user_creation of user 4',
       'token_total of token 7, counted only',
     ])
+  })
+
+  test('all tokens of a user spend one share of tool executions', () => {
+    expect(names(rates, 'tool_execution', token, false)).toEqual(['tool_execution of user 4', 'token_total of token 7, counted only'])
   })
 
   test('a repeated creation is charged as an ordinary request', () => {

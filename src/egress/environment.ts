@@ -11,6 +11,17 @@ const OPTIONS_OF_JAVA = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
 export const mirror_kinds = ['npm', 'pypi', 'golang', 'rubygems'] as const
 export type Mirror = { kind: (typeof mirror_kinds)[number]; url: URL }
 
+const LOOPBACK = /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/
+
+/** `npm=https://…`; null for anything else, a URL with a user and an address of this machine's loopback included. */
+export function readMirror(text: string): Mirror | null {
+  const [, name, address = ''] = /^([a-z]+)=(https?:\/\/[^\s,@]+)$/.exec(text) ?? []
+  const kind = mirror_kinds.find(known => known === name)
+  if (kind === undefined || !URL.canParse(address)) return null
+  const url = new URL(address)
+  return LOOPBACK.test(url.hostname) ? null : { kind, url }
+}
+
 /** The variables of a sandbox. `open`: something may be reached; otherwise they are there so that what is tried is refused and told. */
 export function egressEnvironment(mirrors: readonly Mirror[], open = true): Record<string, string> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`

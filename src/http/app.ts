@@ -24,7 +24,7 @@ import { handlers, type OpenContext } from './handlers.ts'
 import { addHookRoutes } from './hook-routes.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt } from './methods.ts'
-import { type OpenStreams, watchStreams } from './open-streams.ts'
+import { type OpenStreams, signalGone, watchStreams } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
 import { knownError, sendProblem, toServiceError } from './problem-response.ts'
 import { refuseOddities, refuseUnreadable } from './raw-problem.ts'
@@ -66,7 +66,7 @@ export type HttpApp = {
 
 const no_forms = 'Forms and files are not taken: send JSON, with images as data URIs in `images`.'
 
-type AnyHandler = (ctx: unknown, input: unknown) => Promise<unknown>
+type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Promise<unknown>
 
 /** How long a client may take to send its headers, and its whole request; Node's own are 60 s and 300 s, looked at every 30 s. */
 export const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
@@ -170,7 +170,8 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     const input = parseInput(rowFor(request.wire_profile, endpoint), { params, query: query as Record<string, unknown>, body })
     if ('actor' in ctx) await requireReach(ctx, endpoint, input)
     if (endpoint.response !== 'stream') {
-      const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input)
+      const gone = () => signalGone(ctx as Context, endpoint, reply, open)
+      const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input, gone)
       return answer(reply, result, request.wire_profile, endpoint.response)
     }
     await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)

@@ -15,11 +15,12 @@ import { dryRunOf } from '../service/dry-run.ts'
 import { editPullRequest } from '../service/edit-pull-request.ts'
 import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
 import { dropEnvironments, listEnvironments } from '../service/environments.ts'
+import { executeTool, listTools } from '../service/execute-tool.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges.ts'
 import { forkRun } from '../service/fork-run.ts'
 import { generateSetupCommands } from '../service/generate-setup.ts'
 import { once, type Replay } from '../service/idempotency.ts'
-import { executeTool, generateSlackToken, listConnections, listIntegrations, listTools, revokeConnection } from '../service/integrations.ts'
+import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/integrations.ts'
 import { acceptInvitation, inviteMember, listInvitations, revokeInvitation } from '../service/invitations.ts'
 import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/log-analysis.ts'
 import { listMembers, removeMember, updateMember } from '../service/members.ts'
@@ -74,7 +75,8 @@ export class RawAnswer {
 }
 
 type Answer<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawAnswer | Replay>
-type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Answer<N>
+/** `gone`: a signal that aborts when nobody waits for the response any more. */
+type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>, gone: () => AbortSignal) => Answer<N>
 type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
 /** Of operations that nobody has to sign in for. */
 export type OpenContext = Services & { readiness: () => Promise<z.infer<typeof Readiness>> }
@@ -248,7 +250,7 @@ export const handlers: Handlers = {
   revokeOAuthToken: (ctx, { query }) => revokeConnection(ctx, query.org_id, query.provider),
   generateSlackToken: (ctx, { body }) => generateSlackToken(ctx, body.org_id),
   listTools: () => listTools(),
-  executeTool: (_ctx, { body }) => executeTool(body.tool_name),
+  executeTool: (ctx, { body }, gone) => executeTool(ctx, body, gone()),
   getHealth: async () => ({ status: 'ok' }),
   getReadiness: services => services.readiness(),
 }

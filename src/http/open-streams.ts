@@ -1,5 +1,7 @@
+import type { FastifyReply } from 'fastify'
+import type { Endpoint } from '../contract/endpoint.ts'
 import { type StreamHolder, stillMay } from '../service/authenticate.ts'
-import type { Services } from '../service/context.ts'
+import type { Context, Services } from '../service/context.ts'
 
 const LOOK_MS = 1_000
 
@@ -8,6 +10,22 @@ export type OpenStream = StreamHolder & { end: () => void }
 
 /** Every open stream of this process, so that a shutdown can end them, and a revocation those of its token. */
 export type OpenStreams = Set<OpenStream>
+
+/**
+ * A signal for a request that waits: aborted when the client disconnects before the response, and when a stream of the same token would be
+ * ended, by a revocation or a shutdown.
+ */
+export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { raw }: FastifyReply, open: OpenStreams): AbortSignal {
+  const controller = new AbortController()
+  const request = { token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope, end: () => controller.abort() }
+  open.add(request)
+  raw.once('close', () => {
+    open.delete(request)
+    controller.abort()
+  })
+  if (raw.destroyed) controller.abort()
+  return controller.signal
+}
 
 /**
  * Ends streams whose token was revoked or has expired, or whose user lost the role for it: a request is asked once, a stream every second.

@@ -1,7 +1,8 @@
+import { SCRIPTED_MODEL_ID } from '../core/playbook.ts'
 import { KNOWN_MODELS } from './known-models.ts'
 import type { Model, ModelCatalog } from './port.ts'
 import { connectModel, type ProviderOptions } from './providers.ts'
-import { createScriptedModel, SCRIPTED_MODEL_ID } from './scripted.ts'
+import { createScriptedModel } from './scripted.ts'
 
 /** `default_model` is `provider/model`; null chooses one. */
 export type ModelCatalogOptions = ProviderOptions & { default_model: string | null }

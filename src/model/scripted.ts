@@ -1,4 +1,4 @@
-import { findPlaybook, type Playbook } from '../core/playbook.ts'
+import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/playbook.ts'
 import { storedText } from '../core/stored-text.ts'
 import { callsOf, countAnswers, isChecksFailed, textOf } from './conversation.ts'
 import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
@@ -6,8 +6,6 @@ import { placeOf } from './scripted-place.ts'
 import { checkResult, lookOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
 import { verdictMove } from './scripted-verdict.ts'
-
-export const SCRIPTED_MODEL_ID = 'scripted/playbook'
 
 /**
  * A model that needs no network: it plays the playbook of the latest prompt that has one, or shows the repository.

@@ -84,6 +84,10 @@ export type Services = {
   usual_egress: 'off' | 'allowlist'
   /** Seconds that a run may wait for a worker. */
   queue_seconds: number
+  /** Seconds that a request waits for the result of a tool call. */
+  tool_call_seconds: number
+  /** Calls `wake` after each change of the run that this process hears of; returns how to stop that. */
+  onRun: (organization_id: number, run_id: number, wake: () => void) => () => void
   /** Seconds that what setup commands have prepared is good for. */
   environment_seconds: number
   postWebhook: WebhookPoster

@@ -21,7 +21,7 @@ import { requireFilesAt } from './kept-files.ts'
 import { withoutSecrets } from './known-secrets.ts'
 import { requireQuota } from './quota.ts'
 import { linkWhileActive } from './related-runs.ts'
-import { getRun, requireRun } from './runs.ts'
+import { getRun, requireConversation, requireRun } from './runs.ts'
 
 const GO_ON = 'Continue.'
 
@@ -33,6 +33,7 @@ const GO_ON = 'Continue.'
 export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
     const parent = await requireRun(tx, ctx.organization_id, input.agent_run_id)
+    requireConversation(parent)
     if (input.from_seq > parent.total_logs)
       throw invalid(['body', 'from_seq'], `must not be more than ${parent.total_logs}, the last entry of the run`)
     if (parent.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')

@@ -1,5 +1,4 @@
 import type { Scope } from '../contract/endpoint.ts'
-import { type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getMember } from '../store/accounts.ts'
 import { listForges } from '../store/forges.ts'
@@ -38,21 +37,6 @@ export async function revokeConnection(ctx: ActorContext, organization_id: numbe
 export async function generateSlackToken(ctx: ActorContext, organization_id: number): Promise<never> {
   await requireAccess(ctx, organization_id, 'runs:write')
   throw new ServiceError('not_available', 'Slack cannot be connected in this version.')
-}
-
-/** The tools of the agent, as the model is told of them. */
-export async function listTools() {
-  const tools = (Object.keys(toolInputs) as ToolName[]).map(name => {
-    const { description, input_schema } = toolSchema(name)
-    return { name, description, parameters: input_schema }
-  })
-  return { tools, total_count: tools.length }
-}
-
-/** 404 for a tool that there is not; otherwise 501: tools need the sandbox of a run. */
-export async function executeTool(tool_name: string): Promise<never> {
-  if (!Object.hasOwn(toolInputs, tool_name)) throw new ServiceError('not_found', 'Tool not found.')
-  throw new ServiceError('not_available', 'Tools run in the sandbox of a run only. Create a run instead.')
 }
 
 /** For operations whose path names no organization. 403, in the words of those whose path does. */

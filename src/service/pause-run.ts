@@ -8,7 +8,7 @@ import { recordPause, requestPause } from '../store/pauses.ts'
 import { moveRun } from '../store/run-moves.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Context } from './context.ts'
-import { getRun, requireLockedRun } from './runs.ts'
+import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
  * Holds a run until it is resumed, by the same turn. A run that nobody works on is paused at once; a working one when its worker has let go,
@@ -17,6 +17,7 @@ import { getRun, requireLockedRun } from './runs.ts'
 export async function pauseRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, run_id)
+    requireConversation(run)
     if (isTerminal(run.status))
       throw new ServiceError('invalid_transition', `The run has ended as ${run.status}; there is nothing to pause.`)
     if (run.status === 'cancelling') throw new ServiceError('invalid_transition', 'The run is being stopped.')

@@ -22,7 +22,7 @@ import { withoutSecrets } from './known-secrets.ts'
 import { by_api, type MessageSource } from './message-source.ts'
 import { requestedModel } from './models.ts'
 import { requireQuota } from './quota.ts'
-import { getRun, requireLockedRun } from './runs.ts'
+import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 import { storedTargets } from './webhook-targets.ts'
 
 /**
@@ -34,6 +34,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
   const webhooks = storedTargets(ctx, input.webhooks)
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
+    requireConversation(run)
     if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')
     if (input.approve) {
       const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)

@@ -27,6 +27,15 @@ export async function requireLockedRun(db: Db, organization_id: number, run_id: 
   return row
 }
 
+/** A single tool call has no conversation, and its workspace is removed: 409 for what would continue it. */
+export function requireConversation({ id, source_type }: Pick<ShownRun, 'id' | 'source_type'>): void {
+  if (source_type === 'TOOL')
+    throw new ServiceError(
+      'invalid_transition',
+      `Run ${id} is a single tool call, which cannot be resumed, paused or forked. Create a run instead.`,
+    )
+}
+
 /** The run object. 404 when it is not in this organization. */
 export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Promise<AgentRun> {
   const row = await requireRun(db, ctx.organization_id, run_id)

@@ -51,7 +51,8 @@ export async function recordNextBranch(
 }
 
 /**
- * Workspaces in this data folder that nobody needs: their run ended more than `seconds` ago with all of its files kept, or more than `hours` ago.
+ * Workspaces in this data folder that nobody needs: their run ended more than `seconds` ago with all of its files kept, or as a tool call, or
+ * more than `hours` ago.
  */
 export async function listStaleWorkspaces(
   db: Db,
@@ -62,7 +63,7 @@ export async function listStaleWorkspaces(
     name: 'list_stale_workspaces',
     text: `select id, organization_id, workspace from runs r
       where workspace is not null and workspace_host = $1 and finished_at < now() - make_interval(secs => $2) and (
-        finished_at < now() - make_interval(hours => $3) or exists (select 1 from checkpoints c
+        finished_at < now() - make_interval(hours => $3) or source_type = 'TOOL' or exists (select 1 from checkpoints c
           where c.organization_id = r.organization_id and c.run_id = r.id and c.through_seq = ${TO_THE_END} and c.left_out is null))
       limit 100`,
     values: [folder_id, after.seconds, after.hours],

@@ -5,6 +5,7 @@ import { planAgentInstructions } from '../agent/phases/plan-agent.ts'
 import { retryPolicy } from '../agent/retry-policy.ts'
 import { createTokenEstimate } from '../agent/token-estimate.ts'
 import { toolSpecs } from '../agent/tool.ts'
+import { createToolCallModel } from '../agent/tool-call-model.ts'
 import { tools } from '../agent/tools/table.ts'
 import { mayChangeFiles } from '../core/file-tools.ts'
 import { getRun } from '../store/runs.ts'
@@ -36,7 +37,8 @@ import { openWorkspace, type Workspace } from './workspace.ts'
 
 /** One turn of the agent: from the conversation as the journal has it to an end. `run` is claimed. Rejects with what ends the turn otherwise. */
 export async function agentTurn({ deps, claim, run, control, beat, opened, observed, startup }: TurnOf): Promise<End> {
-  const model = deps.models.get(run.model)
+  const tool_call = run.source_type === 'TOOL'
+  const model = tool_call ? createToolCallModel(run.prompt) : deps.models.get(run.model)
   if (!model)
     return {
       kind: 'failed',
@@ -147,7 +149,8 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
     timeouts: deps.model_timeouts,
   }
   const ask = deps.model_evaluations ? createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal }) : askNobody
-  for (let going_on = conversation, row = run, at = base; ; ) {
+  // Without a base nothing is committed, pushed or proposed.
+  for (let going_on = conversation, row = run, at = tool_call ? null : base; ; ) {
     const { sent_back, check_rounds: rounds } = going_on
     const follow = async (answer: string) => {
       if (at === null) return null

@@ -28,9 +28,13 @@ export async function diskProblem(workspaces: string, reserve_bytes: number): Pr
 /** Of an error of the file system on the host. */
 export const isDiskFull = (error: unknown): boolean => FULL.test((error as { code?: string }).code ?? '')
 
-/** The files of a run that ended for want of space go at once: they are what the others lack. What it has committed is in the mirror. */
+/**
+ * Removes the files of a run that ended for lack of space, which the others need, and of a tool call, which nothing continues. What a run has
+ * committed is in the mirror.
+ */
 export async function giveSpaceBack(deps: WorkerDeps, run: RunRow, end: End): Promise<void> {
-  if (end.kind !== 'failed' || end.code !== DISK_FULL) return
+  const full = end.kind === 'failed' && end.code === DISK_FULL
+  if (!full && run.source_type !== 'TOOL') return
   const { workspaces } = deps.folders
   for (const name of foldersOf(workspaces, workspaceName(run.id, run.epoch, null))) {
     const workspace = join(workspaces, name)

@@ -46,10 +46,10 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   let end: End
   try {
     await tellClaim(deps, run)
-    end = namedDiskFull(await work({ deps, claim, run, control, beat, opened, observed, startup }))
+    end = endedFor(run, await work({ deps, claim, run, control, beat, opened, observed, startup }))
   } catch (error) {
     beat.expire()
-    end = namedDiskFull(endOf(error, control))
+    end = endedFor(run, endOf(error, control))
     if (end.kind === 'lost' && isDatabaseAway(error)) log('error', 'the database is away: the run is let go', { error: errorText(error) })
     if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
   }
@@ -65,6 +65,13 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   if (end.kind !== 'shutdown' && end.kind !== 'lost' && end.kind !== 'sandbox_lost') void startup.write()
   observed.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
+}
+
+/** A tool call cannot be resumed, so what would pause it fails it. */
+function endedFor(run: RunRow, end: End): End {
+  if (run.source_type !== 'TOOL' || end.kind !== 'paused') return namedDiskFull(end)
+  const { reason, message } = end
+  return { kind: 'failed', reason: reason === 'budget' ? 'timeout' : 'lost', code: reason, message, phase: 'agent' }
 }
 
 /** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */

@@ -85,7 +85,7 @@ export function tokenCalls(ids: Ids): Call[] {
     analyzeLogs: {},
     generateSetupCommands: { repo_id: ids.repo_id },
     generateSlackToken: { org_id: ids.org_id },
-    executeTool: { tool_name: 'shell', arguments: { command: 'ls' } },
+    executeTool: { tool_name: 'shell', arguments: { command: 'ls' }, repo_id: ids.repo_id },
     unarchiveAgentRun: { agent_run_id: ids.run_id },
     mergePullRequest: { method: 'merge' },
     editPullRequest: { state: 'closed' },

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Integrations, Tools } from '../../src/contract/integrations.ts'
-import { toolInputs } from '../../src/contract/tools.ts'
+import { Integrations } from '../../src/contract/integrations.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -29,14 +28,6 @@ describe('200', () => {
     const { body } = await app.call('GET', `/v1/oauth/tokens/status?org_id=${app.org_id}`)
     expect(body).toEqual([])
   })
-
-  test('listTools: every tool of the agent with its schema', async () => {
-    const { body } = await app.call('GET', org('/tools'))
-    const { tools, total_count } = Tools.strict().parse(body)
-    expect(tools.map(tool => tool.name)).toEqual(Object.keys(toolInputs))
-    expect(total_count).toBe(tools.length)
-    for (const { parameters, description } of tools) expect([parameters.type, description.length > 20]).toEqual(['object', true])
-  })
 })
 
 describe('400', () => {
@@ -61,22 +52,16 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('revokeOAuthToken: no connection, and executeTool: no such tool', async () => {
+  test('revokeOAuthToken: no connection', async () => {
     expectProblem(await app.call('POST', `/v1/oauth/tokens/revoke?org_id=${app.org_id}&provider=github`), 404)
-    expectProblem(await app.call('POST', org('/tools/execute'), { tool_name: 'constructor' }), 404)
   })
 })
 
 describe('501', () => {
   test('what this version cannot do is said to be so, and nothing is written', async () => {
     const before = await contents(app)
-    for (const [path, body] of [
-      ['/v1/slack-connect/generate-token', { org_id: app.org_id }],
-      [org('/tools/execute'), { tool_name: 'shell', arguments: { command: 'ls' } }],
-    ] as const) {
-      const { code } = expectProblem(await app.call('POST', path, body), 501)
-      expect(code).toBe('not_available')
-    }
+    const { code } = expectProblem(await app.call('POST', '/v1/slack-connect/generate-token', { org_id: app.org_id }), 501)
+    expect(code).toBe('not_available')
     expect(await contents(app)).toEqual(before)
   })
 })

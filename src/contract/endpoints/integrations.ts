@@ -1,17 +1,8 @@
 import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
-import {
-  ConnectedProviders,
-  Connections,
-  ExecuteToolInput,
-  Integrations,
-  OAuthProviders,
-  SlackToken,
-  SlackTokenInput,
-  ToolResult,
-  Tools,
-} from '../integrations.ts'
+import { ConnectedProviders, Connections, Integrations, OAuthProviders, SlackToken, SlackTokenInput } from '../integrations.ts'
+import { ExecuteToolInput, ToolExecution, Tools } from '../tool-execution.ts'
 
 const of_organization = z.object({ org_id: id().describe('The organization') })
 
@@ -87,7 +78,8 @@ export const integrationEndpoints = {
     tag: 'agents',
     method: 'GET',
     path: '/v1/organizations/{org_id}/tools',
-    summary: 'Tools that agents have, with their inputs',
+    summary: 'Tools that can be executed without an agent',
+    description: 'Agents have more tools: the inputs of all are in the document as `Tool_<name>`.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,
@@ -99,12 +91,13 @@ export const integrationEndpoints = {
     method: 'POST',
     path: '/v1/organizations/{org_id}/tools/execute',
     summary: 'Run one tool without an agent',
-    description: 'Tools run in the sandbox of a run, and nowhere else: 501. A run with a playbook does the same with a trace.',
+    description:
+      'Makes one tool call in a new sandbox with the repository, its setup commands, secrets and egress rules, as a run by the same caller would. The call is an archived run with a trace: it counts for the quotas of the month, is in the audit log, commits and pushes nothing, cannot be resumed, paused or forked, and its workspace is removed when it ends. The response waits for the result, 55 seconds unless the operator chose another time; a command is killed at 80 % of that. When the time is over or the client disconnects, the run is stopped. 503: no worker is running, or none was free in that time; nothing was executed.',
     scope: 'runs:write',
-    bucket: 'standard',
+    bucket: 'tool_execution',
     params: org,
     body: ExecuteToolInput,
-    problems: ['not_found', 'not_available'],
-    response: ToolResult,
+    problems: ['not_found', 'quota_exceeded', 'conflict', 'unavailable'],
+    response: ToolExecution,
   },
 } as const satisfies Record<string, Endpoint>
