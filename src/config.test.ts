@@ -41,14 +41,19 @@ test('a sandbox is made by one of those that are known, whose engine is a socket
   expect(() => readConfig({ AGENTRUN_SANDBOX_IMAGE: 'mine:1' })).toThrow('AGENTRUN_SANDBOX_IMAGE: is for containers, and AGENTRUN_SANDBOX')
 })
 
-test('a sandbox in a pod needs to know its image, node, claim and cluster, and says which of them is missing', () => {
+test('a sandbox in a pod needs to know its image by digest, node, claim, profile of system calls and cluster, and says which of them is missing', () => {
   const given = {
-    ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_SANDBOX_IMAGE: 'x:1', KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+    ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_SANDBOX_IMAGE: `x:1@sha256:${'0'.repeat(64)}`, KUBERNETES_SERVICE_HOST: '10.0.0.1' },
     ...{ AGENTRUN_KUBERNETES_NODE: 'node-1.example', AGENTRUN_KUBERNETES_CLAIM: 'data' },
+    ...{ AGENTRUN_KUBERNETES_SECCOMP: 'agentrun.json' },
   }
   expect(readConfig(given)).toMatchObject({ AGENTRUN_KUBERNETES_NAMESPACE: 'agentrun-sandboxes', KUBERNETES_SERVICE_PORT: 443 })
   for (const name of Object.keys(given).filter(name => name !== 'AGENTRUN_SANDBOX'))
     expect(() => readConfig({ ...given, [name]: '' })).toThrow(`${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
+  const unpinned = { ...given, AGENTRUN_SANDBOX_IMAGE: 'x:1' }
+  for (const image of ['x:1', 'x', 'x@sha256:0', 'x@sha256:DIGEST'])
+    expect(() => readConfig({ ...given, AGENTRUN_SANDBOX_IMAGE: image })).toThrow('AGENTRUN_SANDBOX_IMAGE: must end in @sha256:')
+  expect(readConfig({ ...unpinned, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' })).toMatchObject({ AGENTRUN_SANDBOX_IMAGE: 'x:1' })
   expect(() => readConfig({ AGENTRUN_KUBERNETES_NAMESPACE: 'No/Name' })).toThrow('AGENTRUN_KUBERNETES_NAMESPACE')
   expect(() => readConfig({ AGENTRUN_KUBERNETES_SECCOMP: '../x y' })).toThrow('AGENTRUN_KUBERNETES_SECCOMP')
 })

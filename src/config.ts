@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
 import { log_levels } from './core/log.ts'
+import { podConfigurationFaults } from './core/pod-configuration.ts'
 import { readKey } from './core/sealing.ts'
 import { mirror_kinds, readMirror } from './egress/environment.ts'
 
@@ -190,6 +191,7 @@ const schema = z.object({
   AGENTRUN_KUBERNETES_ACCOUNT: text.regex(/^\//, 'must be an absolute path').default('/var/run/secrets/kubernetes.io/serviceaccount'),
   AGENTRUN_KUBERNETES_SECCOMP: text.regex(/^[\w.-]+(\/[\w.-]+)*$/, 'must be a path below the seccomp folder of the kubelet').optional(),
   AGENTRUN_KUBERNETES_USER_NAMESPACES: yes.default(false),
+  AGENTRUN_KUBERNETES_UNPINNED_IMAGE: yes.default(false),
   KUBERNETES_SERVICE_HOST: text.optional(),
   KUBERNETES_SERVICE_PORT: whole(1, 65_535).default(443),
   AGENTRUN_SANDBOX_MEMORY_BYTES: bytes.optional(),
@@ -274,19 +276,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     for (const name of ['AGENTRUN_SANDBOX_ENGINE', 'AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_SANDBOX_RUNTIME'])
       if (name in values) mistakes.push(`${name}: is for containers, and AGENTRUN_SANDBOX is bubblewrap`)
   if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
-  if (parsed.success) mistakes.push(...missingForPods(parsed.data))
+  if (parsed.success) mistakes.push(...(parsed.data.AGENTRUN_SANDBOX === 'kubernetes' ? podConfigurationFaults(parsed.data) : []))
   if (mistakes.length > 0 || !parsed.success)
     throw new ConfigError(
       `the configuration has ${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}:\n${mistakes.map(line => `  ${line}`).join('\n')}`,
     )
   return parsed.data
-}
-
-/** What a pod cannot do without. */
-function missingForPods(config: Config): string[] {
-  const needed = ['AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_KUBERNETES_NODE', 'AGENTRUN_KUBERNETES_CLAIM', 'KUBERNETES_SERVICE_HOST'] as const
-  const missing = config.AGENTRUN_SANDBOX === 'kubernetes' ? needed.filter(name => config[name] === undefined) : []
-  return missing.map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
 }
 
 function readSecretFile(path: string): string | null {

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { RUNTIME_DEFAULT } from '../core/pod-configuration.ts'
 import type { ApiAccess } from '../sandbox/kubernetes/api.ts'
 import type { PodSettings } from '../sandbox/kubernetes/pod-document.ts'
 
 /** What a worker says about its cluster. The configuration has been read, so what a pod needs is there. */
 export function clusterOf(config: Config, data_root: string): { access: ApiAccess; namespace: string; pod: PodSettings } {
   const host = config.KUBERNETES_SERVICE_HOST ?? ''
+  const seccomp = config.AGENTRUN_KUBERNETES_SECCOMP ?? ''
   const account = (name: string) => join(config.AGENTRUN_KUBERNETES_ACCOUNT, name)
   return {
     access: {
@@ -19,7 +21,7 @@ export function clusterOf(config: Config, data_root: string): { access: ApiAcces
       claim: { name: config.AGENTRUN_KUBERNETES_CLAIM ?? '', root: config.AGENTRUN_KUBERNETES_CLAIM_ROOT ?? data_root },
       image: config.AGENTRUN_SANDBOX_IMAGE ?? '',
       runtime_class: config.AGENTRUN_SANDBOX_RUNTIME ?? null,
-      seccomp_profile: config.AGENTRUN_KUBERNETES_SECCOMP ?? null,
+      seccomp_profile: seccomp === RUNTIME_DEFAULT ? null : seccomp,
       user_namespaces: config.AGENTRUN_KUBERNETES_USER_NAMESPACES,
     },
   }

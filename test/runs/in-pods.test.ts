@@ -10,11 +10,13 @@ import { killAndGoOn, playRun } from './on-a-driver.ts'
 describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', () => {
   let cluster: Cluster
   const env = () => {
-    const { access, node, image, root } = cluster.of_tests
+    const { access, node, image, root, seccomp_profile } = cluster.of_tests
     const { hostname, port } = new URL(access.server)
     return {
       AGENTRUN_SANDBOX: 'kubernetes',
-      AGENTRUN_SANDBOX_IMAGE: image,
+      // The image of these tests is of no registry, so it has no digest.
+      ...{ AGENTRUN_SANDBOX_IMAGE: image, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' },
+      AGENTRUN_KUBERNETES_SECCOMP: seccomp_profile ?? '',
       AGENTRUN_SANDBOX_START_SECONDS: '30',
       AGENTRUN_KUBERNETES_NODE: node,
       AGENTRUN_KUBERNETES_CLAIM: 'agentrun-data',

@@ -1,4 +1,5 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
+import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume'
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim'
 import type { IPod } from 'kubernetes-models/v1/Pod'
@@ -77,12 +78,55 @@ it('the worker and its sandboxes see one and the same folder of one node', () =>
   }
 })
 
+/** Whether policies let a connection to a port of the pod in, from a pod of another namespace that has these labels: Kubernetes' rule. */
+function admits(pod: Record<string, string>, port: number, namespace: string): boolean {
+  const has = (labels: Record<string, string>, wanted: Record<string, string> = {}) =>
+    Object.entries(wanted).every(([name, value]) => labels[name] === value)
+  const about = all<INetworkPolicy>('NetworkPolicy').filter(
+    ({ metadata, spec }) =>
+      metadata.namespace === 'agentrun' && has(pod, spec?.podSelector?.matchLabels) && spec?.policyTypes?.includes('Ingress'),
+  )
+  if (about.length === 0) return true
+  const from = { 'kubernetes.io/metadata.name': namespace }
+  return about.some(({ spec }) =>
+    (spec?.ingress ?? []).some(
+      rule =>
+        (rule.from === undefined || rule.from.some(peer => has(from, peer.namespaceSelector?.matchLabels ?? { none: '' }))) &&
+        (rule.ports === undefined || rule.ports.some(allowed => allowed.protocol === 'TCP' && allowed.port === port)),
+    ),
+  )
+}
+
+it('into the pods of the service come requests of the API from anywhere, and those for metrics from the monitoring only', () => {
+  const pods = all<IDeployment>('Deployment').map(({ spec }) => spec?.template.metadata?.labels ?? {})
+  const [serve = {}, work = {}] = ['serve', 'work'].map(name =>
+    pods.find(labels => labels['app.kubernetes.io/name'] === `agentrun-${name}`),
+  )
+  expect([admits(serve, 4600, 'ingress'), admits(work, 4601, 'monitoring')]).toEqual([true, true])
+  for (const namespace of ['ingress', 'default', 'agentrun', 'agentrun-sandboxes']) expect(admits(work, 4601, namespace)).toBe(false)
+  for (const port of [22, 4601, 5432]) expect(admits(serve, port, 'monitoring')).toBe(false)
+  for (const port of [22, 4600, 5432]) expect(admits(work, port, 'monitoring')).toBe(false)
+  // A pod that somebody else puts there is closed too.
+  expect(admits({ app: 'other' }, 80, 'monitoring')).toBe(false)
+})
+
+it('the pods of the service reach everything but the metadata service of a cloud', () => {
+  const policies = all<INetworkPolicy>('NetworkPolicy').filter(({ metadata }) => metadata.namespace === 'agentrun')
+  const blocks = policies.flatMap(({ spec }) => (spec?.egress ?? []).flatMap(({ to }) => to ?? [])).map(({ ipBlock }) => ipBlock)
+  expect(blocks).toEqual([
+    { cidr: '0.0.0.0/0', except: ['169.254.169.254/32'] },
+    { cidr: '::/0', except: ['fd00:ec2::254/128'] },
+  ])
+})
+
 it('the service reads every variable that the manifests give it', () => {
   for (const { spec } of all<IDeployment>('Deployment')) {
     const [container] = spec?.template.spec?.containers ?? []
     const own = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? 'given']))
     const env = { ...own, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
-    expect(() => readConfig(env)).not.toThrow()
+    const image = own.AGENTRUN_SANDBOX_IMAGE?.replace('DIGEST', '0'.repeat(64))
+    expect(() => readConfig({ ...env, ...(image && { AGENTRUN_SANDBOX_IMAGE: image }) })).not.toThrow()
+    if (image) expect(() => readConfig(env), 'the digest is to be filled in').toThrow('AGENTRUN_SANDBOX_IMAGE')
     expect(spec?.template.spec?.enableServiceLinks, 'a Service would make variables that look like ours').toBe(false)
   }
 })

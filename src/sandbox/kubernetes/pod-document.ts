@@ -10,7 +10,7 @@ export type PodSettings = {
   image: string
   /** Of the cluster; null: the one that it takes by itself. */
   runtime_class: string | null
-  /** A profile below the kubelet's seccomp folder; null: the one of the container runtime. */
+  /** A profile below the kubelet's seccomp folder; null: the one of the container runtime, which lets more system calls through. */
   seccomp_profile: string | null
   user_namespaces: boolean
 }

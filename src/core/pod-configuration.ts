@@ -1,0 +1,32 @@
+/** What the operator gives for sandboxes in pods, as the variables are called. */
+export type PodConfiguration = {
+  AGENTRUN_SANDBOX_IMAGE?: string | undefined
+  AGENTRUN_KUBERNETES_NODE?: string | undefined
+  AGENTRUN_KUBERNETES_CLAIM?: string | undefined
+  AGENTRUN_KUBERNETES_SECCOMP?: string | undefined
+  AGENTRUN_KUBERNETES_UNPINNED_IMAGE: boolean
+  KUBERNETES_SERVICE_HOST?: string | undefined
+}
+
+/** As `AGENTRUN_KUBERNETES_SECCOMP`: the profile of the container runtime instead of ours. */
+export const RUNTIME_DEFAULT = 'RuntimeDefault'
+
+const REQUIRED = [
+  'AGENTRUN_SANDBOX_IMAGE',
+  'AGENTRUN_KUBERNETES_NODE',
+  'AGENTRUN_KUBERNETES_CLAIM',
+  'AGENTRUN_KUBERNETES_SECCOMP',
+  'KUBERNETES_SERVICE_HOST',
+] as const
+const DIGEST = /@sha256:[0-9a-f]{64}$/
+
+/** One line for each variable that pods need and that is missing, or that weakens them without the operator's explicit choice. */
+export function podConfigurationFaults(given: PodConfiguration): string[] {
+  const missing = REQUIRED.filter(name => given[name] === undefined).map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
+  const image = given.AGENTRUN_SANDBOX_IMAGE
+  if (image === undefined || DIGEST.test(image) || given.AGENTRUN_KUBERNETES_UNPINNED_IMAGE) return missing
+  return [
+    ...missing,
+    'AGENTRUN_SANDBOX_IMAGE: must end in @sha256:…, or set AGENTRUN_KUBERNETES_UNPINNED_IMAGE=1 to run whatever the tag names',
+  ]
+}
