@@ -67,6 +67,12 @@ export const Check = z
   .meta({ id: 'Check' })
 export type Check = z.infer<typeof Check>
 
+const unreadable = z
+  .array(z.enum(['check_runs', 'app_check_runs', 'commit_statuses']))
+  .describe(
+    'What the forge does not let the connection read, so that checks may be missing here; `missing_permissions` of the integration says how to grant it',
+  )
+
 /** What all checks of a commit come to. Those that the repository's settings ignore do not count. */
 export const ChecksSummary = z
   .object({
@@ -76,6 +82,7 @@ export const ChecksSummary = z
     passed: z.int().describe('How many passed; `neutral` and `skipped` are as good as `success`'),
     failed: z.int().describe('How many ended otherwise'),
     pending: z.int().describe('How many have not ended'),
+    unreadable,
   })
   .meta({ id: 'ChecksSummary' })
 export type ChecksSummary = z.infer<typeof ChecksSummary>
@@ -89,7 +96,7 @@ export const PullRequestChecks = ChecksSummary.extend({
   id: 'PullRequestChecks',
   examples: [
     {
-      ...{ state: 'failure', passed: 0, failed: 1, pending: 0, head_sha: example_sha },
+      ...{ state: 'failure', passed: 0, failed: 1, pending: 0, unreadable: [], head_sha: example_sha },
       items: [
         {
           ...{ id: 5, name: 'test', head_sha: example_sha, source: 'local', app: null, status: 'completed', conclusion: 'failure' },

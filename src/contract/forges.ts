@@ -7,6 +7,19 @@ export const forgeKinds = ['github', 'gitea'] as const
 export type ForgeKind = (typeof forgeKinds)[number]
 export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 'Gitea' }
 
+/** What a connection can be missing the permission for. */
+export const forgeResources = ['check_runs', 'app_check_runs', 'commit_statuses', 'run_status', 'user_permissions', 'issues'] as const
+export type ForgeResource = (typeof forgeResources)[number]
+/** What each resource is called in a sentence. */
+export const forgeResourceNames: Record<ForgeResource, string> = {
+  check_runs: 'check runs',
+  app_check_runs: 'check runs of apps other than GitHub Actions',
+  commit_statuses: 'commit statuses',
+  run_status: 'the status of runs on their commits',
+  user_permissions: 'the permissions of people in the repository',
+  issues: 'issues, pull requests and their comments',
+}
+
 const GITHUB = 'https://github.com'
 const GITEA = 'https://git.example.org/gitea'
 const url = text(1, 500).describe('Where people find it, without a path: `https://github.com`, or a GitHub Enterprise Server')
@@ -51,6 +64,17 @@ export const GiteaConnectionInput = z
   })
   .meta({ id: 'GiteaConnectionInput', examples: [{ url: GITEA, token: '9f86d081884c7d65…' }] })
 
+const MissingPermission = z
+  .object({
+    resource: z.enum(forgeResources).describe('What is not readable, or cannot be written'),
+    problem: z.string().describe('What does not work without it'),
+    fix: z.string().describe('How to grant the permission'),
+    detail: z.string().describe('The message of the forge'),
+    repo_ids: z.array(z.int()).describe('The repositories for which the forge refused it'),
+  })
+  .meta({ id: 'MissingPermission' })
+export type MissingPermission = z.output<typeof MissingPermission>
+
 export const ForgeConnection = z
   .object({
     id: z.int().describe('The connection'),
@@ -63,6 +87,9 @@ export const ForgeConnection = z
     installation_id: z.int().nullable().describe('The only installation that is used'),
     active: z.boolean().describe('Whether it worked when it was last tried'),
     problem: z.string().nullable().describe('Why it did not'),
+    missing_permissions: z
+      .array(MissingPermission)
+      .describe('What the forge refused to these credentials for lack of a permission; everything else works'),
     webhook_url: z.string().describe('Where the forge is to send its webhooks'),
     webhook_secret: z.string().nullable().describe('What they are to be signed with: shown when it was just made, and never again'),
     last_used_at: z.iso.datetime().nullable().describe('When something was asked of it last, within a minute; null: never'),
@@ -74,7 +101,13 @@ export const ForgeConnection = z
     examples: [
       {
         ...{ id: 3, kind: 'github', url: GITHUB, auth: 'token', login: 'careful-bot', app_id: null, app_slug: null, installation_id: null },
-        ...{ active: true, problem: null, webhook_url: 'https://agents.example.org/hooks/github/3', webhook_secret: null },
+        ...{
+          active: true,
+          problem: null,
+          missing_permissions: [],
+          webhook_url: 'https://agents.example.org/hooks/github/3',
+          webhook_secret: null,
+        },
         ...{ last_used_at: '2026-11-20T10:31:12.000Z', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
       },
     ],

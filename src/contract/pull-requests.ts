@@ -28,7 +28,7 @@ const example = {
   head_sha: '3b8f0f1c2d7e4a5b9c6d8e7f0a1b2c3d4e5f6a7b',
   merge_sha: null,
   mergeable: 'clean',
-  checks: { state: 'success', passed: 2, failed: 0, pending: 0 },
+  checks: { state: 'success', passed: 2, failed: 0, pending: 0, unreadable: [] },
   files_changed: 2,
   additions: 14,
   deletions: 3,

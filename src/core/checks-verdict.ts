@@ -18,7 +18,7 @@ export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conc
 export const isMendable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && MENDABLE.includes(conclusion)
 export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) => check.conclusion !== null && !hasPassed(check)
 
-export type ChecksVerdict<C extends SeenCheck> = ChecksSummary & {
+export type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
   failing: C[]
   /** Whether there is nothing to wait for: all have ended, or one has failed of an app that is not waited for. */
   settled: boolean

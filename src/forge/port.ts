@@ -1,4 +1,4 @@
-import type { ForgeKind } from '../contract/forges.ts'
+import type { ForgeKind, ForgeResource } from '../contract/forges.ts'
 import type { ForgeRepository } from '../core/forge-address.ts'
 import type { ForgeRequest } from '../core/forge-event.ts'
 import type { RunMark } from '../core/run-mark.ts'
@@ -67,6 +67,9 @@ export type RemoteCheck = {
   started_at: Date | null
   completed_at: Date | null
 }
+
+/** The checks that are readable, and what is not for lack of a permission, with the forge's message. */
+export type RemoteChecks = { checks: RemoteCheck[]; gaps: { resource: ForgeResource; detail: string }[] }
 
 /** How a run stands. `external_id`: what its mark is known by; `url`: where to look for more. */
 export type CommitMark = RunMark & { external_id: string; url: string; summary: string }
@@ -161,8 +164,8 @@ export type RemoteForge = {
    * label of that name. Nothing of bots, nothing that was changed after it was said, and nothing of ours.
    */
   listAsked(repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<RemoteAsk[]>
-  /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. */
-  listChecks(repo: ForgeRepository, sha: string): Promise<RemoteCheck[]>
+  /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. A missing permission is a gap and no error. */
+  listChecks(repo: ForgeRepository, sha: string): Promise<RemoteChecks>
   /** Shows by MARK_NAME, among the checks of a commit, how a run stands. Said again it is there once. */
   markCommit(repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void>
   /** What somebody may do there. A stranger: `none`. */

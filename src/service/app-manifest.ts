@@ -3,6 +3,7 @@ import { appManifest, manifestUrl } from '../core/app-manifest.ts'
 import { type ForgeSecrets, newWebhookSecret, sealForgeSecrets } from '../core/forge-secrets.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getMember } from '../store/accounts.ts'
+import { deleteGaps } from '../store/forge-gaps.ts'
 import { listForges, nextForgeId, saveForge } from '../store/forges.ts'
 import { lockSecrets } from '../store/secrets.ts'
 import { audit } from './audit.ts'
@@ -93,6 +94,7 @@ export async function finishAppManifest(services: Services, text: string, code: 
       MOST_CONNECTIONS,
     )
     if (!row) throw tooManyConnections()
+    await deleteGaps(tx, organization_id, row.id)
     const who = { organization_id, actor: { user_id: state.user_id, token_id: state.token_id }, request_id: null }
     await audit(tx, who, 'forge.connected', { type: 'forge', id: row.id }, { url: state.url, auth: 'app', app_id: app.app_id })
   })

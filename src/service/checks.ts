@@ -7,6 +7,7 @@ import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 import { requirePullRequest } from './pull-requests.ts'
 import { repositoryNotFound, requireRepository } from './repositories.ts'
+import { unreadableChecks } from './unreadable-checks.ts'
 
 const commandsObject = (row: CheckCommandsRow | undefined) => ({
   checks: row === undefined ? [] : (JSON.parse(row.checks) as CheckCommandsInput['checks']),
@@ -37,7 +38,8 @@ export async function listPullRequestChecks(ctx: Context, pr_id: number, query: 
   const head = { repository_id: pr.repository_id, head_sha: query.head_sha ?? pr.head_sha }
   const rows = await listChecks(ctx.db, ctx.organization_id, [head])
   const { state, passed, failed, pending } = checksVerdict(rows)
-  return { state, passed, failed, pending, head_sha: head.head_sha, items: rows.map(checkObject) }
+  const unreadable = (await unreadableChecks(ctx.db, ctx.organization_id, [pr.repository_id]))(pr.repository_id)
+  return { state, passed, failed, pending, unreadable, head_sha: head.head_sha, items: rows.map(checkObject) }
 }
 
 function checkObject(row: CheckRow): Check {

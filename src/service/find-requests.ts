@@ -1,5 +1,6 @@
 import { firstChanged } from '../core/forge-asks.ts'
 import type { Forges } from '../forge/forges.ts'
+import { noticingGap } from '../forge/gaps.ts'
 import { ForgeError } from '../forge/port.ts'
 import { findForge } from '../store/forges.ts'
 import { recordSeenUntil, takeDueRepositories } from '../store/remote-pull-requests.ts'
@@ -96,7 +97,9 @@ async function lookThrough(services: Services, place: AskedPlace, failed: Failed
   let until = since
   let held = false
   try {
-    const { subjects, through, clock } = await place.on.forge.listChanged(place.on.repository, since)
+    const { subjects, through, clock } = await noticingGap(db, place.on, place.repository, 'issues', () =>
+      place.on.forge.listChanged(place.on.repository, since),
+    )
     const some = firstChanged(subjects, since, MOST)
     for (const subject of some) {
       await takeAsked(services, place, subject).catch(error => {

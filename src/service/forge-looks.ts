@@ -1,8 +1,7 @@
 import type { ForgeTask } from '../core/forge-event.ts'
-import { reportsOf } from '../core/remote-check.ts'
 import type { OnForge } from '../forge/forges.ts'
+import { saveRemoteChecks } from '../forge/gaps.ts'
 import { syncPullRequest } from '../forge/sync.ts'
-import { listChecks, saveCheck } from '../store/checks.ts'
 import { recordHead } from '../store/pull-request-moves.ts'
 import { findByBranch } from '../store/pull-requests.ts'
 import { findRemote, isHead } from '../store/remote-pull-requests.ts'
@@ -32,18 +31,10 @@ export async function takeChecks(
   sha: string,
 ): Promise<string> {
   if (!(await isHead(ctx.db, ctx.organization_id, repository.id, sha))) return 'no pull request of ours is at that commit'
-  const { organization_id } = ctx
-  const source = on.forge.kind
-  const known = (await listChecks(ctx.db, organization_id, [{ repository_id: repository.id, head_sha: sha }])).filter(
-    check => check.source === source,
-  )
-  // After what is known was read, as the worker does it.
-  const checks = await on.forge.listChecks(on.repository, sha)
   // What they wrote is left to the worker that goes on with the run: it knows which values must not be kept.
-  for (const report of reportsOf(checks, known, { head_sha: sha, source, excerptOf: () => '' }))
-    await saveCheck(ctx.db, organization_id, repository.id, report)
+  const count = await saveRemoteChecks(ctx.db, on, repository, sha, async () => '')
   await resumeForChecks(ctx, repository.id, sha)
-  return `${checks.length} checks`
+  return `${count} checks`
 }
 
 /** Somebody pushed to a branch: its pull request is of that commit now. */

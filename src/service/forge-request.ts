@@ -4,6 +4,7 @@ import { type ForgeRequest, requestPrompt } from '../core/forge-event.ts'
 import { same } from '../core/forge-payload.ts'
 import type { ServiceError } from '../core/service-error.ts'
 import type { OnForge } from '../forge/forges.ts'
+import { noticingGap } from '../forge/gaps.ts'
 import { joined } from '../store/database.ts'
 import { type ClaimedTask, findRunOfSubject, settleForgeTask } from '../store/forge-deliveries.ts'
 import { findRemote, isBranchOfRun } from '../store/remote-pull-requests.ts'
@@ -29,7 +30,7 @@ export async function doRequest(
   asked: ForgeRequest,
   { on, repository }: { on: OnForge; repository: RepositoryRow },
 ): Promise<string | null> {
-  const permission = await on.forge.permissionOf(on.repository, asked.author)
+  const permission = await noticingGap(ctx.db, on, repository, 'user_permissions', () => on.forge.permissionOf(on.repository, asked.author))
   if (permission !== 'admin' && permission !== 'write') return `${asked.author} may not write there (${permission})`
   const { title, body } = asked
   const request = { ...asked, ...(await withoutSecrets(ctx.db, ctx, repository.id, { title, body })) }

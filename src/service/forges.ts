@@ -1,10 +1,12 @@
 import { createPrivateKey } from 'node:crypto'
-import type { ForgeConnection, ForgeConnectionInput, ForgeKind, ListForgeRepositoriesQuery } from '../contract/forges.ts'
+import type { ForgeConnection, ForgeConnectionInput, ForgeKind, ListForgeRepositoriesQuery, MissingPermission } from '../contract/forges.ts'
 import { forgeUrl, repositoryOn } from '../core/forge-address.ts'
+import { missingPermission } from '../core/forge-permissions.ts'
 import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../core/forge-secrets.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { ForgeError, type RemoteForge } from '../forge/port.ts'
+import { deleteGaps, type ForgeGapRow } from '../store/forge-gaps.ts'
 import { deleteForge, type ForgeRow, listForges, saveForge } from '../store/forges.ts'
 import { listRepositories } from '../store/repositories.ts'
 import { lockSecrets } from '../store/secrets.ts'
@@ -42,13 +44,31 @@ export async function givenBy<T>(asked: Promise<T>): Promise<T> {
     : new ServiceError('conflict', message)
 }
 
-export function forgeConnection(ctx: Pick<Context, 'base_url'>, row: ForgeRow, webhook_secret: string | null = null): ForgeConnection {
+/** `gaps`: those of the organization. */
+export function forgeConnection(
+  ctx: Pick<Context, 'base_url'>,
+  row: ForgeRow,
+  { webhook_secret = null, gaps = [] }: { webhook_secret?: string | null; gaps?: readonly ForgeGapRow[] } = {},
+): ForgeConnection {
   const { id, kind, url, auth, login, app_id, app_slug, installation_id, problem } = row
   return {
     ...{ id, kind, url, auth, login, app_id, app_slug, installation_id, problem },
+    missing_permissions: missingPermissions(row, gaps),
     ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/${kind}/${id}`, webhook_secret },
     ...{ last_used_at: row.used_at?.toISOString() ?? null, updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
   }
+}
+
+/** By resource, with the repositories for which the forge refused it. */
+function missingPermissions(row: ForgeRow, gaps: readonly ForgeGapRow[]): MissingPermission[] {
+  const of_resource = Map.groupBy(
+    gaps.filter(gap => gap.forge_id === row.id),
+    gap => gap.resource,
+  )
+  return [...of_resource].map(([resource, some]) => ({
+    ...{ resource, ...missingPermission(row, resource), detail: some[0]?.detail ?? '' },
+    repo_ids: some.map(gap => gap.repository_id),
+  }))
 }
 
 /**
@@ -83,6 +103,7 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
       MOST_CONNECTIONS,
     )
     if (!row) throw tooManyConnections()
+    await deleteGaps(tx, ctx.organization_id, row.id)
     await audit(
       tx,
       ctx,
@@ -90,7 +111,7 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
       { type: 'forge', id: row.id },
       { kind, url, auth: row.auth, login: row.login, app_id: row.app_id },
     )
-    return forgeConnection(ctx, row, made)
+    return forgeConnection(ctx, row, { webhook_secret: made })
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Scope } from '../contract/endpoint.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getMember } from '../store/accounts.ts'
+import { listGaps } from '../store/forge-gaps.ts'
 import { listForges } from '../store/forges.ts'
 import { getOrganization } from '../store/organizations.ts'
 import { requireMembership, requireScope } from './authenticate.ts'
@@ -10,8 +11,11 @@ import { forgeConnection } from './forges.ts'
 /** Which outside services the organization is connected to. */
 export async function listIntegrations(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const { repository_ids } = ctx.actor
+  const all = await listGaps(ctx.db, ctx.organization_id)
+  const gaps = all.filter(gap => repository_ids === null || repository_ids.includes(gap.repository_id))
   const integrations = (await listForges(ctx.db, ctx.organization_id)).map(row => {
-    const { webhook_secret: _secret, installation_id, ...metadata } = forgeConnection(ctx, row)
+    const { webhook_secret: _secret, installation_id, ...metadata } = forgeConnection(ctx, row, { gaps })
     return { integration_type: row.kind, active: metadata.active, token_id: null, installation_id, metadata }
   })
   return {

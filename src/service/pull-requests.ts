@@ -12,6 +12,7 @@ import {
 } from '../store/pull-requests.ts'
 import type { Context } from './context.ts'
 import { refreshPullRequests } from './refresh-pull-requests.ts'
+import { unreadableChecks } from './unreadable-checks.ts'
 
 export const NOT_FOUND = 'Pull request not found.'
 
@@ -30,7 +31,8 @@ export async function currentPullRequest(ctx: Context, pr_id: number): Promise<W
 /** The pull request. 404 when it is not in this organization. */
 export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullRequest> {
   const row = await currentPullRequest(ctx, pr_id)
-  const checks = checksVerdict(await listChecks(ctx.db, ctx.organization_id, [row]))
+  const unreadable = (await unreadableChecks(ctx.db, ctx.organization_id, [row.repository_id]))(row.repository_id)
+  const checks = { ...checksVerdict(await listChecks(ctx.db, ctx.organization_id, [row])), unreadable }
   if (row.state === 'merged') return pullRequestObject(row, 'unknown', checks)
   return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
 }
@@ -43,13 +45,17 @@ export async function listPullRequests(ctx: Context, query: ListPullRequestsQuer
   const before = await find()
   const { rows, total } = (await refreshPullRequests(ctx, before.rows)).size === 0 ? before : await find()
   const checks = await listChecks(ctx.db, ctx.organization_id, rows)
-  const checksOf = ({ repository_id, head_sha }: PullRequestRow) =>
-    checksVerdict(checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha))
+  const repository_ids = rows.map(row => row.repository_id)
+  const unreadableOf = await unreadableChecks(ctx.db, ctx.organization_id, repository_ids)
+  const checksOf = ({ repository_id, head_sha }: PullRequestRow) => ({
+    ...checksVerdict(checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha)),
+    unreadable: unreadableOf(repository_id),
+  })
   return { items: rows.map(row => pullRequestObject(row, 'unknown', checksOf(row))), total, ...pageNumbers(total, window) }
 }
 
 function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mergeable'], checks: ChecksSummary): PullRequest {
-  const { state, passed, failed, pending } = checks
+  const { state, passed, failed, pending, unreadable } = checks
   return {
     id: row.id,
     number: row.number,
@@ -66,7 +72,7 @@ function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mer
     head_sha: row.head_sha,
     merge_sha: row.merge_sha,
     mergeable,
-    checks: { state, passed, failed, pending },
+    checks: { state, passed, failed, pending, unreadable },
     files_changed: row.files_changed,
     additions: row.additions,
     deletions: row.deletions,

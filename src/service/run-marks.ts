@@ -2,6 +2,7 @@ import type { Log } from '../core/log.ts'
 import { isOverKey, markKey, type RunMark, runMark } from '../core/run-mark.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import type { OnForge } from '../forge/forges.ts'
+import { noticingGap } from '../forge/gaps.ts'
 import { lastJudged } from '../store/journal.ts'
 import { type ClaimedMark, claimRunMarks } from '../store/run-marks.ts'
 import { getRun } from '../store/runs.ts'
@@ -20,7 +21,11 @@ async function tell(services: Services, mark: ClaimedMark, on: OnForge): Promise
   const { said, turn } = await whatToSay(services, mark)
   if (said === null) return { said_as: mark.said_as, over }
   const said_as = markKey(said)
-  if (said_as !== mark.said_as) await on.forge.markCommit(on.repository, mark.head_sha, commitMark(services, mark, said, turn))
+  const { organization_id, repository_id: id, head_sha } = mark
+  if (said_as !== mark.said_as)
+    await noticingGap(services.db, on, { organization_id, id }, 'run_status', () =>
+      on.forge.markCommit(on.repository, head_sha, commitMark(services, mark, said, turn)),
+    )
   return { said_as, over }
 }
 

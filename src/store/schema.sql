@@ -245,6 +245,20 @@ CREATE INDEX forge_deliveries_due ON public.forge_deliveries USING btree (next_a
 CREATE INDEX forge_deliveries_of_subject ON public.forge_deliveries USING btree (forge_id, subject, received_at) WHERE (subject IS NOT NULL);
 CREATE INDEX forge_deliveries_old ON public.forge_deliveries USING btree (received_at);
 
+create table forge_gaps (
+  organization_id bigint not null,
+  forge_id bigint not null,
+  repository_id bigint not null,
+  resource text not null,
+  detail text not null,
+  noticed_at timestamp with time zone not null default now(),
+  constraint forge_gaps_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint forge_gaps_organization_id_forge_id_fkey FOREIGN KEY (organization_id, forge_id) REFERENCES forges(organization_id, id) ON DELETE CASCADE,
+  constraint forge_gaps_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint forge_gaps_pkey PRIMARY KEY (organization_id, repository_id, forge_id, resource)
+);
+CREATE INDEX forge_gaps_of_forge ON public.forge_gaps USING btree (organization_id, forge_id);
+
 create table forges (
   id bigint not null generated always as identity,
   organization_id bigint not null,

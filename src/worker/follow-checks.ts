@@ -5,11 +5,13 @@ import { type CheckRound, type Failing, type NextRound, nextRound, type StopReas
 import { type CheckSettings, checkSettings, retriesOf } from '../core/check-settings.ts'
 import { checksVerdict, hasFailed, isMendable } from '../core/checks-verdict.ts'
 import { failingExcerpt } from '../core/failing-excerpt.ts'
+import { isCheckResource, type UnreadableChecks, unreadableSentence } from '../core/forge-permissions.ts'
 import { treeOf } from '../git/revisions.ts'
 import { SandboxError } from '../sandbox/port.ts'
 import { getCheckCommands } from '../store/check-commands.ts'
 import { getCheckSuiteSettings } from '../store/check-suite-settings.ts'
 import { type CheckRow, listChecks } from '../store/checks.ts'
+import { listRepositoryGaps } from '../store/forge-gaps.ts'
 import { lastJudged, listPushes } from '../store/journal.ts'
 import { listPullRequests, type PullRequestRow } from '../store/pull-requests.ts'
 import { getRun, type RunRow } from '../store/runs.ts'
@@ -44,7 +46,14 @@ export const isOfChecks = (run: RunRow, records: readonly JournalRecord[]): bool
   run.turn > 1 && run.pending_messages === 0 && !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
 
 /** What is known of the pushed commit. */
-type Head = { sha: string; checks: Seen[]; commands: CheckCommandsInput['checks']; settings: CheckSettings; pr: PullRequestRow | null }
+type Head = {
+  sha: string
+  checks: Seen[]
+  commands: CheckCommandsInput['checks']
+  settings: CheckSettings
+  pr: PullRequestRow | null
+  unreadable: UnreadableChecks
+}
 type Seen = CheckRow & { ignored: boolean }
 
 type Attempt = Pick<NextRound, 'attempt' | 'max_attempts'>
@@ -91,13 +100,13 @@ async function followChecks(to: Following): Promise<Followed> {
   const settings = checkSettings(await getCheckSuiteSettings(deps.db, run.organization_id, base.repository.id))
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.findLast(one => one.head_branch === now.branch) ?? null
-  const head: Head = { sha, checks: await look(), commands, settings, pr }
+  const head: Head = { sha, checks: await look(), commands, settings, pr, unreadable: on_forge ? await unreadableOf(to) : [] }
   const verdict = checksVerdict(head.checks, settings.high_priority_apps)
   // What this turn has not pushed is waited for from its beginning on: a check that never ends would be waited for again and again.
   const age_seconds = (age_ms ?? Date.now() - run.turn_started_at.getTime()) / 1000
   const seen = head.checks.some(check => check.source !== 'local')
   if (on_forge && !seen && age_seconds < deps.ci_first_seconds) return { kind: 'waiting', seconds: deps.ci_first_seconds - age_seconds }
-  if (verdict.state === 'none') return nothing
+  if (verdict.state === 'none') return head.unreadable.length === 0 ? nothing : judge(to, head, null)
   if (!verdict.settled) {
     const left = deps.ci_wait_seconds - age_seconds
     return left > 0 ? { kind: 'waiting', seconds: left } : judge(to, head, 'time_over')
@@ -132,6 +141,11 @@ export async function followUnlessInterrupted(to: Following): Promise<Followed> 
   }
 }
 
+async function unreadableOf({ deps, run, base }: Following): Promise<UnreadableChecks> {
+  const gaps = await listRepositoryGaps(deps.db, run.organization_id, [base.repository.id])
+  return gaps.map(gap => gap.resource).filter(isCheckResource)
+}
+
 /** How long ago this turn pushed the commit; null: it did not. */
 async function pushedAgo({ deps, run }: Following, sha: string): Promise<number | null> {
   const pushes = await listPushes(deps.db, run.organization_id, run.id)
@@ -161,7 +175,11 @@ async function judge(to: Following, head: Head, because: StopReason | null, next
   const { claim, rounds } = to
   const { passed, failing } = checksVerdict(head.checks)
   const names = failing.map(check => check.name)
-  const said = checksSaid({ head_sha: head.sha, passed, failing: names, attempts: rounds.length, because })
+  const outcome =
+    passed + names.length === 0 && because === null
+      ? 'Checks: none is known.'
+      : checksSaid({ head_sha: head.sha, passed, failing: names, attempts: rounds.length, because })
+  const said = [outcome, unreadableSentence(head.unreadable, passed + names.length > 0)].filter(part => part !== '').join(' ')
   // What nobody was asked to mend was not told yet.
   const untold = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
   await claim.append({

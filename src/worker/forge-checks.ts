@@ -1,7 +1,6 @@
-import { reportsOf } from '../core/remote-check.ts'
+import { saveRemoteChecks } from '../forge/gaps.ts'
 import { ForgeError } from '../forge/port.ts'
 import { listWaitingHeads } from '../store/check-waits.ts'
-import { listChecks, saveCheck } from '../store/checks.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import { takeTurn } from '../store/turns.ts'
 import type { WorkerDeps } from './settings.ts'
@@ -31,15 +30,7 @@ export async function lookAtForge(
   try {
     const on = await forges.of(repository)
     if (on === null) return false
-    const { organization_id, id: repository_id } = repository
-    const source = on.forge.kind
-    // Known before it is asked: an answer that is late is then of an earlier attempt than what others have written down meanwhile.
-    const known = (await listChecks(db, organization_id, [{ repository_id, head_sha }])).filter(check => check.source === source)
-    const said = await on.forge.listChecks(on.repository, head_sha)
-    for (const report of reportsOf(said, known, { head_sha, source, excerptOf: text => text })) {
-      const log_excerpt = report.log_excerpt && ((await excerptOf(report.log_excerpt)) || null)
-      await saveCheck(db, organization_id, repository_id, { ...report, log_excerpt })
-    }
+    await saveRemoteChecks(db, on, repository, head_sha, excerptOf)
     return true
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error

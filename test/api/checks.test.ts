@@ -98,7 +98,7 @@ describe('the checks of a pull request', () => {
   test('200: what was said of its head, by name; what all come to, in the pull request and in lists', async () => {
     const head = 'a'.repeat(40)
     const path = await propose(head)
-    const nothing = { state: 'none', passed: 0, failed: 0, pending: 0 }
+    const nothing = { state: 'none', passed: 0, failed: 0, pending: 0, unreadable: [] }
     expect((await app.call('GET', `${path}/checks`)).body).toEqual({ ...nothing, head_sha: head, items: [] })
     await say(head, 'test', { conclusion: 'failure', log_excerpt: 'AssertionError' })
     await say(head, 'build', { status: 'in_progress', conclusion: null })

@@ -65,7 +65,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'getChange',
     'getCustomPrompt',
     'getCheckSuiteSettings',
-    ...['getCheckCommands', 'listChecks', 'listCheckNames'],
+    ...['getCheckCommands', 'listChecks', 'listCheckNames', 'listRepositoryGaps'],
     'getEgress',
     ...['findEnvironment', 'listEnvironments', 'getStartup', 'startupFigures'],
     'listEgressOfRun',

@@ -30,6 +30,7 @@ function asSchema(node: Json): Json {
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: true })
 formats.default(ajv)
+ajv.addFormat('repo.nwo', true)
 ajv.addSchema({ $id: 'https://github.invalid/', components: asSchema(description.components) })
 
 const compiled = new Map<string, ValidateFunction>()

@@ -93,6 +93,7 @@ export async function startFakeGitea(): Promise<FakeGitea> {
       mistakes.push(`${seen.name}: the body is not said to be JSON`)
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     mistakes.push(...giteaRequestMistakes(found, url.searchParams, body))
+    if (state.refused.has(found.name)) return refuse(403, 'token does not have at least one of required scope(s): [read:repository]')
     const { owner, repo } = found.params
     if (owner !== undefined && (owner !== state.owner || repo !== state.repo)) return refuse(404, "The target couldn't be found.")
     const operation = operations[found.name]

@@ -144,6 +144,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     const open = name.startsWith('POST /app-manifests/')
     if (login === null && !open) return refuse(401, 'Bad credentials')
     if (fault?.kind === 'after') fault.work()
+    if (state.refused.has(name)) return refuse(403, 'Resource not accessible by personal access token')
     if (fault?.kind === 'graphql') return send({ status: 200, body: { data: null, errors: fault.errors } })
     const answered = name === 'POST /graphql' ? graphql(text) : rest(found, url, text, login ?? '')
     if (fault?.kind === 'hang_up') return void request.socket.destroy()

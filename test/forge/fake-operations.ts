@@ -150,6 +150,13 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       const { rows, link } = page(asked, `${state.api}/commits/${asked.params.ref}/check-runs`, found)
       return list({ rows, link }, { total_count: found.length, check_runs: rows })
     },
+    'GET /repos/{owner}/{repo}/actions/runs': asked => {
+      const found = state.workflow_runs
+        .flatMap((run, i) => (run.sha === asked.query.get('head_sha') ? [state.workflowRunObject(run, i + 1)] : []))
+        .reverse()
+      const { rows, link } = page(asked, `${state.api}/actions/runs`, found)
+      return list({ rows, link }, { total_count: found.length, workflow_runs: rows })
+    },
     'GET /repos/{owner}/{repo}/commits/{ref}/statuses': asked => {
       const found = state.statuses
         .flatMap((status, i) => (status.sha === asked.params.ref ? [state.statusObject(status, i + 1)] : []))

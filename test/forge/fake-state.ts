@@ -46,6 +46,13 @@ export type FakeCheck = {
   /** Of one that an app has made by the API. */
   made?: { id: number; app_id: number; external_id: string; details_url: string; title: string }
 }
+export type FakeWorkflowRun = {
+  sha: string
+  name: string
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: string | null
+  workflow_id?: number
+}
 export type FakeStatus = {
   sha: string
   context: string
@@ -71,6 +78,9 @@ export class FakeState {
   renamings: FakeRenaming[] = []
   checks: FakeCheck[] = []
   statuses: FakeStatus[] = []
+  workflow_runs: FakeWorkflowRun[] = []
+  /** Operations that the credentials lack the permission for. */
+  refused = new Set<string>()
   /** GitHub has no `owner`. */
   permissions = new Map<string, 'owner' | 'admin' | 'write' | 'read'>()
   /** What its clock says; null: the same as ours. */
@@ -168,6 +178,12 @@ export class FakeState {
       details_url: made?.details_url ?? `${this.origin}/checks/${id}`,
       app: { ...base.app, slug: check.app, ...(made && { id: made.app_id }) },
     }
+  }
+
+  workflowRunObject({ sha, name, status, conclusion, workflow_id = 1 }: FakeWorkflowRun, id: number): Json {
+    const [base] = exampleOf('GET', '/repos/{owner}/{repo}/actions/runs', 200).workflow_runs
+    const html_url = `${this.origin}/${this.owner}/${this.repo}/actions/runs/${id}`
+    return { ...base, id, name, status, conclusion, workflow_id, head_sha: sha, html_url }
   }
 
   statusObject(status: FakeStatus, id: number): Json {

@@ -142,7 +142,7 @@ test('statuses are checks, the newest of each context, in the words of the port'
   say('lint', 'warning', 'javascript:alert(1)')
   say('slow', 'pending')
   say('other', 'success')
-  const found = await forge.listChecks(repo, sha)
+  const { checks: found } = await forge.listChecks(repo, sha)
   expect(Object.fromEntries(found.map(({ name, status, conclusion, url }) => [name, [status, conclusion, url]]))).toEqual({
     'ci / unit (push)': ['completed', 'failure', `${new URL(gitea.url).origin}/gitea/acme/app/actions/runs/1/jobs/0`],
     deploy: ['completed', 'failure', 'https://ci.example.org/1'],
@@ -155,7 +155,16 @@ test('statuses are checks, the newest of each context, in the words of the port'
     log_excerpt: 'deploy error',
     completed_at: expect.any(Date),
   })
-  expect(await forge.listChecks(repo, 'f'.repeat(40))).toEqual([])
+  expect((await forge.listChecks(repo, 'f'.repeat(40))).checks).toEqual([])
+})
+
+test('statuses that the token may not read are a gap, and no failure', async () => {
+  gitea.state.refused.add('GET /repos/{owner}/{repo}/statuses/{sha}')
+  const detail = 'Gitea answered 403: token does not have at least one of required scope(s): [read:repository]'
+  expect(await forge.listChecks(repo, gitea.state.sha('one') ?? '')).toEqual({
+    checks: [],
+    gaps: [{ resource: 'commit_statuses', detail }],
+  })
 })
 
 test('how a run stands is a status, said once whichever answers are lost, and never a check', async () => {
@@ -176,9 +185,9 @@ test('how a run stands is a status, said once whichever answers are lost, and ne
     ['agentrun', 'pending', 'At work', 'https://x/7'],
     ['agentrun', 'success', 'Completed', 'https://x/7'],
   ])
-  expect(await forge.listChecks(repo, sha)).toEqual([])
+  expect((await forge.listChecks(repo, sha)).checks).toEqual([])
   gitea.state.statuses.push({ sha, context: 'agentrun', state: 'failure', description: 'of somebody else', creator: 'eve' })
-  expect(await forge.listChecks(repo, sha)).toMatchObject([{ name: 'agentrun', conclusion: 'failure' }])
+  expect((await forge.listChecks(repo, sha)).checks).toMatchObject([{ name: 'agentrun', conclusion: 'failure' }])
 })
 
 test('comments are read and written; of the forge itself they are of a bot', async () => {

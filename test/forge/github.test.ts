@@ -94,12 +94,56 @@ test('checks are check runs and statuses together, in the same words', async () 
     { sha, context: 'ci/deploy', state: 'error', description: 'no' },
     { sha, context: 'ci/slow', state: 'pending', description: '' },
   )
-  expect(await byToken().listChecks(repo, sha)).toMatchObject([
+  expect((await byToken().listChecks(repo, sha)).checks).toMatchObject([
     { name: 'unit', app: 'github-actions', status: 'completed', conclusion: 'failure', log_excerpt: 'unit\n\n2 failed' },
     { name: 'lint', status: 'in_progress', conclusion: null },
     { name: 'ci/slow', status: 'in_progress', conclusion: null },
     { name: 'ci/deploy', app: null, status: 'completed', conclusion: 'failure', log_excerpt: 'no' },
   ])
+})
+
+const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
+const WORKFLOWS = 'GET /repos/{owner}/{repo}/actions/runs'
+const STATUSES = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses'
+
+test('where check runs are refused, statuses and the workflow runs of GitHub Actions are read, and the gap is reported', async () => {
+  const sha = github.state.sha('one') ?? ''
+  github.state.refused.add(RUNS)
+  github.state.statuses.push({ sha, context: 'ci/deploy', state: 'success', description: '' })
+  const run = { sha, name: 'CI', status: 'completed' } as const
+  github.state.workflow_runs.push(
+    { ...run, conclusion: 'failure' },
+    { ...run, conclusion: 'success' },
+    { ...run, name: 'Lint', workflow_id: 2, status: 'queued', conclusion: null },
+    { ...run, sha: github.state.sha('two') ?? '', name: 'Other', workflow_id: 3, conclusion: 'failure' },
+  )
+  const forge = byToken()
+  for (let polls = 0; polls < 3; polls++)
+    expect(await forge.listChecks(repo, sha)).toMatchObject({
+      checks: [
+        { name: 'Lint', app: 'github-actions', status: 'queued', conclusion: null, completed_at: null },
+        { name: 'CI', status: 'completed', conclusion: 'success', url: `${github.url}/acme/app/actions/runs/2` },
+        { name: 'ci/deploy', conclusion: 'success' },
+      ],
+      gaps: [{ resource: 'app_check_runs', detail: 'GitHub answered 403: Resource not accessible by personal access token' }],
+    })
+  // What was refused is not requested again on every poll; other credentials are tried.
+  expect(github.count(RUNS)).toBe(1)
+  github.state.refused.clear()
+  expect(await byToken().listChecks(repo, sha)).toMatchObject({ checks: [{ name: 'ci/deploy' }], gaps: [] })
+})
+
+test('what is refused for lack of a permission is a gap; a rate limit, an error and a repository that is not there are not', async () => {
+  const sha = github.state.sha('one') ?? ''
+  for (const name of [RUNS, WORKFLOWS, STATUSES]) github.state.refused.add(name)
+  expect(await byToken().listChecks(repo, sha)).toMatchObject({
+    checks: [],
+    gaps: [{ resource: 'check_runs' }, { resource: 'commit_statuses' }],
+  })
+  github.state.refused.clear()
+  github.play(RUNS, { kind: 'secondary_limit', seconds: 1 }, { kind: 'status', status: 500 })
+  for (const code of ['rate_limited', 'server_error']) await expect(byToken().listChecks(repo, sha)).rejects.toMatchObject({ code })
+  await expect(byToken().listChecks({ ...repo, name: 'none' }, sha)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 const at_work = {
@@ -133,7 +177,7 @@ test('how a run stands is one check run, whichever answers are lost, another one
     ['agentrun', 'in_progress', null, '8'],
     ['agentrun', 'in_progress', null, '7'],
   ])
-  expect(await byApp().listChecks(repo, sha)).toMatchObject([{ name: 'agentrun', app: 'another-app' }])
+  expect((await byApp().listChecks(repo, sha)).checks).toMatchObject([{ name: 'agentrun', app: 'another-app' }])
 })
 
 test('a token, and an app that may write no checks, say it as a status, the last of which counts', async () => {
@@ -160,9 +204,9 @@ test('a token, and an app that may write no checks, say it as a status, the last
     { sha, context: 'CI', state: 'success', description: 'yes' },
   )
   github.state.statuses.pop()
-  expect(await byToken().listChecks(repo, sha)).toMatchObject([{ name: 'CI', conclusion: 'success' }])
+  expect((await byToken().listChecks(repo, sha)).checks).toMatchObject([{ name: 'CI', conclusion: 'success' }])
   github.state.statuses.push({ sha, context: 'agentrun', state: 'failure', description: 'of somebody else' })
-  expect((await byToken().listChecks(repo, sha)).map(({ name, conclusion }) => [name, conclusion])).toEqual([
+  expect((await byToken().listChecks(repo, sha)).checks.map(({ name, conclusion }) => [name, conclusion])).toEqual([
     ['agentrun', 'failure'],
     ['CI', 'success'],
   ])

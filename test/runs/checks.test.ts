@@ -52,7 +52,7 @@ describe('what fails goes back to the agent', () => {
     expect(
       kinds.slice(kinds.indexOf('COMMIT_EVALUATION')).filter(kind => kind !== 'INITIAL_PR_GENERATION' && kind !== 'PR_EVALUATION'),
     ).toEqual([...[...pushed, 'check', 'check', 'DETECT_PR_ERRORS', 'shell', ...pushed, 'check', 'check', 'FIX_PR_ERRORS', 'FINAL_ANSWER']])
-    expect(pr.checks).toEqual({ state: 'success', passed: 2, failed: 0, pending: 0 })
+    expect(pr.checks).toEqual({ state: 'success', passed: 2, failed: 0, pending: 0, unreadable: [] })
     const { body } = await app.call('GET', app.at(`/prs/${pr.id}/checks?head_sha=${detected[0].head_sha}`))
     expect(body).toMatchObject({
       state: 'failure',
@@ -110,7 +110,7 @@ describe('it stops', () => {
     ])
     expect(fixed.map(entry => entry.stopped_because)).toEqual([null, 'not_converging'])
     expect(fixed[1]).toMatchObject({ to_sha: pr.head_sha, remaining_checks: ['never'], attempt: 2 })
-    expect(pr.checks).toEqual({ state: 'failure', passed: 1, failed: 1, pending: 0 })
+    expect(pr.checks).toEqual({ state: 'failure', passed: 1, failed: 1, pending: 0, unreadable: [] })
     expect(logs.at(-1)).toMatchObject({ message_type: 'FINAL_ANSWER', observation: run.result })
     app.script = []
   })

@@ -126,6 +126,9 @@ test.each([
     const delivery = `by-${login}`
     await deliver(hook, 'issue_comment', commentBy(login, '@agent-bot go', { id, number: 600 }), { as: 'gitea', delivery })
     await expect.poll(() => outcomeOf(delivery), { timeout: 10_000 }).toEqual({ outcome, run_id: null, open: false })
+    const [{ metadata }] = (await app.call('GET', `/v1/organizations/${app.org_id}/integrations`)).body.integrations
+    const fix = 'Make the user of the token an administrator of the repository.'
+    expect(metadata.missing_permissions).toMatchObject(is_repository_admin ? [] : [{ resource: 'user_permissions', fix }])
     gitea.set.is_repository_admin = true
     expect(saidOn(600)).toEqual([])
   },

@@ -158,8 +158,13 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
     listAsked: (repo, subject, of) => listAsked(client, at(repo), subject, of),
 
     async listChecks(repo, sha) {
-      const statuses = await listStatuses(repo, sha)
-      return statuses.length === 0 ? [] : checksOf(statuses, settings.url, await ownLogin())
+      try {
+        const statuses = await listStatuses(repo, sha)
+        return { checks: statuses.length === 0 ? [] : checksOf(statuses, settings.url, await ownLogin()), gaps: [] }
+      } catch (error) {
+        if (!(error instanceof ForgeError) || error.code !== 'forbidden') throw error
+        return { checks: [], gaps: [{ resource: 'commit_statuses', detail: error.message }] }
+      }
     },
 
     async markCommit(repo, sha, mark) {

@@ -11,6 +11,8 @@ export type GitHubSettings = { origin: string; credentials: GitHubCredentials; f
 
 /** A token that git is given is good for so long at least: a large push takes its time. */
 const GIT_MS = 10 * 60_000
+const REFUSAL_MS = 10 * 60_000
+const MAX_REFUSALS = 1_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** github.com has its API on a host of its own, a server of one's own below `/api/v3`. */
@@ -26,6 +28,7 @@ export class GitHubClient {
   readonly #own: Octokit
   readonly #installed = new Map<number, Octokit>()
   readonly #installation_of = new Map<string, number>()
+  readonly #refused = new Map<string, { error: ForgeError; until: number }>()
   #identity: Identity | null = null
 
   constructor(settings: GitHubSettings) {
@@ -85,6 +88,25 @@ export class GitHubClient {
       // An installation's token ends before its time when somebody changes what the app may do.
       await this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh: true }))
       return this.#perform(octokit, work)
+    }
+  }
+
+  /**
+   * `work`, unless GitHub refused it for this repository less than ten minutes ago: then the same error again without a request. New
+   * credentials have a client of their own.
+   */
+  async unlessRefused<T>({ owner, name }: ForgeRepository, work: () => Promise<T>): Promise<T> {
+    const key = `${owner}/${name}`
+    const known = this.#refused.get(key)
+    if (known && known.until > Date.now()) throw known.error
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof ForgeError && error.code === 'forbidden') {
+        if (this.#refused.size >= MAX_REFUSALS) this.#refused.clear()
+        this.#refused.set(key, { error, until: Date.now() + REFUSAL_MS })
+      }
+      throw error
     }
   }
 

@@ -101,6 +101,7 @@ export const whole_key: Record<string, string> = {
     getWebhook: 'by its id',
     getSealedWebhook: 'by its id',
     listForges: 'by its id',
+    listGaps: 'by its id',
     saveForge: 'by its id',
     nextForgeId: 'no row',
     deleteForge: 'organization and address',

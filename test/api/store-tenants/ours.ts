@@ -9,6 +9,7 @@ import { saveCheck } from '../../../src/store/checks.ts'
 import type { Db } from '../../../src/store/database.ts'
 import { saveEgress } from '../../../src/store/egress.ts'
 import { insertForgeDelivery } from '../../../src/store/forge-deliveries.ts'
+import { recordGaps } from '../../../src/store/forge-gaps.ts'
 import { saveForge } from '../../../src/store/forges.ts'
 import { saveInvitation } from '../../../src/store/invitations.ts'
 import { insertComment } from '../../../src/store/pull-request-comments.ts'
@@ -142,6 +143,8 @@ async function addOfForge(app: App, run: number) {
   const forge = (await saveForge(app.db, { ...sample.forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
   await insertForgeDelivery(app.db, { ...sample.told, organization_id: app.org_id, forge_id: forge })
   await rows(app, 'update forge_deliveries set run_id = $1', [run])
+  const key = { organization_id: app.org_id, forge_id: forge, repository_id: app.repo_id }
+  await recordGaps(app.db, key, ['check_runs'], [{ resource: 'check_runs', detail: 'refused' }])
   // Nobody says it while the test looks on.
   const [mark] = await rows<{ id: number }>(
     app,

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { listRunsOfPullRequests, setBanned } from '../../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../../src/store/changes.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forge-deliveries.ts'
+import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forge-gaps.ts'
 import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forge-queues.ts'
 import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges.ts'
 import {
@@ -52,6 +53,12 @@ export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reach
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
   findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: mine.run, repository_ids: null }, 0, 100),
   recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
+  recordGaps: async (db, org) => {
+    const key = { organization_id: org, forge_id: mine.forge, repository_id: mine.repo }
+    await recordGaps(db, key, ['check_runs', 'issues'], [{ resource: 'issues', detail: 'another' }])
+  },
+  listRepositoryGaps: (db, org) => listRepositoryGaps(db, org, [mine.repo]),
+  deleteGaps: (db, org) => deleteGaps(db, org, mine.forge),
   recordForgeUse: (db, org) => recordForgeUse(db, org, mine.forge),
   recordForgeProblem: (db, org) => recordForgeProblem(db, org, mine.forge, 'away'),
   recordForgeIdentity: (db, org) => recordForgeIdentity(db, org, mine.forge, { login: 'agent', app: null }),

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import type { Check } from '../../../src/contract/checks.ts'
+import { forgeResourceNames } from '../../../src/contract/forges.ts'
 import type { AgentRun, RunPullRequest } from '../../../src/contract/runs.ts'
 import { checksQuery } from '../api/queries.ts'
 import { visible } from '../text/visible.ts'
@@ -16,10 +17,16 @@ export function PullRequestChecks({ run, pr }: { run: AgentRun; pr: RunPullReque
   const state = [pr.head_sha, run.status, run.phase, at_work ? run.total_logs : 0].join(' ')
   const waits = run.status === 'waiting' && run.waiting_on === 'ci'
   const { data } = useQuery({ ...checksQuery(pr.id, state), refetchInterval: waits ? ASK_AGAIN_MS : false })
-  if (!data || data.items.length === 0) return null
+  if (!data || data.items.length + data.unreadable.length === 0) return null
   return (
     <section aria-label="Checks" className="mt-2">
       <h3 className="text-muted text-xs">{summaryOf(data)}</h3>
+      {data.unreadable.length > 0 && (
+        <p className="mt-1 text-warn text-xs">
+          Not readable: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page Forges shows which permission
+          is missing.
+        </p>
+      )}
       <ul className="mt-1 space-y-1">
         {data.items.map(check => (
           <CheckLine key={check.id} check={check} />

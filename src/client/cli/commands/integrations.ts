@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { MissingPermission } from '../../../contract/forges.ts'
 import type { Answer } from '../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../command.ts'
 import { UsageError } from '../exit.ts'
@@ -105,13 +106,17 @@ async function list({ client, json, print, signal }: Given<typeof options>, url:
     print.json(found)
     return 0
   }
-  const rows = found.integrations.map(({ integration_type, active, metadata }) => [
-    ...[integration_type, String(metadata?.url ?? ''), String(metadata?.login ?? ''), active ? 'works' : String(metadata?.problem ?? '')],
-  ])
+  const missingIn = (metadata: Record<string, unknown> | null) => (metadata?.missing_permissions ?? []) as MissingPermission[]
+  const rows = found.integrations.map(({ integration_type, active, metadata }) => {
+    const works = missingIn(metadata).length === 0 ? 'works' : 'works, permissions are missing'
+    return [integration_type, String(metadata?.url ?? ''), String(metadata?.login ?? ''), active ? works : String(metadata?.problem ?? '')]
+  })
   if (rows.length === 0) print.line('nothing is connected')
   else
     for (const line of columns([['KIND', 'URL', 'AS', 'STATE'], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text)))
       print.line(line)
+  for (const { metadata } of found.integrations)
+    for (const { problem, fix } of missingIn(metadata)) print.note(`${plainText(String(metadata?.url))}: ${problem} ${fix}`)
   return 0
 }
 

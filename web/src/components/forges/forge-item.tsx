@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { MissingPermission } from '../../../../src/contract/forges.ts'
 import { type Connection, forgesQuery } from '../../api/queries.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
@@ -9,9 +10,27 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { useAdminReason } from '../permission.ts'
 import { forgeKinds } from './forge-kinds.ts'
 
+function MissingPermissions({ missing }: { missing: MissingPermission[] }) {
+  return (
+    <div className="mt-2 text-xs">
+      <h3 className="font-medium text-warn">Missing permissions</h3>
+      <ul className="mt-1 space-y-1.5">
+        {missing.map(({ resource, problem, fix, detail, repo_ids }) => (
+          <li key={resource}>
+            {problem} <span className="text-muted">{fix}</span>{' '}
+            <span className="text-faint [overflow-wrap:anywhere]">
+              {repo_ids.length === 1 ? '1 repository' : `${repo_ids.length} repositories`}. {visible(detail)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 /** One connection: who we are there, whether it works, and its end. */
 export function ForgeItem({ connection }: { connection: Connection }) {
-  const { kind, url, auth, login, active, problem, last_used_at, webhook_url } = connection
+  const { kind, url, auth, login, active, problem, missing_permissions, last_used_at, webhook_url } = connection
   const queries = useQueryClient()
   const forbidden = useAdminReason()
   const [asked, setAsked] = useState(false)
@@ -47,6 +66,7 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         {login !== null && `, as ${visible(login)}`} · {last_used_at === null ? 'not used yet' : `last used ${moment(last_used_at)}`}
       </p>
       {problem !== null && <p className="mt-1 text-bad text-xs [overflow-wrap:anywhere]">{visible(problem)}</p>}
+      {missing_permissions.length > 0 && <MissingPermissions missing={missing_permissions} />}
       <p className="mt-1 flex flex-wrap items-center gap-1 text-2xs text-faint">
         Webhook <code className="font-mono [overflow-wrap:anywhere]">{visible(webhook_url)}</code>
         <CopyButton label="Copy the address of the webhook" text={() => webhook_url} />

@@ -17,7 +17,7 @@ export const forgeKinds: Record<ForgeKind, Kind> = {
     name: 'GitHub',
     url: 'https://github.com',
     url_hint: 'github.com, or a GitHub Enterprise Server, without a path.',
-    token_hint: 'Best of a machine user. Fine-grained: contents, pull requests, issues, commit statuses: write; checks, metadata: read.',
+    token_hint: 'Use a machine user. Fine-grained: contents, pull requests, issues, commit statuses: write; actions, metadata: read.',
     connect: (url, token) => call('connectGitHub', { body: { url, token } }),
     disconnect: url => call('disconnectGitHub', { query: { url } }),
   },
