@@ -1,11 +1,16 @@
-import type { Transactional } from '../store/database.ts'
+import type { ForgeResource } from '../contract/forges.ts'
+import { checkResources } from '../core/forge-permissions.ts'
+import { reportsOf } from '../core/remote-check.ts'
+import { listChecks, saveCheck } from '../store/checks.ts'
+import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
+import { recordGaps } from '../store/forge-gaps.ts'
 import { notifyRun } from '../store/notify.ts'
 import type { PullRequestRow } from '../store/pull-requests.ts'
 import { mirrorRemote, recordRemoteDraft } from '../store/remote-pull-requests.ts'
 import { lockRun } from '../store/runs.ts'
 import type { OnForge } from './forges.ts'
-import type { RemotePullRequest } from './port.ts'
+import { ForgeError, type RemotePullRequest } from './port.ts'
 
 /**
  * Brings a pull request of ours and the one on its forge together: what became of it there is taken over, and whether it is a draft goes to
@@ -30,4 +35,53 @@ export async function takeOver(db: Transactional, pr: PullRequestRow, seen: Remo
     await insertEvent(tx, pr.organization_id, run.id, 'agent_run.pull_request', { pr_number: pr.number, state: seen.state })
     await notifyRun(tx, pr.organization_id, run.id)
   })
+}
+
+type Repository = { organization_id: number; id: number }
+
+const keyOf = ({ connection_id: forge_id }: OnForge, { organization_id, id: repository_id }: Repository) => ({
+  ...{ organization_id, forge_id, repository_id },
+})
+
+/**
+ * Reads the checks of a commit from its forge, saves them, and records what the credentials may not read. `excerptOf`: what is kept of the output of
+ * a check. Returns how many there are. Rejects with ForgeError while the forge is unavailable.
+ */
+export async function saveRemoteChecks(
+  db: Db,
+  on: OnForge,
+  repository: Repository,
+  head_sha: string,
+  excerptOf: (text: string) => Promise<string>,
+): Promise<number> {
+  const { organization_id, id } = repository
+  const source = on.forge.kind
+  // Read before the request: a late response is then of an earlier attempt than what others have recorded meanwhile.
+  const known = (await listChecks(db, organization_id, [{ repository_id: id, head_sha }])).filter(check => check.source === source)
+  const { checks, gaps } = await on.forge.listChecks(on.repository, head_sha)
+  await recordGaps(db, keyOf(on, repository), checkResources, gaps)
+  for (const report of reportsOf(checks, known, { head_sha, source, excerptOf: text => text })) {
+    const log_excerpt = report.log_excerpt && ((await excerptOf(report.log_excerpt)) || null)
+    await saveCheck(db, organization_id, id, { ...report, log_excerpt })
+  }
+  return checks.length
+}
+
+/** Does `work`, and records whether the credentials lack the permission for it. Rejects as `work` does. */
+export async function noticingGap<T>(
+  db: Db,
+  on: OnForge,
+  repository: Repository,
+  resource: ForgeResource,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work()
+    await recordGaps(db, keyOf(on, repository), [resource], [])
+    return result
+  } catch (error) {
+    if (error instanceof ForgeError && error.code === 'forbidden')
+      await recordGaps(db, keyOf(on, repository), [resource], [{ resource, detail: error.message }])
+    throw error
+  }
 }

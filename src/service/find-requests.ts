@@ -1,7 +1,7 @@
 import { firstChanged } from '../core/forge-asks.ts'
 import type { Forges } from '../forge/forges.ts'
-import { noticingGap } from '../forge/gaps.ts'
 import { ForgeError } from '../forge/port.ts'
+import { noticingGap } from '../forge/sync.ts'
 import { findForge } from '../store/forges.ts'
 import { recordSeenUntil, takeDueRepositories } from '../store/remote-pull-requests.ts'
 import type { RepositoryRow } from '../store/repositories.ts'

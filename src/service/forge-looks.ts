@@ -1,7 +1,6 @@
 import type { ForgeTask } from '../core/forge-event.ts'
 import type { OnForge } from '../forge/forges.ts'
-import { saveRemoteChecks } from '../forge/gaps.ts'
-import { syncPullRequest } from '../forge/sync.ts'
+import { saveRemoteChecks, syncPullRequest } from '../forge/sync.ts'
 import { recordHead } from '../store/pull-request-moves.ts'
 import { findByBranch } from '../store/pull-requests.ts'
 import { findRemote, isHead } from '../store/remote-pull-requests.ts'

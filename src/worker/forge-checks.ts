@@ -1,5 +1,5 @@
-import { saveRemoteChecks } from '../forge/gaps.ts'
 import { ForgeError } from '../forge/port.ts'
+import { saveRemoteChecks } from '../forge/sync.ts'
 import { listWaitingHeads } from '../store/check-waits.ts'
 import { getRepository, type RepositoryRow } from '../store/repositories.ts'
 import { takeTurn } from '../store/turns.ts'

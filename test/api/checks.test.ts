@@ -110,7 +110,7 @@ describe('the checks of a pull request', () => {
       ...{ status: 200, state: 'failure', passed: 0, failed: 1, pending: 1 },
       items: [{ name: 'build' }, { name: 'docs' }, { name: 'test', log_excerpt: 'AssertionError', completed_at: expect.any(String) }],
     })
-    const checks = { state: 'failure', passed: 0, failed: 1, pending: 1 }
+    const checks = { state: 'failure', passed: 0, failed: 1, pending: 1, unreadable: [] }
     const pull_request = await app.call('GET', path)
     expect(pull_request.body.checks).toEqual(checks)
     const list = await app.call('GET', `${org()}/prs`)
