@@ -26,6 +26,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   // Numbers that GitHub has given.
   app_id: null,
   installation_id: null,
+  github_user_id: null,
   // A word, not an id.
   name: null,
   // Places of cards on the boards of existing clients.
