@@ -226,6 +226,7 @@ const schema = z.object({
   AGENTRUN_LIMIT_SETUP_COMMANDS: rate.default(bucketLimits.setup_commands),
   AGENTRUN_LIMIT_LOG_ANALYSIS: rate.default(bucketLimits.log_analysis),
   AGENTRUN_LIMIT_TOOL_EXECUTION: rate.default(bucketLimits.tool_execution),
+  AGENTRUN_LIMIT_RECORDING: rate.default(bucketLimits.recording),
   AGENTRUN_LIMIT_TOKEN_TOTAL: rate.default(bucketLimits.token_total),
   AGENTRUN_LIMIT_FAILED_TOKENS: rate.default({ requests: 600, seconds: 60 }),
   AGENTRUN_LIMIT_SESSION: rate.default({ requests: 600, seconds: 30 }),

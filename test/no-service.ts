@@ -14,6 +14,7 @@ export const no_limits = {
   setup_commands: null,
   log_analysis: null,
   tool_execution: null,
+  recording: null,
   token_total: null,
   session: null,
 }

@@ -23,7 +23,15 @@ const rooms: Record<string, Room> = {
   'src/live': { code: ['src/store/notify.ts', 'src/store/worker-sessions.ts'], packages: ['pg'] },
   // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
   'src/service': {
-    code: ['src/forge/port.ts', 'src/forge/sync.ts', 'src/redaction', 'src/store', 'src/trace/entry.ts'],
+    code: [
+      'src/forge/port.ts',
+      'src/forge/sync.ts',
+      'src/redaction',
+      'src/store',
+      'src/trace/entry.ts',
+      'src/trace/recorded-log.ts',
+      'src/trace/redacted-entry.ts',
+    ],
     types: ['src/forge/forges.ts', 'src/live/feed.ts'],
     node: ['node:crypto'],
   },

@@ -17,9 +17,17 @@ export const TOKEN = 'test-token-of-the-first-admin-0123456789'
 
 /** Tests ask more often than a client may; those of the limits say their own. */
 const no_limits = Object.fromEntries(
-  ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOOL_EXECUTION', 'TOKEN_TOTAL', 'SESSION', 'FAILED_TOKENS'].map(
-    name => [`AGENTRUN_LIMIT_${name}`, 'off'],
-  ),
+  [
+    'STANDARD',
+    'AGENT_CREATION',
+    'SETUP_COMMANDS',
+    'LOG_ANALYSIS',
+    'TOOL_EXECUTION',
+    'RECORDING',
+    'TOKEN_TOTAL',
+    'SESSION',
+    'FAILED_TOKENS',
+  ].map(name => [`AGENTRUN_LIMIT_${name}`, 'off']),
 )
 
 export type App = AsyncDisposable & {

@@ -36,6 +36,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     setup_commands: config.AGENTRUN_LIMIT_SETUP_COMMANDS,
     log_analysis: config.AGENTRUN_LIMIT_LOG_ANALYSIS,
     tool_execution: config.AGENTRUN_LIMIT_TOOL_EXECUTION,
+    recording: config.AGENTRUN_LIMIT_RECORDING,
     token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
     session: config.AGENTRUN_LIMIT_SESSION,
   }

@@ -7,6 +7,8 @@ export const bucketLimits = {
   setup_commands: { requests: 5, seconds: 60 },
   log_analysis: { requests: 5, seconds: 60 },
   tool_execution: { requests: 30, seconds: 60 },
+  /** Reports of recorded sessions, which send every line of their log. */
+  recording: { requests: 1_000, seconds: 60 },
   /** Counts every request of a token, and refuses the logs endpoint alone. */
   token_total: { requests: 60, seconds: 60 },
 } as const
@@ -19,5 +21,6 @@ export const bucketOwner = {
   setup_commands: 'organization',
   log_analysis: 'organization',
   tool_execution: 'user',
+  recording: 'token',
   token_total: 'token',
 } as const satisfies Record<keyof typeof bucketLimits, string>

@@ -11,7 +11,7 @@ export type Scope = (typeof scopes)[number]
  * Whose limit a request is charged to (decisions §7). `logs` is the standard bucket with the token's total as a second bound.
  * Null: no token asks, so nothing is counted.
  */
-export type Bucket = 'standard' | 'agent_creation' | 'setup_commands' | 'log_analysis' | 'tool_execution' | 'logs'
+export type Bucket = 'standard' | 'agent_creation' | 'setup_commands' | 'log_analysis' | 'tool_execution' | 'recording' | 'logs'
 
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

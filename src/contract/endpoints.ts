@@ -12,6 +12,7 @@ import { memberEndpoints } from './endpoints/members.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
 import { pullRequestContentEndpoints } from './endpoints/pull-request-contents.ts'
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
+import { recordedSessionEndpoints } from './endpoints/recorded-sessions.ts'
 import { relatedRunEndpoints } from './endpoints/related-runs.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
 import { runEndpoints } from './endpoints/runs.ts'
@@ -32,6 +33,7 @@ import { webhookEndpoints } from './endpoints/webhooks.ts'
 export const endpoints = {
   ...runEndpoints,
   ...relatedRunEndpoints,
+  ...recordedSessionEndpoints,
   ...traceEndpoints,
   ...repositoryEndpoints,
   ...checkSuiteEndpoints,

@@ -44,6 +44,9 @@ export const limits = {
   email_chars: 254,
   token_seconds: 10 * 365 * 86_400,
   token_repositories: 100,
+  session_id_chars: 100,
+  session_log_bytes: 4 * 1024 * 1024,
+  session_entries: 20_000,
   page_limit: 100,
   page_skip: 999_999_999,
 } as const

@@ -9,6 +9,7 @@ const rates: Rates = {
   setup_commands: rate(5, 60),
   log_analysis: rate(5, 60),
   tool_execution: rate(30, 60),
+  recording: rate(1_000, 60),
   token_total: rate(60, 60),
   session: rate(600, 30),
 }
@@ -38,6 +39,10 @@ describe('what a request is charged to', () => {
   test("an organization's share is spent by its members alone", () => {
     expect(names(rates, 'setup_commands', token, false)[0]).toBe('setup_commands of organization 3')
     expect(names(rates, 'log_analysis', { ...token, organization_id: null }, false)).toEqual(['token_total of token 7, counted only'])
+  })
+
+  test('reports of a recorded session leave the total to what reads', () => {
+    expect(names(rates, 'recording', token, false)).toEqual(['recording of token 7'])
   })
 
   test("a page's token has a window of its own and no total; what is switched off is not charged", () => {

@@ -4,7 +4,15 @@ import type { Bucket } from '../contract/endpoint.ts'
 export type Rate = { requests: number; seconds: number } | null
 /** The windows of decisions §7. `session` takes the place of `standard` for the browser's tokens, which have no total. */
 export type Rates = Record<
-  'standard' | 'agent_creation' | 'user_creation' | 'setup_commands' | 'log_analysis' | 'tool_execution' | 'token_total' | 'session',
+  | 'standard'
+  | 'agent_creation'
+  | 'user_creation'
+  | 'setup_commands'
+  | 'log_analysis'
+  | 'tool_execution'
+  | 'recording'
+  | 'token_total'
+  | 'session',
   Rate
 >
 export type RateName = keyof Rates
@@ -39,6 +47,8 @@ export function chargesOf(
   if (own === 'standard') return [...charge(general, token), ...total]
   if (own === 'agent_creation') return [...charge(own, token), ...charge('user_creation', `user ${who.user_id}`), ...total]
   if (own === 'tool_execution') return [...charge(own, `user ${who.user_id}`), ...total]
+  // Not of the total: a session that is recorded must not keep its token from reading logs.
+  if (own === 'recording') return charge(own, token)
   // Nobody spends the share of an organization that is not his: without one there is nothing to charge.
   return [...(who.organization_id === null ? [] : charge(own, `organization ${who.organization_id}`)), ...total]
 }

@@ -42,6 +42,7 @@ import {
 } from '../service/pull-request-comments.ts'
 import { getPullRequestDiff, listPullRequestCommits } from '../service/pull-request-contents.ts'
 import { getPullRequest, listPullRequests } from '../service/pull-requests.ts'
+import { addSessionLog, createSession, setSessionStatus } from '../service/recorded-sessions.ts'
 import { listRelatedRuns } from '../service/related-runs.ts'
 import { createRepository, deleteRepository, getRepository, listRepositories, updateRepository } from '../service/repositories.ts'
 import { resumeRun } from '../service/resume-run.ts'
@@ -137,6 +138,9 @@ export const handlers: Handlers = {
   removeAgentRunFromPr: (ctx, { body }) => removeRunFromPullRequest(ctx, body.agent_run_id),
   archiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: true }),
   unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),
+  createClaudeCodeSession: (ctx, { body }) => createSession(ctx, body.session_id),
+  addClaudeCodeLog: (ctx, { params, body }) => addSessionLog(ctx, params.session_id, body.log),
+  setClaudeCodeStatus: (ctx, { params, body }) => setSessionStatus(ctx, params.session_id, body.status),
   getAgentRunLogs: async (ctx, { params, query }) =>
     new RawAnswer(
       await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)),

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../contract/runs.ts'
 import { parseJsonExactly } from '../core/json-text.ts'
 import { plainDecimal } from '../core/plain-decimal.ts'
+import { isRecorded } from '../core/recorded-run.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { traceUrl } from '../core/trace-url.ts'
 import { waitingOn } from '../core/waiting-on.ts'
@@ -40,7 +41,9 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
     status_reason: row.status_reason,
     terminal: isTerminal(row.status),
     phase: row.phase,
-    waiting_on: waitingOn({ ...row, claimable: row.runnable_at !== null, pausing: row.pause_requested_at !== null }),
+    waiting_on: isRecorded(row)
+      ? null
+      : waitingOn({ ...row, claimable: row.runnable_at !== null, pausing: row.pause_requested_at !== null }),
     queue_position: row.queue_position,
     last_progress_at: row.last_progress_at.toISOString(),
     deadline_at: iso(row.deadline_at),

@@ -1,7 +1,8 @@
 import type { ListRunsQuery, UpdateRunInput } from '../contract/run-inputs.ts'
 import type { AgentRun, RunStatus, SourceType } from '../contract/runs.ts'
 import { pageNumbers, pageWindow } from '../core/paging.ts'
-import { ServiceError } from '../core/service-error.ts'
+import { isRecorded } from '../core/recorded-run.ts'
+import { invalid, ServiceError } from '../core/service-error.ts'
 import type { StatusFilter } from '../core/wire-profile.ts'
 import type { Db } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
@@ -27,12 +28,17 @@ export async function requireLockedRun(db: Db, organization_id: number, run_id: 
   return row
 }
 
-/** A single tool call has no conversation, and its workspace is removed: 409 for what would continue it. */
-export function requireConversation({ id, source_type }: Pick<ShownRun, 'id' | 'source_type'>): void {
-  if (source_type === 'TOOL')
+/** 409 for what would continue a run that has no conversation here: a single tool call, or the recording of a session outside this service. */
+export function requireConversation(run: Pick<ShownRun, 'id' | 'source_type'>): void {
+  if (run.source_type === 'TOOL')
     throw new ServiceError(
       'invalid_transition',
-      `Run ${id} is a single tool call, which cannot be resumed, paused or forked. Create a run instead.`,
+      `Run ${run.id} is a single tool call, which cannot be resumed, paused or forked. Create a run instead.`,
+    )
+  if (isRecorded(run))
+    throw new ServiceError(
+      'invalid_transition',
+      'This run was recorded from outside, from a session of a local agent: it can be stopped, archived and deleted, but only that session continues it.',
     )
 }
 
@@ -66,7 +72,10 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
   return ctx.db.transaction(async tx => {
-    const { repository_id } = await requireLockedRun(tx, ctx.organization_id, run_id)
+    const run = await requireLockedRun(tx, ctx.organization_id, run_id)
+    const next_turn = (['model', 'budget'] as const).find(name => input[name] !== undefined)
+    if (isRecorded(run) && next_turn) throw invalid(['body', next_turn], 'cannot be changed: the run was recorded from outside')
+    const { repository_id } = run
     const { title, tags } = input
     const said = title === undefined && tags === undefined ? {} : await withoutSecrets(tx, ctx, repository_id, { title, tags })
     await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...said, model, budget: input.budget })

@@ -1,4 +1,5 @@
 import type { AgentRun } from '../contract/runs.ts'
+import { isRecorded } from '../core/recorded-run.ts'
 import { isTerminal, sourcesOf } from '../core/run-status.ts'
 import { lockRunsAndLiveBelow } from '../store/child-runs.ts'
 import type { Db } from '../store/database.ts'
@@ -44,7 +45,7 @@ export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Prom
 async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run.id)
   // One that lost its worker has something open that the sweep closes first.
-  const leased = run.status === 'starting' || run.status === 'running' || run.recovering_since !== null
+  const leased = !isRecorded(run) && (run.status === 'starting' || run.status === 'running' || run.recovering_since !== null)
   await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
   await moveRun(tx, ctx.organization_id, run.id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })

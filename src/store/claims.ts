@@ -1,4 +1,5 @@
 import { END_SECONDS } from '../core/lost-run.ts'
+import { RECORDED_OWNER } from '../core/recorded-run.ts'
 import type { Transactional } from './database.ts'
 import type { RunRow } from './runs.ts'
 
@@ -17,7 +18,8 @@ const claimed = `status = case status when 'waiting' then 'running' else 'starti
 // The order of an organization's queue, which is that of the index `runs_queue`: runs that recover come first, because nulls come last.
 const queue = 'recovering_since, runnable_at, id'
 const first = `select organization_id, recovering_since, runnable_at from runs`
-const at_work = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null)`
+const at_work = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null
+  and owner <> '${RECORDED_OWNER}')`
 const claimable = (of: string) => `select r.id from runs r where r.organization_id = ${of} and r.runnable_at <= now()`
 const locked = `order by r.${queue.replaceAll(', ', ', r.')} for update of r skip locked limit 1`
 

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../contract/runs.ts'
 import { END_SECONDS, LEASE_SECONDS } from '../core/lost-run.ts'
+import { RECORDED_OWNER } from '../core/recorded-run.ts'
 import type { Db } from './database.ts'
 import { add_to_day, today } from './usage-days.ts'
 import { ownerIsDead } from './worker-sessions.ts'
@@ -61,6 +62,8 @@ export type LostRun = {
 
 const lost = `id, organization_id, status, turn, epoch, losses, sandbox,
   pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
+/** Recorded sessions have no worker that could be lost; `listAbandoned` finds their end. */
+const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
 /** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
 const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
   or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
@@ -76,7 +79,7 @@ export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
         losses = losses + 1, recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
-      where id in (select id from runs where owner is not null and ${lease_over} and ${goes_on}
+      where id in (select id from runs where ${of_worker} and ${lease_over} and ${goes_on}
         order by lease_until for update skip locked limit $3)
       returning ${lost}`,
     values: valuesOf(sweep),
@@ -92,7 +95,7 @@ export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from runs where owner is not null and ${lease_over} and not (${goes_on})
+      where id in (select id from runs where ${of_worker} and ${lease_over} and not (${goes_on})
         order by lease_until for update skip locked limit $3)
         or id in (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
         for update skip locked limit $3)

@@ -501,6 +501,20 @@ create table rate_windows (
   constraint rate_windows_pkey PRIMARY KEY (subject, bucket)
 );
 
+create table recorded_sessions (
+  organization_id bigint not null,
+  user_id bigint not null,
+  session_id text not null,
+  run_id bigint not null,
+  open_calls text not null default '[]'::text,
+  answer text not null default ''::text,
+  constraint recorded_sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint recorded_sessions_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint recorded_sessions_pkey PRIMARY KEY (organization_id, user_id, session_id),
+  constraint recorded_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX recorded_sessions_run ON public.recorded_sessions USING btree (organization_id, run_id);
+
 create table repositories (
   id bigint not null generated always as identity,
   organization_id bigint not null,

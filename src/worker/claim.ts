@@ -6,9 +6,10 @@ import type { Db, Transactional } from '../store/database.ts'
 import { insertEvent } from '../store/events.ts'
 import { notifyLive, notifyRun } from '../store/notify.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
+import { redactedEntry } from '../trace/redacted-entry.ts'
 import { type LivePart, LiveText } from './live-text.ts'
 import { Onlookers } from './onlookers.ts'
-import { redactedEntry, redactedRecord } from './redacted-writes.ts'
+import { redactedRecord } from './redacted-writes.ts'
 
 /** The run is owned by somebody else by now: whatever we were about to write is not written, and we end. */
 export class FencedError extends Error {

@@ -14,6 +14,7 @@ import { deleteOldInvitations } from '../store/invitations.ts'
 import { type LostRun, listOverdue, requeueExpired, type Sweep, type Sweeper, takeExpired } from '../store/leases.ts'
 import { notifyRun, notifyWork } from '../store/notify.ts'
 import { deleteIdleWindows } from '../store/rate-windows.ts'
+import { listAbandoned } from '../store/recorded-sessions.ts'
 import { type Move, moveRun } from '../store/run-moves.ts'
 import { loseSandboxes } from '../store/sandboxes.ts'
 import { takeTurn } from '../store/turns.ts'
@@ -63,6 +64,7 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
     ...orphans.map(run => endSandbox(deps, run)),
     ...expired.map(run => endLost(deps, run)),
     ...(await listOverdue(deps.db, BATCH)).map(run => end(deps, run, overdue(run))),
+    ...(await listAbandoned(deps.db, BATCH)).map(run => end(deps, run, abandoned)),
   ])
   await loseSandboxes(deps.db)
   const failed = ended.find(result => result.status === 'rejected')
@@ -133,6 +135,13 @@ const overdue = (run: LostRun): Move => ({
   status_reason: 'timeout',
   error: deadlines[run.status] ?? { code: 'deadline_exceeded', message: 'The run reached its deadline.' },
 })
+const abandoned: Move = {
+  from: ['running'],
+  only: 'overdue',
+  to: 'failed',
+  status_reason: 'timeout',
+  error: { code: 'session_silent', message: 'The recorded session reported nothing for an hour. Its next report continues the recording.' },
+}
 const deadlines: Partial<Record<RunStatus, { code: string; message: string }>> = {
   queued: { code: 'queue_timeout', message: 'No worker took the run before its deadline.' },
   waiting: { code: 'answer_timeout', message: 'Nobody answered before the deadline.' },

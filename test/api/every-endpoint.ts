@@ -51,6 +51,9 @@ export const unknown: Required<Ids> = {
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
+    createClaudeCodeSession: { session_id: 'x' },
+    addClaudeCodeLog: { log: { type: 'user', message: { role: 'user', content: 'x' } } },
+    setClaudeCodeStatus: { status: 'ACTIVE' },
     createOrganization: { name: 'x' },
     createRepository: { url: 'https://git.example.org/acme/another.git' },
     updateRepository: { name: 'changed' },
@@ -106,6 +109,7 @@ export function tokenCalls(ids: Ids): Call[] {
     environment_id: 424_242,
     sandbox_id: 424_242,
     invitation_id: 424_242,
+    session_id: 'x',
     name: 'DEPLOY_KEY',
   }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { awaitEnd, awaitRun } from '../runs/await-run.ts'
 import { startApp } from '../start-app.ts'
@@ -125,9 +126,20 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
     })
   })
 
-  test('claude: the rules, and a session that is no run here and only warned of', async () => {
+  test('claude: the rules, and a local session with its log and its status as a trace', async () => {
     expectModel('CLIRulesResponse', await call(`${org}/cli/rules`))
-    expect((await call(`${org}/claude_code/session`, { session_id: 'x' })).status).toBe(404)
+    const session_id = randomUUID()
+    const { status, body } = await call(`${org}/claude_code/session`, { session_id })
+    expect([status, body]).toMatchObject([200, { agent_run_id: expect.any(Number) }])
+    const session = `${org}/claude_code/session/${session_id}`
+    const report = async (path: string, sent: unknown) => expect((await call(`${session}/${path}`, sent)).status).toBe(200)
+    await report('status', { status: 'ACTIVE' })
+    await report('log', { log: { type: 'user', message: { role: 'user', content: 'Name the branch.' } } })
+    await report('log', { log: { type: 'assistant', message: { role: 'assistant', content: [{ type: 'text', text: 'It is main.' }] } } })
+    await report('status', { status: 'COMPLETE' })
+    expect(expectModel('AgentRunResponse', await call(`${org}/agent/run/${body.agent_run_id}`))).toMatchObject({
+      ...{ status: complete, result: 'It is main.', summary: 'Name the branch.', source_type: 'LOCAL' },
+    })
   })
 
   test('errors are printed from detail', async () => {

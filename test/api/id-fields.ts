@@ -27,7 +27,8 @@ export const meanings: Record<string, keyof Ids | null> = {
   app_id: null,
   installation_id: null,
   github_user_id: null,
-  // A word, not an id.
+  // Words, not ids. A session belongs to its user: see recorded-sessions.test.ts.
+  session_id: null,
   name: null,
   // Places of cards on the boards of existing clients.
   before_card_order_id: null,

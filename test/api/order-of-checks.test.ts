@@ -16,7 +16,10 @@ let app: App
 let other: Tenant
 beforeAll(async () => {
   const limit = Object.fromEntries(
-    ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOKEN_TOTAL'].map(name => [`AGENTRUN_LIMIT_${name}`, '900/600']),
+    ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'RECORDING', 'TOKEN_TOTAL'].map(name => [
+      `AGENTRUN_LIMIT_${name}`,
+      '900/600',
+    ]),
   )
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limit })
   other = await addTenant(app)

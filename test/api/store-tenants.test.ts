@@ -61,7 +61,7 @@ test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothi
 test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
   const readers = [
     ...['listChildRuns', 'lockRunsAndLiveBelow'],
-    'getArtifact',
+    ...['getArtifact', 'getRecording'],
     'getChange',
     'getCustomPrompt',
     'getCheckSuiteSettings',
@@ -120,7 +120,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'append',
     'updateRun',
     'heartbeat',
-    'saveArtifact',
+    ...['saveArtifact', 'beginRecordedTurn', 'saveRecording'],
     'saveChange',
     'saveCheck',
     'recordWorkspace',

@@ -14,6 +14,7 @@ import { saveForge } from '../../../src/store/forges.ts'
 import { saveInvitation } from '../../../src/store/invitations.ts'
 import { insertComment } from '../../../src/store/pull-request-comments.ts'
 import { savePullRequest } from '../../../src/store/pull-requests.ts'
+import { insertSession } from '../../../src/store/recorded-sessions.ts'
 import { insertStartup } from '../../../src/store/run-startups.ts'
 import { insertSandbox } from '../../../src/store/sandboxes.ts'
 import { saveSecret } from '../../../src/store/secrets.ts'
@@ -81,8 +82,11 @@ async function addRuns(app: App) {
   await putRun(app, ended, 'completed')
   const { id: expired } = await createRun(app, { prompt: 'x' })
   await putRun(app, expired, 'completed')
+  const session = { organization_id: app.org_id, user_id: app.user_id, session_id: 'ours' }
+  const { run_id: recorded } = await insertSession(app.db, session, { title: 'x', model: 'x' })
+  await putRun(app, recorded, 'failed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended])
-  return { run, child, ended, expired, told: ended, epoch: row?.epoch ?? 0 }
+  return { run, child, ended, expired, recorded, told: ended, epoch: row?.epoch ?? 0 }
 }
 
 async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }) {

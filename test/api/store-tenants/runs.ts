@@ -31,9 +31,10 @@ import { knownEntries, listEntriesToAnalyze } from '../../../src/store/log-analy
 import { findEntries, listEntries, listEntriesAfter } from '../../../src/store/log-entries.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/messages.ts'
 import { recordPause, requestPause, withdrawPause } from '../../../src/store/pauses.ts'
+import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/recorded-sessions.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/retention.ts'
 import { findRunHeads } from '../../../src/store/run-heads.ts'
-import { handOverRun, moveRun, recordStop, requestResume, requeueRun, wakeRun } from '../../../src/store/run-moves.ts'
+import { handOverRun, moveRun, recordStop, requestResume, requeueLostSandbox, requeueRun, wakeRun } from '../../../src/store/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, lockRun, updateRun } from '../../../src/store/runs.ts'
 import {
   endSandbox,
@@ -86,6 +87,10 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
     saveCheckpoints(app.db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
   listChildRuns: (db, org) => listChildRuns(db, org, mine.run),
   lockRunsAndLiveBelow: (db, org) => lockRunsAndLiveBelow(db, org, [mine.run]),
+  getRecording: (db, org) => getRecording(db, org, mine.recorded),
+  saveRecording: (db, org) =>
+    saveRecording(db, org, mine.recorded, { open_calls: '[]', answer: 'x' }, { prompt: 'x', title: 'x', model: 'x', result: 'x' }),
+  beginRecordedTurn: (db, org) => beginRecordedTurn(db, org, mine.recorded),
   generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
   costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
   setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
@@ -120,6 +125,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   recordTraceparent: (db, org) => recordTraceparent(db, org, mine.run, 'theirs'),
   requestResume: (db, org) => requestResume(db, org, mine.run, true),
   beginFollowUp: (db, org) => beginFollowUp(db, org, mine.run, 60),
+  requeueLostSandbox: (db, org) => requeueLostSandbox(db, org, mine.run, mine.epoch, 10),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveArtifact: (db, org) =>
     saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1 }, 100),

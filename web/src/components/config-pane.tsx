@@ -3,6 +3,7 @@ import type { AgentRun } from '../../../src/contract/runs.ts'
 import { fieldMessages } from '../api/problem.ts'
 import { moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
+import { isRecorded } from '../trace/recorded.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input, Switch } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -59,8 +60,12 @@ export function ConfigPane({ run }: { run: AgentRun }) {
           checked={now.archived}
           onChange={event => set({ archived: event.target.checked })}
         />
-        <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
-        <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
+        {!isRecorded(run) && (
+          <>
+            <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
+            <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
+          </>
+        )}
         {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
         <div className="flex items-center gap-3">
           <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'Nothing was changed')} busy={update.isPending}>

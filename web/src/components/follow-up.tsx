@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs.ts'
 import { visible } from '../text/visible.ts'
 import { textAt } from '../trace/fields.ts'
+import { isRecorded } from '../trace/recorded.ts'
 import { Button } from '../ui/button.tsx'
 import { Select, TextArea } from '../ui/field.tsx'
 import { ApprovalQuestion } from './approval-question.tsx'
@@ -33,8 +34,17 @@ function purpose(run: AgentRun): { label: string; send: string } {
   return { label: 'Tell the agent something', send: 'Send' }
 }
 
-/** The box at the end of the trace. */
+/** The end of the trace: the box, or why there is none. */
 export function FollowUp({ run }: { run: AgentRun }) {
+  if (!isRecorded(run)) return <FollowUpForm run={run} />
+  return (
+    <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">
+      Recorded from a local session: only that session continues it.
+    </p>
+  )
+}
+
+function FollowUpForm({ run }: { run: AgentRun }) {
   const { resume } = useRunActions(run)
   const forbidden = useReadOnlyReason()
   const [text, setText] = useState('')

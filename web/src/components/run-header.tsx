@@ -8,6 +8,7 @@ import { repositoriesQuery } from '../api/queries.ts'
 import { plural } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { traceAsJsonl } from '../trace/download.ts'
+import { isRecorded } from '../trace/recorded.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
@@ -29,8 +30,13 @@ export function RunHeader({ run, stream, link }: Props) {
   const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
   const failure = actions.stop.error ?? actions.pause.error ?? actions.archive.error
   const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
-  const held =
-    run.status === 'paused' ? 'The run is paused: say below how it goes on' : run.pause_requested_at ? 'The run is about to pause' : null
+  const held = isRecorded(run)
+    ? 'The run records a local session, which nothing here can pause'
+    : run.status === 'paused'
+      ? 'The run is paused: say below how it goes on'
+      : run.pause_requested_at
+        ? 'The run is about to pause'
+        : null
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
       <div className="flex items-center gap-2">

@@ -51,7 +51,8 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
     case 'USER_GITHUB_ISSUE_COMMENT':
       return prose(textAt(observation, 'body') ?? said)
     case 'PLAN_EVALUATION':
-      return objectsAt(observation, 'plan').length > 0 ? <PlanList observation={observation} /> : null
+      if (objectsAt(observation, 'plan').length > 0) return <PlanList observation={observation} />
+      return open && entry.thought ? prose(entry.thought) : null
     case 'COMMIT_EVALUATION':
     case 'PR_EVALUATION':
       return (

@@ -1,0 +1,16 @@
+import type { BackgroundRedactor } from '../core/background-redactor.ts'
+import { countRedactions } from '../core/redact.ts'
+import type { NewEntry } from '../store/append.ts'
+
+/**
+ * An entry as it is stored: without secrets, and with the number of values that were taken out of it, whoever did so. `json` lacks its opening
+ * brace, and the address of an artifact stands last in it.
+ */
+export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntry): Promise<NewEntry> {
+  const json = await redactor.json(`{${entry.json}`)
+  const tool_name = entry.tool_name === null ? null : await redactor.text(entry.tool_name)
+  const redactions = countRedactions(json)
+  if (redactions === null) return entry
+  const { artifact_url, ...body } = JSON.parse(json) as Record<string, unknown>
+  return { ...entry, tool_name, json: JSON.stringify({ ...body, redactions, artifact_url }).slice(1) }
+}
