@@ -24,7 +24,8 @@ const waits: Record<WaitingReason, string> = {
   user_input: 'Waiting for an answer',
   plan_approval: 'Waiting for an approval',
   tool_approval: 'Waiting for an approval',
-  ci: 'Waiting for the checks',
+  // The same as before and after it: the checks stand beside the mark, and each write of it counts against a rate limit.
+  ci: 'At work',
 }
 const at_work = (title: string): RunMark => ({ status: 'in_progress', conclusion: null, title })
 const over = (conclusion: RunMark['conclusion'], title: string): RunMark => ({ status: 'completed', conclusion, title })

@@ -9,6 +9,7 @@ import { type ConvertedApp, convertManifest } from './github/app-manifest.ts'
 import type { GitHubCredentials } from './github/client.ts'
 import { githubForge } from './github/github.ts'
 import { ForgeError, type RemoteForge } from './port.ts'
+import { conditionalFetch, ResponseCache } from './response-cache.ts'
 
 /** A repository on a forge that its organization is connected to. */
 export type OnForge = { connection_id: number; login: string | null; forge: RemoteForge; repository: ForgeRepository }
@@ -40,8 +41,9 @@ const MOST_OPEN = 500
 
 export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
   const opened = new Map<string, RemoteForge>()
-  const tryOut: Forges['tryOut'] = (organization_id, place) => {
-    const way = { fetch: fetch(organization_id), user_agent }
+  const responses = new ResponseCache()
+  const create = (organization_id: number, place: ForgePlace, identity: { login: string; app: string | null } | null) => {
+    const way = { fetch: conditionalFetch(fetch(organization_id), responses), user_agent, identity }
     if (place.kind === 'gitea') return giteaForge({ ...way, url: place.url, token: place.token })
     return githubForge({ ...way, origin: place.url, credentials: place.credentials })
   }
@@ -52,7 +54,8 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
     if (known) return known
     const secrets = openForgeSecrets(sealer, row)
     if (secrets === null) throw new ForgeError('auth', 'The credentials are sealed with another key of this service: connect it again.')
-    const made = tryOut(row.organization_id, placeOf(row, secrets))
+    const identity = row.login === null ? null : { login: row.login, app: row.app_slug }
+    const made = create(row.organization_id, placeOf(row, secrets), identity)
     if (opened.size >= MOST_OPEN) opened.clear()
     opened.set(key, made)
     return made
@@ -72,7 +75,7 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
 
   return {
     open,
-    tryOut,
+    tryOut: (organization_id, place) => create(organization_id, place, null),
     convertManifest: (organization_id, origin, code) => convertManifest(origin, code, fetch(organization_id), user_agent),
     async of(asked) {
       const found = await find(asked)

@@ -41,6 +41,8 @@ export class ForgeError extends Error {
 export type RemoteState = 'open' | 'draft' | 'closed' | 'merged'
 export type RemotePullRequest = {
   number: number
+  /** How GraphQL names it; null: the forge has none. */
+  node_id: string | null
   url: string
   state: RemoteState
   title: string
@@ -71,8 +73,11 @@ export type RemoteCheck = {
 /** The checks that are readable, and what is not for lack of a permission, with the forge's message. */
 export type RemoteChecks = { checks: RemoteCheck[]; gaps: { resource: ForgeResource; detail: string }[] }
 
-/** How a run stands. `external_id`: what its mark is known by; `url`: where to look for more. */
-export type CommitMark = RunMark & { external_id: string; url: string; summary: string }
+/**
+ * How a run stands. `external_id`: what its mark is known by; `url`: where to look for more. `before`: the key of the mark that is there now;
+ * null: none is; absent: unknown, for instance after a lost response, so that it is read first.
+ */
+export type CommitMark = RunMark & { external_id: string; url: string; summary: string; before?: string | null }
 
 export type RemoteComment = {
   id: number
@@ -141,7 +146,8 @@ export type RemoteForge = {
     number: number,
     change: { title?: string; body?: string; base_branch?: string; state?: 'open' | 'closed' },
   ): Promise<RemotePullRequest>
-  setDraft(repo: ForgeRepository, number: number, draft: boolean): Promise<void>
+  /** Of a pull request that was just read. */
+  setDraft(repo: ForgeRepository, pr: RemotePullRequest, draft: boolean): Promise<void>
   /** Merges it while its head is `head_sha`; `conflict` otherwise. Answers the commit on the base branch. */
   mergePullRequest(
     repo: ForgeRepository,

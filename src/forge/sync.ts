@@ -14,16 +14,24 @@ import { ForgeError, type RemotePullRequest } from './port.ts'
 
 /**
  * Brings a pull request of ours and the one on its forge together: what became of it there is taken over, and whether it is a draft goes to
- * the side that does not know it yet. Rejects with ForgeError while the forge does not answer; then nothing was changed.
+ * the side that does not know it yet. Returns the one on the forge as it is then; null: there is none, or it is merged here. Rejects with ForgeError while the forge does not answer; then nothing was changed.
  */
-export async function syncPullRequest(db: Transactional, { forge, repository }: OnForge, pr: PullRequestRow): Promise<void> {
-  if (pr.remote_number === null || pr.state === 'merged') return
+export async function syncPullRequest(
+  db: Transactional,
+  { forge, repository }: OnForge,
+  pr: PullRequestRow,
+): Promise<RemotePullRequest | null> {
+  if (pr.remote_number === null || pr.state === 'merged') return null
   const seen = await forge.getPullRequest(repository, pr.remote_number)
   const ended = seen.state === 'closed' || seen.state === 'merged'
-  if (ended || pr.state === 'closed' || (seen.state === 'draft') !== (pr.remote_draft ?? false)) return takeOver(db, pr, seen)
-  if ((pr.state === 'draft') === (seen.state === 'draft')) return
-  await forge.setDraft(repository, pr.remote_number, pr.state === 'draft')
+  if (ended || pr.state === 'closed' || (seen.state === 'draft') !== (pr.remote_draft ?? false)) {
+    await takeOver(db, pr, seen)
+    return seen
+  }
+  if ((pr.state === 'draft') === (seen.state === 'draft')) return seen
+  await forge.setDraft(repository, seen, pr.state === 'draft')
   await recordRemoteDraft(db, pr.organization_id, pr.id, pr.state === 'draft')
+  return { ...seen, state: pr.state }
 }
 
 /** What somebody did there, with all that belongs to it here. */

@@ -26,8 +26,8 @@ export async function mergeRemotely(
   const on = await givenBy(opened(ctx, repository))
   if (on === null) throw new ServiceError('conflict', NOT_CONNECTED)
   const number = pr.remote_number ?? 0
-  await givenBy(syncPullRequest(ctx.db, on, pr))
-  const { state, head_sha } = await givenBy(on.forge.getPullRequest(on.repository, number))
+  const synced = await givenBy(syncPullRequest(ctx.db, on, pr))
+  const { state, head_sha } = synced ?? (await givenBy(on.forge.getPullRequest(on.repository, number)))
   if (state === 'merged') return null
   if (state !== 'open') throw new ServiceError('conflict', `The pull request is ${state} on its forge; open it first.`)
   requireExpectedHead(pr, input, head_sha)

@@ -40,8 +40,15 @@ async function whatToSay({ db }: Services, mark: ClaimedMark): Promise<{ said: R
   return { said: runMark({ ...run, superseded, checks_given_up }), turn: run.turn }
 }
 
-const commitMark = ({ base_url }: Services, { number }: ClaimedMark, said: RunMark, turn: number | null) => {
+/** What the commit shows now. Unknown where an earlier attempt may have been done without our hearing of it. */
+function before({ tries, said, said_as }: ClaimedMark): { before?: string | null } {
+  if (tries > 1 || (said > 0 && said_as === null)) return {}
+  return { before: said_as }
+}
+
+const commitMark = ({ base_url }: Services, mark: ClaimedMark, said: RunMark, turn: number | null) => {
+  const { number } = mark
   const url = traceUrl(base_url, number)
   const summary = `[Run ${number}](${url})${turn === null ? '' : `, turn ${turn}`}: ${said.title}.`
-  return { ...said, external_id: String(number), url, summary }
+  return { ...said, external_id: String(number), url, summary, ...before(mark) }
 }

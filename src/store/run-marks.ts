@@ -7,6 +7,8 @@ export type ClaimedMark = ToTell & {
   number: number
   head_sha: string
   pushed: boolean
+  /** Up to which change it is told; 0: never. */
+  said: number
 }
 
 /** The head of a pull request on which somebody asked for the run shows how it stands. */
@@ -28,7 +30,7 @@ export async function claimRunMarks(db: Db, limit: number, lease_seconds: number
       where (organization_id, id) in (
         select organization_id, id from run_marks where (said < change or run_id is null) and try_at <= now()
         order by try_at limit $1 for update skip locked)
-      returning ${to_tell_columns}, run_id, number, head_sha, pushed`,
+      returning ${to_tell_columns}, said, run_id, number, head_sha, pushed`,
     values: [limit, lease_seconds],
   })
   return rows

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { startGitServer } from '../git/git-server.ts'
@@ -43,6 +43,8 @@ export type FakeGitHub = AsyncDisposable & {
   /** Takes back all tokens of installations. */
   revokeTokens(): void
   count(name: string): number
+  /** How many requests count against the rate limit: all but those that GitHub confirmed as unchanged. */
+  charged(): string[]
 }
 
 /** As long as those of GitHub. */
@@ -113,7 +115,16 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
         'x-ratelimit-remaining': '4999',
         'x-ratelimit-reset': String(Math.floor(Date.now() / 1_000) + 3_600),
       }
+      const etag = `W/"${createHash('sha256')
+        .update(JSON.stringify([answered.body, answered.link]))
+        .digest('hex')}"`
+      const readable = request.method === 'GET' && answered.status === 200
+      if (readable && request.headers['if-none-match'] === etag) {
+        seen.status = 304
+        return void response.writeHead(304, { ...limits, etag }).end()
+      }
       response.writeHead(answered.status, {
+        ...(readable && { etag }),
         ...{ 'content-type': 'application/json; charset=utf-8', ...limits, 'x-github-request-id': randomBytes(8).toString('hex') },
         ...{ ...(answered.link && { link: answered.link }), ...(state.clock && { date: new Date(state.clock).toUTCString() }) },
         ...headers,
@@ -123,6 +134,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     const refuse = (status: number, message: string, headers?: Record<string, string>) =>
       send({ status, body: { message, documentation_url: 'https://docs.github.com/rest' } }, headers)
 
+    if (request.headers['x-github-api-version'] !== '2022-11-28') mistakes.push(`${name}: no version of the API`)
     const fault = faults.get(name)?.shift()
     if (fault?.kind === 'hang_up' && fault.when === 'before') return void request.socket.destroy()
     if (fault?.kind === 'status') return refuse(fault.status, fault.status === 401 ? 'Bad credentials' : 'Server Error')
@@ -207,6 +219,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     asked: name => new Promise(resolve => waiting.set(name, [...(waiting.get(name) ?? []), resolve])),
     revokeTokens: () => installed.clear(),
     count: name => requests.filter(request => request.name === name).length,
+    charged: () => requests.filter(({ status }) => status !== 304).map(({ name }) => name),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

@@ -66,13 +66,13 @@ test.each([true, false])('a draft is said by the title, and seen in the state al
   expect(title()).toBe('WIP: One')
   expect(await forge.updatePullRequest(repo, 100, { title: 'Two' })).toMatchObject({ state: 'draft', title: 'Two' })
   expect(title()).toBe('WIP: Two')
-  await forge.setDraft(repo, 100, true)
-  await forge.setDraft(repo, 100, false)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
   expect([title(), (await forge.getPullRequest(repo, 100)).state]).toEqual(['Two', 'open'])
   Object.assign(gitea.state.pulls[0] ?? {}, { title: '[wip] Draft: by hand' })
   expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'draft', title: 'by hand' })
-  await forge.setDraft(repo, 100, false)
-  await forge.setDraft(repo, 100, true)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
   expect(title()).toBe('WIP: by hand')
   await forge.updatePullRequest(repo, 100, { state: 'closed' })
   expect((await forge.getPullRequest(repo, 100)).state).toBe('closed')
@@ -116,7 +116,7 @@ test('a merge names the head that was seen, and says by which commit it was merg
   const { head_sha } = await forge.createPullRequest(repo, { ...pull, draft: true })
   const input = { method: 'merge', head_sha, message: 'Merge it\n\nAgent-Run: x' } as const
   expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject({ code: 'conflict', http_status: 405 })
-  await forge.setDraft(repo, 100, false)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
   const other = { ...input, head_sha: 'f'.repeat(40) }
   expect(await failureOf(forge.mergePullRequest(repo, 100, other))).toMatchObject({ code: 'conflict', http_status: 409 })
   // It says the same of a conflict, and while it does not know whether there is one.

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { markKey } from '../../src/core/run-mark.ts'
 import { outgoingFetch } from '../../src/egress/fetch.ts'
 import { createResolver } from '../../src/egress/resolve.ts'
 import { githubForge } from '../../src/forge/github/github.ts'
@@ -46,9 +47,9 @@ test('a pull request is made, found by its branch, changed, made a draft and rea
     title: `${'x'.repeat(255)}…`,
     body: 'b',
   })
-  await forge.setDraft(repo, 100, true)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
   expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'draft', mergeable: 'clean' })
-  await forge.setDraft(repo, 100, false)
+  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
   expect(await forge.updatePullRequest(repo, 100, { state: 'closed' })).toMatchObject({ state: 'closed' })
   expect(await forge.updatePullRequest(repo, 100, { state: 'open' })).toMatchObject({ state: 'open' })
 })
@@ -105,6 +106,19 @@ test('checks are check runs and statuses together, in the same words', async () 
 const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
 const WORKFLOWS = 'GET /repos/{owner}/{repo}/actions/runs'
 const STATUSES = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses'
+
+test('a mark whose state is known is written without reading it, and one that another process wrote since is read', async () => {
+  const sha = github.state.sha('one') ?? ''
+  const [one, other] = [byApp(), byApp()]
+  await one.markCommit(repo, sha, { ...at_work, before: null })
+  await one.markCommit(repo, sha, { ...at_work, title: 'Paused', before: markKey(at_work) })
+  expect(github.count(RUNS)).toBe(0)
+  await other.markCommit(repo, sha, { ...at_work, before: markKey({ ...at_work, title: 'Paused' }) })
+  expect(github.count(RUNS)).toBe(1)
+  await one.markCommit(repo, sha, { ...at_work, title: 'Stopping', before: markKey(at_work) })
+  expect(github.count(RUNS)).toBe(2)
+  expect(github.state.checks.map(({ made }) => made?.title)).toEqual(['Stopping'])
+})
 
 test('where check runs are refused, statuses and the workflow runs of GitHub Actions are read, and the gap is reported', async () => {
   const sha = github.state.sha('one') ?? ''

@@ -4,7 +4,8 @@ import { clockOf } from '../clock.ts'
 import { answeredFailure, unreachedFailure } from '../failure.ts'
 import { ForgeError } from '../port.ts'
 
-export type GiteaSettings = { url: string; token: string; fetch: PlainFetch; user_agent: string }
+/** `identity`: whose token it is, where the server said it before. */
+export type GiteaSettings = { url: string; token: string; fetch: PlainFetch; user_agent: string; identity?: { login: string } | null }
 
 type Query = Record<string, string>
 type Answered = { headers: Headers; data: unknown }

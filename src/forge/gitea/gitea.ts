@@ -27,6 +27,7 @@ function stateOf({ merged, merge_commit_sha, state, draft, title }: PullRequest)
 function remotePullRequest(pr: PullRequest): RemotePullRequest {
   const state = stateOf(pr)
   return {
+    node_id: null,
     ...{ number: pr.number, url: pr.html_url, state, title: plainTitle(pr.title), body: pr.body },
     // `ref` is no branch any more where that was deleted; `label` always is.
     ...{ head_branch: pr.head.label || pr.head.ref, head_sha: pr.head.sha, base_branch: pr.base.ref, base_sha: pr.base.sha },
@@ -64,7 +65,7 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
   }
 
   const identity = async () => ({ login: (await client.get(Account, '/user')).login, app: null })
-  let own_login: string | null = null
+  let own_login = settings.identity?.login ?? null
   /** As it was said first: a token is always of the same account. */
   async function ownLogin(): Promise<string> {
     own_login ??= (await identity()).login
@@ -115,10 +116,8 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
       return remotePullRequest(await client.send(PullRequest, 'PATCH', pull(repo, number), change))
     },
 
-    async setDraft(repo, number, draft) {
-      const before = await getPull(repo, number)
-      if ((before.draft || isMarked(before.title)) === draft) return
-      const title = cut(markedTitle(before.title, draft), TITLE_CHARS)
+    async setDraft(repo, { number, title: plain }, draft) {
+      const title = cut(markedTitle(plain, draft), TITLE_CHARS)
       const after = await client.send(PullRequest, 'PATCH', pull(repo, number), { title })
       if (!draft && after.draft) throw new ForgeError('refused', 'Gitea keeps it a draft, for a word in its title that is not known here.')
     },

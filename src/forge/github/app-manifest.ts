@@ -1,7 +1,7 @@
 import { Octokit } from '@octokit/core'
-import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
+import type { PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
-import { apiUrl } from './client.ts'
+import { apiUrl, versionedFetch } from './client.ts'
 import { forgeErrorFrom } from './failure.ts'
 
 export type ConvertedApp = { app_id: number; slug: string; private_key: string; webhook_secret: string | null; html_url: string }
@@ -9,7 +9,7 @@ export type ConvertedApp = { app_id: number; slug: string; private_key: string; 
 /** The app that GitHub has made of a manifest, by the code that it gives once. */
 export async function convertManifest(origin: string, code: string, fetch: PlainFetch, user_agent: string): Promise<ConvertedApp> {
   const baseUrl = apiUrl(origin)
-  const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: boundFetch(fetch, baseUrl, 'GitHub') } })
+  const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: versionedFetch(fetch, baseUrl) } })
   try {
     const { data } = await octokit.request('POST /app-manifests/{code}/conversions', { code })
     if (!data.slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')

@@ -4,13 +4,22 @@ import type { ForgeRepository } from '../../core/forge-address.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
 import { forgeErrorFrom } from './failure.ts'
+import { WrittenMarks } from './written-marks.ts'
 
 /** A personal access token, or an app with one installation or as many as owners have made. */
 export type GitHubCredentials = { token: string } | { app_id: number; private_key: string; installation_id: number | null }
-export type GitHubSettings = { origin: string; credentials: GitHubCredentials; fetch: PlainFetch; user_agent: string }
+/** `identity`: who these credentials are, where GitHub said it before. */
+export type GitHubSettings = {
+  origin: string
+  credentials: GitHubCredentials
+  fetch: PlainFetch
+  user_agent: string
+  identity?: Identity | null
+}
 
 /** A token that git is given is good for so long at least: a large push takes its time. */
 const GIT_MS = 10 * 60_000
+const API_VERSION = '2022-11-28'
 const REFUSAL_MS = 10 * 60_000
 const MAX_REFUSALS = 1_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -18,7 +27,15 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 /** github.com has its API on a host of its own, a server of one's own below `/api/v3`. */
 export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
 
-type Identity = { login: string; app: string | null }
+export type Identity = { login: string; app: string | null }
+
+/** Requests to the API, each with the version of it that this code is written for (decisions §258). */
+export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {
+  const versioned: PlainFetch = (url, init = {}) =>
+    fetch(url, { ...init, headers: { ...init.headers, 'x-github-api-version': API_VERSION } })
+  return boundFetch(versioned, api_url, 'GitHub')
+}
+
 type InstallationToken = { token: string; expiresAt: string }
 
 /** Requests to one GitHub as one identity. Tokens of installations are kept as long as they are good, and made anew when GitHub takes one back. */
@@ -29,12 +46,14 @@ export class GitHubClient {
   readonly #installed = new Map<number, Octokit>()
   readonly #installation_of = new Map<string, number>()
   readonly #refused = new Map<string, { error: ForgeError; until: number }>()
+  readonly marks = new WrittenMarks()
   #identity: Identity | null = null
 
   constructor(settings: GitHubSettings) {
     this.#settings = settings
     const baseUrl = apiUrl(settings.origin)
-    this.#base = { baseUrl, userAgent: settings.user_agent, log: silent, request: { fetch: boundFetch(settings.fetch, baseUrl, 'GitHub') } }
+    this.#base = { baseUrl, userAgent: settings.user_agent, log: silent, request: { fetch: versionedFetch(settings.fetch, baseUrl) } }
+    this.#identity = settings.identity ?? null
     const { credentials } = settings
     this.#own =
       'token' in credentials

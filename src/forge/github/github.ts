@@ -91,14 +91,10 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
       return remotePullRequest(data)
     },
 
-    async setDraft(repo, number, draft) {
-      const { data } = await client.on(repo, octokit =>
-        octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number }),
-      )
-      if ((data.draft ?? false) === draft) return
+    async setDraft(repo, { node_id }, draft) {
       const mutation = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview'
       const query = `mutation($id: ID!) { ${mutation}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
-      const answer = await client.on(repo, octokit => octokit.graphql<Record<string, unknown>>(query, { id: data.node_id }))
+      const answer = await client.on(repo, octokit => octokit.graphql<Record<string, unknown>>(query, { id: node_id }))
       if (typeof answer[mutation] !== 'object') throw new ForgeError('answer', 'GitHub does not say whether it is a draft now.')
     },
 

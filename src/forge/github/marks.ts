@@ -1,9 +1,10 @@
 import type { ForgeRepository } from '../../core/forge-address.ts'
-import { MARK_NAME } from '../../core/run-mark.ts'
+import { MARK_NAME, markKey } from '../../core/run-mark.ts'
 import { type CommitMark, ForgeError } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 import { listStatuses } from './statuses.ts'
+import type { WrittenMark } from './written-marks.ts'
 
 /** A status of that name; whether it is ours goes by who made it. */
 export const isMark = ({ context }: { context: string }): boolean => context.toLowerCase() === MARK_NAME
@@ -21,8 +22,27 @@ export async function markCommit(client: GitHubClient, repo: ForgeRepository, sh
   }
 }
 
-/** The one of the run is looked for first, so that an answer that was lost makes no second one. One that has ended stays so: a run that goes on has another. */
+/** Where it is unknown what is there, that is read first, so that a lost response makes no second one. One that has ended stays so: a run that goes on has another. */
 async function writeCheckRun(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void> {
+  const at = { owner: repo.owner, repo: repo.name }
+  const place = `${repo.owner}/${repo.name} ${sha} ${mark.external_id}`
+  const newest = mark.before === null ? undefined : (client.marks.get(place, mark.before) ?? (await findCheckRun(client, repo, sha, mark)))
+  const { title, summary, external_id, url, conclusion } = mark
+  if (newest?.key === markKey(mark)) return
+  const said = {
+    ...{ external_id, details_url: url, output: { title, summary } },
+    ...(mark.status === 'completed' ? { status: mark.status, conclusion: conclusion ?? 'neutral' } : { status: mark.status }),
+  }
+  const goes_on = newest !== undefined && (!newest.completed || mark.status === 'completed')
+  const { data } = await client.on(repo, async octokit =>
+    goes_on
+      ? octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...at, check_run_id: newest.id, ...said })
+      : octokit.request('POST /repos/{owner}/{repo}/check-runs', { ...at, name: MARK_NAME, head_sha: sha, ...said }),
+  )
+  client.marks.set(place, { id: Number(data.id), completed: mark.status === 'completed', key: markKey(mark) })
+}
+
+async function findCheckRun(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<WrittenMark | undefined> {
   const at = { owner: repo.owner, repo: repo.name }
   const all = await allPages(page =>
     client.on(repo, async octokit => {
@@ -34,28 +54,22 @@ async function writeCheckRun(client: GitHubClient, repo: ForgeRepository, sha: s
   )
   const own = all.filter(run => isOwnCheckRun(client, run) && run.external_id === mark.external_id)
   const newest = own.toSorted((one, other) => Number(other.id) - Number(one.id))[0]
-  const { title, summary, external_id, url, conclusion } = mark
-  if (newest?.status === mark.status && newest.conclusion === conclusion && newest.output.title === title) return
-  const said = {
-    ...{ external_id, details_url: url, output: { title, summary } },
-    ...(mark.status === 'completed' ? { status: mark.status, conclusion: conclusion ?? 'neutral' } : { status: mark.status }),
-  }
-  const goes_on = newest?.status !== 'completed' || mark.status === 'completed'
-  await client.on(repo, async octokit => {
-    if (newest && goes_on)
-      await octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...at, check_run_id: Number(newest.id), ...said })
-    else await octokit.request('POST /repos/{owner}/{repo}/check-runs', { ...at, name: MARK_NAME, head_sha: sha, ...said })
-  })
+  if (newest === undefined) return undefined
+  const { status, conclusion } = newest
+  const key = `${status} ${conclusion} ${newest.output.title}`
+  return { id: Number(newest.id), completed: status === 'completed', key }
 }
 
 const states = { success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' } as const
 
-/** What was said last counts: it is looked at first, so that nothing is said twice. */
+/** What was said last counts: where it is unknown it is read first, so that nothing is said twice. */
 async function writeStatus(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void> {
   const state = mark.conclusion === null ? 'pending' : states[mark.conclusion]
-  const { login } = await client.identity()
-  const last = (await listStatuses(client, repo, sha)).find(status => isMark(status) && status.creator?.login === login)
-  if (last?.state === state && last.target_url === mark.url && last.description === mark.title) return
+  if (mark.before === undefined) {
+    const { login } = await client.identity()
+    const last = (await listStatuses(client, repo, sha)).find(status => isMark(status) && status.creator?.login === login)
+    if (last?.state === state && last.target_url === mark.url && last.description === mark.title) return
+  }
   await client.on(repo, octokit =>
     octokit.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
       ...{ owner: repo.owner, repo: repo.name, sha, state, target_url: mark.url, description: mark.title, context: MARK_NAME },

@@ -3,6 +3,7 @@ import type { RemotePullRequest, RemoteState } from '../port.ts'
 /** What GitHub says of a pull request, in a list or alone. */
 type Described = {
   number: number
+  node_id: string
   html_url: string
   state: string
   draft?: boolean | undefined
@@ -19,6 +20,7 @@ export function remotePullRequest(pr: Described): RemotePullRequest {
   const state = stateOf(pr)
   return {
     number: pr.number,
+    node_id: pr.node_id,
     url: pr.html_url,
     state,
     title: pr.title,

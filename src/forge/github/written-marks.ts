@@ -1,0 +1,19 @@
+/** A check run of ours as it was written last. */
+export type WrittenMark = { id: number; completed: boolean; key: string }
+const MAX_WRITTEN = 1_000
+
+/** Check runs that this process wrote, so that the next write need not find them. */
+export class WrittenMarks {
+  readonly #written = new Map<string, WrittenMark>()
+
+  /** Undefined where `before` shows that another process wrote since. */
+  get(place: string, before: string | undefined): WrittenMark | undefined {
+    const written = this.#written.get(place)
+    return written?.key === before ? written : undefined
+  }
+
+  set(place: string, written: WrittenMark): void {
+    if (this.#written.size >= MAX_WRITTEN) this.#written.clear()
+    this.#written.set(place, written)
+  }
+}
