@@ -187,7 +187,6 @@ const schema = z.object({
   AGENTRUN_KUBERNETES_NAMESPACE: kubernetesName.default('agentrun-sandboxes'),
   AGENTRUN_KUBERNETES_NODE: kubernetesName.optional(),
   AGENTRUN_KUBERNETES_CLAIM: kubernetesName.optional(),
-  AGENTRUN_KUBERNETES_CLAIM_ROOT: text.regex(/^\//, 'must be an absolute path').optional(),
   AGENTRUN_KUBERNETES_ACCOUNT: text.regex(/^\//, 'must be an absolute path').default('/var/run/secrets/kubernetes.io/serviceaccount'),
   AGENTRUN_KUBERNETES_SECCOMP: text.regex(/^[\w.-]+(\/[\w.-]+)*$/, 'must be a path below the seccomp folder of the kubelet').optional(),
   AGENTRUN_KUBERNETES_USER_NAMESPACES: yes.default(false),

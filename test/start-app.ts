@@ -62,7 +62,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const users = ensureServiceUsers()
-  const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
+  const data = prepareDataFolder({ path: env.AGENTRUN_DATA_DIR ?? join(folder, 'data'), clone_dir: folder, users })
   // Tests stop in the middle of things: what a worker does with its grace has tests of its own.
   const at_once = { AGENTRUN_SHUTDOWN_GRACE_SECONDS: '0' }
   const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...at_once, ...no_reviews, ...env })

@@ -4,6 +4,9 @@ import { RUNTIME_DEFAULT } from '../core/pod-configuration.ts'
 import type { ApiAccess } from '../sandbox/kubernetes/api.ts'
 import type { PodSettings } from '../sandbox/kubernetes/pod-document.ts'
 
+/** The parts of the data folder that sandboxes are shown something of. The others have keys, the database and what was not checked yet. */
+const SHOWN_PARTS = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
+
 /** What a worker says about its cluster. The configuration has been read, so what a pod needs is there. */
 export function clusterOf(config: Config, data_root: string): { access: ApiAccess; namespace: string; pod: PodSettings } {
   const host = config.KUBERNETES_SERVICE_HOST ?? ''
@@ -18,7 +21,7 @@ export function clusterOf(config: Config, data_root: string): { access: ApiAcces
     namespace: config.AGENTRUN_KUBERNETES_NAMESPACE,
     pod: {
       node: config.AGENTRUN_KUBERNETES_NODE ?? '',
-      claim: { name: config.AGENTRUN_KUBERNETES_CLAIM ?? '', root: config.AGENTRUN_KUBERNETES_CLAIM_ROOT ?? data_root },
+      claims: SHOWN_PARTS.map(part => ({ name: `${config.AGENTRUN_KUBERNETES_CLAIM}-${part}`, root: join(data_root, part) })),
       image: config.AGENTRUN_SANDBOX_IMAGE ?? '',
       runtime_class: config.AGENTRUN_SANDBOX_RUNTIME ?? null,
       seccomp_profile: seccomp === RUNTIME_DEFAULT ? null : seccomp,

@@ -1,26 +1,30 @@
 import { tmpdir } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
 import { type Cluster, startCluster } from '../sandbox/cluster/start-cluster.ts'
 import { withoutEngine } from '../sandbox/start-engine.ts'
+import { folderOfFile } from '../temporary-folder.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 
 /** The service with its sandboxes in pods, from a run's creation to its branch. */
 describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', () => {
   let cluster: Cluster
+  /** `data_dir`: new; of it the namespace of the sandboxes has claims for four parts, as in deploy/kubernetes/volumes.yaml. */
   const env = () => {
-    const { access, node, image, root, seccomp_profile } = cluster.of_tests
+    const data_dir = join(folderOfFile(), 'data')
+    const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
+    cluster.node.claims = Object.fromEntries(parts.map(part => [`agentrun-data-${part}`, join(data_dir, part)]))
+    const { access, node, image, seccomp_profile } = cluster.of_tests
     const { hostname, port } = new URL(access.server)
     return {
-      AGENTRUN_SANDBOX: 'kubernetes',
+      ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_DATA_DIR: data_dir },
       // The image of these tests is of no registry, so it has no digest.
       ...{ AGENTRUN_SANDBOX_IMAGE: image, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' },
       AGENTRUN_KUBERNETES_SECCOMP: seccomp_profile ?? '',
       AGENTRUN_SANDBOX_START_SECONDS: '30',
       AGENTRUN_KUBERNETES_NODE: node,
       AGENTRUN_KUBERNETES_CLAIM: 'agentrun-data',
-      AGENTRUN_KUBERNETES_CLAIM_ROOT: root,
       AGENTRUN_KUBERNETES_ACCOUNT: dirname(access.token_file),
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,

@@ -36,7 +36,7 @@ export async function killAndGoOn(
 ): Promise<void> {
   using folder = temporaryFolder()
   const repository = makeRepository()
-  const data_dir = join(folder.path, 'data')
+  const data_dir = env.AGENTRUN_DATA_DIR ?? join(folder.path, 'data')
   const later = calls(shell('cat kept.txt'))
   await using model = await startFakeOpenAI(
     (_request, n) => [calls(shell('echo kept > kept.txt')), calls(shell('sleep 12345')), later][n] ?? { text: 'recovered' },

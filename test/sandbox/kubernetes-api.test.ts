@@ -25,7 +25,7 @@ beforeEach(() => {
 
 const settings = {
   node: 'node-1',
-  claim: { name: 'agentrun-data', root: '/data' },
+  claims: [{ name: 'agentrun-data', root: '/data' }],
   image: 'agentrun-sandbox:0.1.0',
   ...{ runtime_class: null, seccomp_profile: null, user_namespaces: false },
 }

@@ -66,16 +66,20 @@ it('the account of the sandboxes has no role and no token', () => {
   expect(JSON.stringify(all('RoleBinding'))).not.toContain('"agentrun-sandbox"')
 })
 
-it('the worker and its sandboxes see one and the same folder of one node', () => {
+it('the worker has its data folder, and the namespace of the sandboxes four parts of it on the same node, and no more', () => {
   const volumes = all<IPersistentVolume>('PersistentVolume')
   const claims = all<IPersistentVolumeClaim>('PersistentVolumeClaim')
-  expect(volumes).toHaveLength(2)
-  expect(new Set(volumes.map(({ spec }) => JSON.stringify([spec?.local, spec?.nodeAffinity]))).size).toBe(1)
+  expect(new Set(volumes.map(({ spec }) => JSON.stringify(spec?.nodeAffinity))).size).toBe(1)
   for (const { metadata, spec } of volumes) {
     const claim = claims.find(claim => claim.spec?.volumeName === metadata.name)
     expect(spec?.claimRef).toMatchObject({ namespace: claim?.metadata.namespace, name: claim?.metadata.name })
     expect(claim?.spec?.storageClassName).toBe(spec?.storageClassName)
   }
+  const foldersOf = (namespace: string) =>
+    volumes.flatMap(({ spec }) => (spec?.claimRef?.namespace === namespace ? [[spec.claimRef.name, spec.local?.path]] : []))
+  expect(foldersOf('agentrun')).toEqual([['agentrun-data', '/var/lib/agentrun']])
+  const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
+  expect(foldersOf('agentrun-sandboxes')).toEqual(parts.map(part => [`agentrun-data-${part}`, `/var/lib/agentrun/${part}`]))
 })
 
 /** Whether policies let a connection to a port of the pod in, from a pod of another namespace that has these labels: Kubernetes' rule. */

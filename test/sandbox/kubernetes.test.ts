@@ -165,15 +165,15 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     ['the quota is used up', {}, quota, 'exceeded quota: none'],
     [
       'the claim is another one',
-      { claim: { name: 'other', root: folder } },
+      { claims: [{ name: 'other', root: folder }] },
       nothing,
       'nothing ran in it in time: the pod is ContainerCreating (kubectl get events',
     ],
     [
       'a path is not on the volume',
-      { claim: { name: 'agentrun-data', root: join(folder, 'runtime') } },
+      { claims: [{ name: 'agentrun-data', root: join(folder, 'runtime') }] },
       nothing,
-      'is not on the volume of the claim agentrun-data',
+      'is on none of the volumes that pods can be shown: agentrun-data (',
     ],
     ['nobody hears of its node', { node: 'node-2' }, nothing, 'nothing ran in it in time: the pod is Pending'],
   ])('says in one line why a sandbox cannot be started when %s, and leaves nothing behind', async (_name, pod, change, message) => {

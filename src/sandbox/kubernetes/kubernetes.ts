@@ -11,7 +11,7 @@ import { findReachable, nameServers, targets } from './reach.ts'
 
 /**
  * Sandboxes as pods. `user` as for bubblewrap: null when we are not root, and the pods run as we do. `runtime_dir`, workspaces and all that
- * is shown are on the volume of the claim. `folder_id` names the data folder: pods that a killed process of it left are removed.
+ * is shown are on the volumes of the claims. `folder_id` names the data folder: pods that a killed process of it left are removed.
  */
 export function createKubernetesDriver(options: {
   access: ApiAccess

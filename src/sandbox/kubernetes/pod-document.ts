@@ -1,12 +1,13 @@
 import type { ContainerSpec } from '../containers/engine.ts'
-import { type Claim, subPathOf } from './claim.ts'
+import { type Claim, findOnClaims } from './claim.ts'
 import type { PodDocument, PodSpec, Volume, VolumeMount } from './pod.ts'
 
 /** What is the same for all pods of this worker. */
 export type PodSettings = {
   /** The worker's own node: pipes and sockets join processes of one kernel only. */
   node: string
-  claim: Claim
+  /** What pods can be shown; nothing else of the data folder is on a claim of their namespace. */
+  claims: Claim[]
   image: string
   /** Of the cluster; null: the one that it takes by itself. */
   runtime_class: string | null
@@ -15,7 +16,7 @@ export type PodSettings = {
   user_namespaces: boolean
 }
 
-/** Host paths are the worker's, on the claim. How many processes there may be is the node's to say, Kubernetes has no such bound for a pod. */
+/** Host paths are the worker's, on one of the claims. How many processes there may be is the node's to say, Kubernetes has no such bound for a pod. */
 export type PodInput = Omit<ContainerSpec, 'max_open_files'> & { name: string; labels: Record<string, string> }
 
 /** The account of the sandboxes in their namespace: it has no role. */
@@ -26,7 +27,7 @@ const LAST_SECONDS = 8 * 86_400
 const OWN_STORAGE = '64Mi'
 const SHARED_MEMORY_BYTES = 64 * 1024 * 1024
 
-/** The pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path that is not on the claim. */
+/** The pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path that is on no claim. */
 export function podDocument(settings: PodSettings, input: PodInput): PodDocument {
   const { bounds } = input
   const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: SHARED_MEMORY_BYTES }].map((folder, index) => ({
@@ -38,14 +39,17 @@ export function podDocument(settings: PodSettings, input: PodInput): PodDocument
     memory: String(bounds.max_memory_bytes),
     'ephemeral-storage': OWN_STORAGE,
   }
-  const shown = input.mounts.map(
-    ({ host, inside, writable }): VolumeMount => ({
-      name: 'data',
+  const volumeOf = (claim: Claim) => `data-${settings.claims.indexOf(claim)}`
+  const mounts = input.mounts.map(mount => ({ ...mount, ...findOnClaims(settings.claims, mount.host) }))
+  const shown = mounts.map(
+    ({ inside, writable, claim, sub_path }): VolumeMount => ({
+      name: volumeOf(claim),
       mountPath: inside,
-      subPath: subPathOf(settings.claim, host),
+      subPath: sub_path,
       readOnly: !writable,
     }),
   )
+  const claims = [...new Set(mounts.map(({ claim }) => claim))]
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -71,7 +75,7 @@ export function podDocument(settings: PodSettings, input: PodInput): PodDocument
         },
       ],
       volumes: [
-        { name: 'data', persistentVolumeClaim: { claimName: settings.claim.name } },
+        ...claims.map((claim): Volume => ({ name: volumeOf(claim), persistentVolumeClaim: { claimName: claim.name } })),
         ...memory.map(({ name, bytes }): Volume => ({ name, emptyDir: { medium: 'Memory', sizeLimit: String(bytes) } })),
       ],
     },

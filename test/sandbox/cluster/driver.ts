@@ -33,7 +33,7 @@ export function clusterDriver({ access, root, node, image, seccomp_profile }: Cl
     ...options,
     pod: {
       ...{ node, image, seccomp_profile, runtime_class: null, user_namespaces: false },
-      claim: { name: 'agentrun-data', root },
+      claims: [{ name: 'agentrun-data', root }],
       ...options.pod,
     },
   })
