@@ -56,13 +56,19 @@ function parameters(name: string, was: Operation, is: Operation, before: Documen
       if (same === undefined) return [`${where} is gone`]
       return [
         ...(same.required && !parameter.required ? [`${where} is required now`] : []),
-        ...schemaChanges(where, { schema: parameter.schema, root: before }, { schema: same.schema, root: after }, 'request'),
+        ...schemaChanges(where, { schema: parameter.schema, root: before }, { schema: oneOf(parameter, same), root: after }, 'request'),
       ]
     }),
     ...now
       .filter(parameter => parameter.required && counterpart(old, parameter) === undefined)
       .map(parameter => `${name}: ${parameter.in} parameter ${parameter.name} is required now`),
   ]
+}
+
+/** A query parameter that became an array still takes one value, written as before: arrays are exploded there by default. */
+function oneOf(was: Parameter, { in: place, schema }: Parameter): Schema | undefined {
+  if (place !== 'query' || schema?.type !== 'array' || was.schema?.type === 'array') return schema
+  return schema.items as Schema
 }
 
 function body(name: string, was: Operation, is: Operation, before: Document, after: Document): string[] {

@@ -40,13 +40,20 @@ export function operationTypes(): string {
 function given(shape: Endpoint['query']['shape'], named: Json, required: (key: string) => boolean): string {
   const fields = Object.entries(shape).map(([key, field]) => {
     const { description, ...schema } = hoist(jsonSchema(field as Parameters<typeof jsonSchema>[0], 'input'), named)
-    return property(key, { ...schema, description }, required(key))
+    return property(key, { ...schema, description }, required(key), oneOrSeveral(schema))
   })
   return fields.length === 0 ? '{}' : `{\n${fields.join('')}}`
 }
 
-const property = (key: string, schema: Json, required: boolean) =>
-  `${comment(schema.description)}${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}${required ? '' : '?'}: ${typeOf(schema)}${required ? '' : ' | undefined'}\n`
+/** A parameter that takes several values also takes one alone. */
+function oneOrSeveral(schema: Json): string {
+  if (schema.type !== 'array') return typeOf(schema)
+  const item = typeOf((schema.items ?? {}) as Json)
+  return `(${item} | ReadonlyArray<${item}>)`
+}
+
+const property = (key: string, schema: Json, required: boolean, type = typeOf(schema)) =>
+  `${comment(schema.description)}${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}${required ? '' : '?'}: ${type}${required ? '' : ' | undefined'}\n`
 
 const comment = (text: unknown) => (typeof text === 'string' ? `/** ${text.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n` : '')
 

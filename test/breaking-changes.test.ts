@@ -121,6 +121,11 @@ const breaks: Case[] = [
     ({ schemas }) => schemas.Kind.enum.pop(),
     `${name}: query parameter kind does not take "large" any more`,
   ],
+  [
+    'a query parameter that takes several of other values',
+    ({ operation }) => Object.assign(operation.parameters[1], { schema: { type: 'array', items: { type: 'boolean' } } }),
+    `${name}: query parameter limit was integer and is boolean now`,
+  ],
   ['a new required property', ({ input }) => input.required.push('tags'), `${name}: body.tags is required now`],
   ['a property that is not taken any more', ({ input }) => delete input.properties.note, `${name}: body.note is not taken any more`],
   [
@@ -209,6 +214,13 @@ const harmless: Case[] = [
   ['nothing', () => {}],
   ['a new path', ({ document }) => Object.assign(document.paths, { '/v1/more': { get: { operationId: 'more' } } })],
   ['an optional parameter', ({ operation }) => operation.parameters.push({ name: 'n', in: 'query', required: false })],
+  [
+    'a query parameter that takes several of its values',
+    ({ operation }) => {
+      const { schema } = operation.parameters[2]
+      operation.parameters[2].schema = { type: 'array', minItems: 1, items: schema }
+    },
+  ],
   ['an optional property of a request', ({ input }) => Object.assign(input.properties, { more: { type: 'string' } })],
   ['a request property that is optional now', ({ input }) => Object.assign(input, { required: [] })],
   ['wider bounds', ({ input }) => Object.assign(input.properties.name, { minLength: 0, maxLength: 99 })],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { id, moment } from './decimal.ts'
 import { pageOf, pageQuery } from './page.ts'
+import { several } from './several.ts'
 import { text } from './text.ts'
 
 export const AuditEntry = z
@@ -31,9 +32,9 @@ export const AuditPage = pageOf(AuditEntry).meta({ id: 'PageOfAuditEntry' })
 
 export const AuditQuery = z.object({
   ...pageQuery,
-  action: text(1, 100).optional().describe('Exactly this action'),
-  user_id: id().optional().describe('What this user did'),
-  target_type: text(1, 100).optional().describe('What was done to this kind of thing'),
+  action: several(text(1, 100)).describe('Exactly one of these actions'),
+  user_id: several(id()).describe('What one of these users did'),
+  target_type: several(text(1, 100)).describe('What was done to one of these kinds of things'),
   created_after: moment().optional().describe('Later than this time'),
   created_before: moment().optional().describe('Earlier than this time'),
 })

@@ -6,8 +6,10 @@ import type { EndpointName, Endpoints } from './endpoints.ts'
  * An operation that takes nothing has an index signature in zod, which is left out.
  */
 type Given<Schema extends z.ZodType> = {
-  [K in keyof z.input<Schema> as string extends K ? never : K]: K extends keyof z.output<Schema> ? z.output<Schema>[K] : never
+  [K in keyof z.input<Schema> as string extends K ? never : K]: K extends keyof z.output<Schema> ? OneOrSeveral<z.output<Schema>[K]> : never
 }
+/** A filter that is an array also takes one value alone. */
+type OneOrSeveral<Value> = Value extends readonly (infer Item)[] ? Item | readonly Item[] : Value
 
 /** `org_id` may be left out: a client knows its organization. */
 export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endpoints[N]['params']>

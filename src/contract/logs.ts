@@ -3,6 +3,7 @@ import { decimal, flag } from './decimal.ts'
 import { exampleEntry, exampleRun } from './example-run.ts'
 import { limits } from './limits.ts'
 import { pageQuery } from './page.ts'
+import { several } from './several.ts'
 import { text } from './text.ts'
 
 /** Log types (spec §Log types). */
@@ -67,8 +68,8 @@ export const ListLogsQuery = z.object({
   reverse: flag().optional().describe('Newest first'),
   after_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a greater `seq`'),
   before_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a smaller `seq`'),
-  message_type: MessageType.optional().describe('Only entries of this kind'),
-  tool_name: text(1, 100).optional().describe('Only entries of this tool'),
+  message_type: several(MessageType).describe('Only entries of one of these kinds'),
+  tool_name: several(text(1, 100)).describe('Only entries of one of these tools'),
   q: text(1, 200).optional().describe('Text anywhere in the entry'),
 })
 export type ListLogsQuery = z.output<typeof ListLogsQuery>

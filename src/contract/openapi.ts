@@ -19,7 +19,7 @@ const about = `Runs AI coding agents on git repositories, each in a sandbox of i
 
 **Limits.** \`RateLimit\` headers stand on every answer to a token; 429 says in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 
-**Lists** take \`skip\` and \`limit\` (at most 100) and answer \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`.
+**Lists** take \`skip\` and \`limit\` (at most 100) and answer \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`. A filter that is an array takes up to 20 values, of which any may match: repeat the parameter, or separate the values by commas (except in \`tag\`).
 
 **Wire profiles.** This document says what a token of profile \`standard\` gets. To one of profile \`codegen\`, for clients made for the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and a wrong request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
 

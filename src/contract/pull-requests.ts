@@ -3,6 +3,7 @@ import { ChecksSummary } from './checks.ts'
 import { id } from './decimal.ts'
 import { limits } from './limits.ts'
 import { pageOf, pageQuery } from './page.ts'
+import { several } from './several.ts'
 import { text } from './text.ts'
 
 export const PullRequestState = z
@@ -74,9 +75,9 @@ export type PullRequest = z.infer<typeof PullRequest>
 
 export const ListPullRequestsQuery = z.object({
   ...pageQuery,
-  repo_id: id().optional().describe('Only those of this repository'),
-  state: PullRequestState.optional().describe('Only those in this state'),
-  agent_run_id: id().optional().describe('Only those that this run proposed'),
+  repo_id: several(id()).describe('Only those of one of these repositories'),
+  state: several(PullRequestState).describe('Only those in one of these states'),
+  agent_run_id: several(id()).describe('Only those that one of these runs proposed'),
 })
 export type ListPullRequestsQuery = z.output<typeof ListPullRequestsQuery>
 

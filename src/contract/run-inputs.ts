@@ -5,6 +5,7 @@ import { limits } from './limits.ts'
 import { moneyInput } from './money.ts'
 import { pageQuery } from './page.ts'
 import { RunStatus, SourceType } from './runs.ts'
+import { several } from './several.ts'
 import { isSoundJson, text, unsound } from './text.ts'
 import { WebhookTargets } from './webhooks.ts'
 
@@ -156,16 +157,18 @@ export type UpdateRunInput = z.output<typeof UpdateRunInput>
 
 export const ListRunsQuery = z.object({
   ...pageQuery,
-  user_id: id().optional().describe('Only runs that this user asked for'),
-  source_type: SourceType.optional().describe('Only runs that were started so'),
-  status: RunStatus.optional().describe('Only runs in this status'),
-  repo_id: id().optional().describe('Only runs on this repository'),
-  tag: text(0, limits.tag_chars).optional().describe('Only runs with this tag'),
+  user_id: several(id()).describe('Only runs that one of these users requested'),
+  source_type: several(SourceType).describe('Only runs from one of these sources'),
+  status: several(RunStatus).describe('Only runs in one of these statuses'),
+  repo_id: several(id()).describe('Only runs on one of these repositories'),
+  tag: several(text(0, limits.tag_chars), { commas: false }).describe(
+    'Only runs with one of these tags; repeat the parameter, because a tag may contain commas',
+  ),
   q: text(0, 200).optional().describe('Text in title or prompt'),
   created_after: moment().optional().describe('Only runs created after this time; ISO 8601 with zone'),
   created_before: moment().optional().describe('Only runs created before this time; ISO 8601 with zone'),
   archived: flag().optional().describe('Default: only runs that are not archived'),
-  parent_run_id: id().optional().describe('Only runs that belong to this one'),
+  parent_run_id: several(id()).describe('Only runs that belong to one of these'),
 })
 export type ListRunsQuery = z.output<typeof ListRunsQuery>
 

@@ -4,6 +4,7 @@ import { exampleEntry } from './example-run.ts'
 import { limits } from './limits.ts'
 import { LogEntry } from './logs.ts'
 import { pageOf, pageQuery } from './page.ts'
+import { several } from './several.ts'
 
 export const SandboxKind = z.enum(['agent', 'setup', 'check'])
 export type SandboxKind = z.infer<typeof SandboxKind>
@@ -70,10 +71,10 @@ export const SandboxPage = pageOf(Sandbox).meta({ id: 'SandboxList' })
 
 export const ListSandboxesQuery = z.object({
   ...pageQuery,
-  agent_run_id: id().optional().describe('Only those of this run'),
-  repo_id: id().optional().describe('Only those of runs of this repository'),
-  kind: SandboxKind.optional().describe('Only those of this kind'),
-  state: SandboxState.optional().describe('Only those in this state'),
+  agent_run_id: several(id()).describe('Only those of one of these runs'),
+  repo_id: several(id()).describe('Only those of runs on one of these repositories'),
+  kind: several(SandboxKind).describe('Only those of one of these kinds'),
+  state: several(SandboxState).describe('Only those in one of these states'),
   created_after: moment().optional().describe('Asked for later than this time'),
   created_before: moment().optional().describe('Asked for earlier than this time'),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { id, moment } from './decimal.ts'
 import { pageOf, pageQuery } from './page.ts'
+import { several } from './several.ts'
 import { exampleMessage, WebhookDeletion, WebhookEventName, WebhookMessage, webhook_events } from './webhook-messages.ts'
 
 const time = z.iso.datetime()
@@ -89,15 +90,11 @@ export type WebhookDeliveryDetail = z.output<typeof WebhookDeliveryDetail>
 
 export const ListDeliveriesQuery = z.object({
   ...pageQuery,
-  state: z
-    .enum(delivery_states, { error: `must be one of ${delivery_states.join(', ')}` })
-    .optional()
-    .describe('Only those'),
-  type: z
-    .enum(webhook_events, { error: `must be one of ${webhook_events.join(', ')}` })
-    .optional()
-    .describe('Only of this event'),
-  agent_run_id: id().optional().describe('Only of this run'),
+  state: several(z.enum(delivery_states, { error: `must be one of ${delivery_states.join(', ')}` })).describe(
+    'Only those in one of these states',
+  ),
+  type: several(z.enum(webhook_events, { error: `must be one of ${webhook_events.join(', ')}` })).describe('Only of one of these events'),
+  agent_run_id: several(id()).describe('Only of one of these runs'),
 })
 export type ListDeliveriesQuery = z.output<typeof ListDeliveriesQuery>
 

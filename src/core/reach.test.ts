@@ -42,4 +42,9 @@ test('only ids that were given count, and only names of the list', () => {
     { kind: 'repository', id: 3 },
   ])
   expect(namedIn({ params: {}, query: {}, body: undefined })).toEqual([])
+  // Of a filter with several values each one counts.
+  expect(namedIn({ params: {}, query: { repo_id: [3, 4], tag: ['5'] }, body: undefined })).toEqual([
+    { kind: 'repository', id: 3 },
+    { kind: 'repository', id: 4 },
+  ])
 })

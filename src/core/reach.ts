@@ -34,7 +34,9 @@ export function namedIn(input: { params: unknown; query: unknown; body: unknown 
   const fields = [input.params, input.query, input.body].flatMap(part =>
     typeof part === 'object' && part !== null ? Object.entries(part) : [],
   )
-  return fields.flatMap(([name, id]) =>
-    Object.hasOwn(reaching, name) && typeof id === 'number' ? [{ kind: reaching[name as keyof typeof reaching], id }] : [],
+  return fields.flatMap(([name, value]) =>
+    Object.hasOwn(reaching, name)
+      ? [value].flat().flatMap(id => (typeof id === 'number' ? [{ kind: reaching[name as keyof typeof reaching], id }] : []))
+      : [],
   )
 }

@@ -23,21 +23,24 @@ function parse(schema: z.ZodType, value: unknown, place: string, errors: FieldEr
   if (value === undefined) return void errors.push({ loc: [place], msg: 'is missing: send a JSON object', type: 'missing' })
   for (const issue of parsed.error.issues.slice(0, 50))
     errors.push({
-      loc: [place, ...issue.path.map(part => (typeof part === 'symbol' ? String(part) : part))],
+      // A parameter of the query is named as a whole, whichever of its values is wrong.
+      loc: [
+        place,
+        ...(place === 'query' ? issue.path.slice(0, 1) : issue.path).map(part => (typeof part === 'symbol' ? String(part) : part)),
+      ],
       msg: issue.message,
       type: issue.code,
     })
   return undefined
 }
 
-/** `limit[]=1` is a repeated key in another spelling, and refused like one rather than ignored. */
+/** `limit[]=1` is a repeated key in another spelling: values for a filter that takes several, and refused like one where it must be given once. */
 function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(query)) {
     const name = key.replace(/\[.*$/s, '')
-    const again = Object.hasOwn(result, name)
     if (name !== key && !Object.hasOwn(endpoint.query.shape, name)) continue
-    result[name] = name === key && !again ? value : [value]
+    result[name] = name === key && !Object.hasOwn(result, name) ? value : [result[name] ?? [], value].flat()
   }
   return result
 }

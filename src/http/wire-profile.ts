@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { ListRunsQuery } from '../contract/run-inputs.ts'
 import { RunStatus, SourceType } from '../contract/runs.ts'
+import { several } from '../contract/several.ts'
 import type { WireProfile } from '../contract/tokens.ts'
 import { codegenFilter, codegenRun, codegenStatuses, type RunWords, sourcesShownAs } from '../core/wire-profile.ts'
 
@@ -9,14 +10,14 @@ type Rewrite = (value: unknown) => unknown
 type Row = Record<string, unknown>
 
 /** `?status=` by the names of both profiles. */
-const codegenStatusFilter = z.string({ error: 'must be given once' }).transform((name, ctx) => {
+const codegenStatusFilter = z.string().transform((name, ctx) => {
   const meant = RunStatus.safeParse(name).data ?? codegenFilter(name)
   if (meant === null) ctx.addIssue({ code: 'custom', message: `must be one of ${codegenStatuses.join(', ')}` })
   return meant ?? z.NEVER
 })
 const codegenListRunsQuery = ListRunsQuery.extend({
-  status: codegenStatusFilter.optional(),
-  source_type: SourceType.transform(sourcesShownAs).optional(),
+  status: several(codegenStatusFilter),
+  source_type: several(SourceType.transform(sourcesShownAs)),
 })
 
 /** The row by which a request of this profile is parsed. */

@@ -44,7 +44,7 @@ export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: A
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
   if (!ended && run.started_at === null) throw retryLater(`No worker was free within ${ctx.tool_call_seconds} s. Nothing was executed.`)
   const { tool_name } = input
-  const filter = { message_type: 'ACTION', tool_name }
+  const filter = { message_type: ['ACTION'], tool_name: [tool_name] }
   const { rows } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip: 0, limit: 1, reverse: true })
   const of_run = { tool_name, agent_run_id: run_id }
   if (rows[0] === undefined) {

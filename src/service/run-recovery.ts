@@ -17,7 +17,7 @@ export async function getRunRecovery(ctx: Context, run_id: number, query: Recove
   const at_work = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
   const steps = stepsOf(rows.map(stepRecord), at_work)
   const window = pageWindow(query)
-  const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: 'workspace_restored' }, ALL)).rows
+  const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: ['workspace_restored'] }, ALL)).rows
   return {
     agent_run_id: run_id,
     newest_kept_seq: (await newestFiles(ctx.db, run)) ?? null,

@@ -51,8 +51,8 @@ export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Pro
 }
 
 export type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
-  status?: RunStatus | StatusFilter | undefined
-  source_type?: SourceType | SourceType[] | undefined
+  status?: (RunStatus | StatusFilter)[] | undefined
+  source_type?: (SourceType | SourceType[])[] | undefined
 }
 
 /** One page, newest first. A status or a source of the public API can be several of ours (decisions §8). */
@@ -60,8 +60,8 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
   const window = pageWindow(query)
   const filter = {
     ...query,
-    status: typeof status === 'string' ? { statuses: [status], except: [] } : status,
-    source_types: source_type === undefined ? undefined : [source_type].flat(),
+    status: status?.map(one => (typeof one === 'string' ? { statuses: [one], except: [] } : one)),
+    source_type: source_type?.flat(),
     repository_ids: ctx.actor.repository_ids ?? undefined,
   }
   const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)

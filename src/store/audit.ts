@@ -33,9 +33,9 @@ export async function insertAuditEntry(db: Db, entry: Omit<AuditRow, 'id' | 'cre
 }
 
 export type AuditFilter = {
-  action?: string | undefined
-  user_id?: number | undefined
-  target_type?: string | undefined
+  action?: string[] | undefined
+  user_id?: number[] | undefined
+  target_type?: string[] | undefined
   created_after?: string | undefined
   created_before?: string | undefined
 }
@@ -49,8 +49,8 @@ export async function listAuditEntries(
   limit: number,
 ): Promise<{ rows: AuditRow[]; total: number }> {
   // Times are shown to the millisecond, so they are compared as they are shown.
-  const where = `where organization_id = $1 and ($2::text is null or action = $2) and ($3::bigint is null or user_id = $3)
-    and ($4::text is null or target_type = $4) and ($5::timestamptz is null or date_trunc('milliseconds', created_at) > $5)
+  const where = `where organization_id = $1 and ($2::text[] is null or action = any($2)) and ($3::bigint[] is null or user_id = any($3))
+    and ($4::text[] is null or target_type = any($4)) and ($5::timestamptz is null or date_trunc('milliseconds', created_at) > $5)
     and ($6::timestamptz is null or date_trunc('milliseconds', created_at) < $6)`
   const { action, user_id, target_type, created_after, created_before } = filter
   const values = [organization_id, action ?? null, user_id ?? null, target_type ?? null, created_after ?? null, created_before ?? null]

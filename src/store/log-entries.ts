@@ -31,8 +31,8 @@ export async function listEntriesAfter(
 export type EntryFilter = {
   after_seq?: number | undefined
   before_seq?: number | undefined
-  message_type?: string | undefined
-  tool_name?: string | undefined
+  message_type?: string[] | undefined
+  tool_name?: string[] | undefined
   q?: string | undefined
 }
 
@@ -50,7 +50,7 @@ export async function findEntries(
     text: `with hits as materialized (
         select seq from log_entries
         where organization_id = $1 and run_id = $2 and ($3::int is null or seq > $3) and ($4::int is null or seq < $4)
-          and ($5::text is null or message_type = $5) and ($6::text is null or tool_name = $6) and ($7::text is null or (${holds(q ?? '')}))
+          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6)) and ($7::text is null or (${holds(q ?? '')}))
       ), page as (select seq from hits order by seq ${order} limit $8 offset $9)
       select counted.total, e.seq, e.body from (select count(*) as total from hits) counted
       left join (page join log_entries e using (seq)) on e.organization_id = $1 and e.run_id = $2 order by seq ${order}`,

@@ -78,9 +78,9 @@ export async function detachPullRequests(
 }
 
 export type PullRequestFilter = {
-  repo_id?: number | undefined
-  state?: PullRequestState | undefined
-  agent_run_id?: number | undefined
+  repo_id?: number[] | undefined
+  state?: PullRequestState[] | undefined
+  agent_run_id?: number[] | undefined
   /** The only repositories looked into; null: all. */
   repository_ids: readonly number[] | null
 }
@@ -93,8 +93,8 @@ export async function findPullRequests(
   skip: number,
   limit: number,
 ): Promise<{ rows: WholePullRequestRow[]; total: number }> {
-  const where = `organization_id = $1 and ($2::bigint is null or repository_id = $2) and ($3::text is null or state = $3)
-    and ($4::bigint is null or run_id = $4) and ($5::bigint[] is null or repository_id = any($5))`
+  const where = `organization_id = $1 and ($2::bigint[] is null or repository_id = any($2)) and ($3::text[] is null or state = any($3))
+    and ($4::bigint[] is null or run_id = any($4)) and ($5::bigint[] is null or repository_id = any($5))`
   const values = [organization_id, filter.repo_id ?? null, filter.state ?? null, filter.agent_run_id ?? null, filter.repository_ids]
   const page = await db.query<WholePullRequestRow>({
     name: 'find_pull_requests',

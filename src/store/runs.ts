@@ -182,17 +182,18 @@ export async function lockRun(db: Db, organization_id: number, id: number): Prom
 }
 
 export type RunFilter = {
-  user_id?: number | undefined
-  source_types?: SourceType[] | undefined
-  status?: StatusFilter | undefined
-  repo_id?: number | undefined
-  tag?: string | undefined
+  user_id?: number[] | undefined
+  source_type?: SourceType[] | undefined
+  /** Runs that one of these matches. */
+  status?: StatusFilter[] | undefined
+  repo_id?: number[] | undefined
+  tag?: string[] | undefined
   q?: string | undefined
   created_after?: string | undefined
   created_before?: string | undefined
   /** Null: archived or not. */
   archived?: boolean | null | undefined
-  parent_run_id?: number | undefined
+  parent_run_id?: number[] | undefined
   /** Only the parent of this run and the runs that have it as their parent. */
   related_to?: number | undefined
   /** Only of these repositories. */
@@ -215,18 +216,22 @@ export async function listRuns(
     conditions.push(sql(`$${values.length}`))
   }
   if (filter.archived !== null) add(p => `r.archived = ${p}`, filter.archived ?? false)
-  add(p => `r.user_id = ${p}`, filter.user_id)
-  add(p => `r.source_type = any(${p})`, filter.source_types)
-  add(p => `r.status = any(${p})`, filter.status?.statuses)
-  add(p => `coalesce(${waits_on}, r.status_reason, '') <> all(${p})`, filter.status?.except)
-  add(p => `r.repository_id = ${p}`, filter.repo_id)
+  add(p => `r.user_id = any(${p})`, filter.user_id)
+  add(p => `r.source_type = any(${p})`, filter.source_type)
+  // Each has exceptions of its own.
+  const inStatus = ({ statuses, except }: StatusFilter) => {
+    values.push(statuses, except)
+    return `(r.status = any($${values.length - 1}) and coalesce(${waits_on}, r.status_reason, '') <> all($${values.length}))`
+  }
+  if (filter.status !== undefined) conditions.push(`(${filter.status.map(inStatus).join(' or ')})`)
+  add(p => `r.repository_id = any(${p})`, filter.repo_id)
   add(p => `r.repository_id = any(${p}::bigint[])`, filter.repository_ids)
-  add(p => `${p} = any(r.tags)`, filter.tag)
+  add(p => `r.tags && ${p}`, filter.tag)
   add(p => `(strpos(lower(r.title), ${p}) > 0 or strpos(lower(r.prompt), ${p}) > 0)`, filter.q?.toLowerCase())
   // To the millisecond, as the API shows it: a run is not after its own `created_at`.
   add(p => `date_trunc('milliseconds', r.created_at) > ${p}`, filter.created_after)
   add(p => `date_trunc('milliseconds', r.created_at) < ${p}`, filter.created_before)
-  add(p => `r.parent_run_id = ${p}`, filter.parent_run_id)
+  add(p => `r.parent_run_id = any(${p})`, filter.parent_run_id)
   const parentOf = (p: string) => `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
   add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
   const where = conditions.join(' and ')

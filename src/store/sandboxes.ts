@@ -103,10 +103,10 @@ const columns = `s.id, s.organization_id, s.run_id, r.repository_id, s.kind, s.d
 const joined = `sandboxes s join runs r on r.organization_id = s.organization_id and r.id = s.run_id`
 
 export type SandboxFilter = {
-  agent_run_id?: number | undefined
-  repo_id?: number | undefined
-  kind?: string | undefined
-  state?: string | undefined
+  agent_run_id?: number[] | undefined
+  repo_id?: number[] | undefined
+  kind?: string[] | undefined
+  state?: string[] | undefined
   created_after?: string | undefined
   created_before?: string | undefined
   /** Only of these repositories. */
@@ -122,8 +122,8 @@ export async function listSandboxes(
   limit: number,
 ): Promise<{ rows: SandboxRow[]; total: number }> {
   // Times are shown to the millisecond, so they are compared as they are shown.
-  const where = `where s.organization_id = $1 and ($2::bigint is null or s.run_id = $2) and ($3::bigint is null or r.repository_id = $3)
-    and ($4::text is null or s.kind = $4) and ($5::text is null or s.state = $5)
+  const where = `where s.organization_id = $1 and ($2::bigint[] is null or s.run_id = any($2)) and ($3::bigint[] is null or r.repository_id = any($3))
+    and ($4::text[] is null or s.kind = any($4)) and ($5::text[] is null or s.state = any($5))
     and ($6::timestamptz is null or date_trunc('milliseconds', s.created_at) > $6)
     and ($7::timestamptz is null or date_trunc('milliseconds', s.created_at) < $7)
     and ($8::bigint[] is null or r.repository_id = any($8))`

@@ -40,7 +40,7 @@ const columns = `d.id, d.organization_id, ${run_id} as run_id, d.url, d.message_
 /** Where the run reports instead: a run `r`, or one that is deleted. */
 const targets = 'coalesce(r.webhooks, d.deleted_run_webhooks)'
 
-export type DeliveryFilter = { state?: DeliveryState | undefined; agent_run_id?: number | undefined; type?: string | undefined }
+export type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
 
 /** Newest first. Absent filters do not narrow. */
 export async function listDeliveries(
@@ -50,7 +50,7 @@ export async function listDeliveries(
   skip: number,
   limit: number,
 ): Promise<{ rows: DeliveryRow[]; total: number }> {
-  const where = `d.organization_id = $1 and ($2::text is null or d.state = $2) and ($3::bigint is null or ${run_id} = $3) and ($4::text is null or d.type = $4)`
+  const where = `d.organization_id = $1 and ($2::text[] is null or d.state = any($2)) and ($3::bigint[] is null or ${run_id} = any($3)) and ($4::text[] is null or d.type = any($4))`
   const values = [organization_id, filter.state ?? null, filter.agent_run_id ?? null, filter.type ?? null]
   const page = await db.query<DeliveryRow>({
     name: 'list_webhook_deliveries',

@@ -41,7 +41,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
 
 /** The newest, should there be several. */
 async function foundBefore(claim: Claim): Promise<Found | null> {
-  const filter = { message_type: 'ACTION', tool_name: 'log_analysis' }
+  const filter = { message_type: ['ACTION'], tool_name: ['log_analysis'] }
   const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, filter, { skip: 0, limit: 1, reverse: true })
   return rows[0] ? (JSON.parse(rows[0].body) as Found) : null
 }

@@ -48,7 +48,9 @@ async function showSaid(claim: Claim, tool_name: string, content: string | null)
 
 async function lastShown(claim: Claim, tool_name: string | null): Promise<EntryRow | undefined> {
   const page = { skip: 0, limit: 1, reverse: true }
-  return (await findEntries(claim.db, claim.organization_id, claim.run_id, { tool_name: tool_name ?? undefined }, page)).rows[0]
+  return (
+    await findEntries(claim.db, claim.organization_id, claim.run_id, { tool_name: tool_name === null ? undefined : [tool_name] }, page)
+  ).rows[0]
 }
 
 /** The instructions that the repository gives to agents, and what is not there of it; once, whichever of the run's owners did. */

@@ -8,6 +8,6 @@ export async function lastSaid(
   message_type: 'PR_EVALUATION' | 'COMMIT_EVALUATION',
 ): Promise<{ head_sha?: string; verdict?: Verdict; pr_number?: number; findings_total?: number } | undefined> {
   const newest = { skip: 0, limit: 1, reverse: true }
-  const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, { message_type }, newest)
+  const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, { message_type: [message_type] }, newest)
   return rows[0] && (JSON.parse(rows[0].body) as { observation: object }).observation
 }

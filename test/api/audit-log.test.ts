@@ -42,6 +42,9 @@ describe('200', () => {
     expect(await actions(`?user_id=${manager.user_id}&action=token.revoked`)).toEqual(['token.revoked'])
     expect(new Set(await actions('?target_type=token'))).toEqual(new Set(['token.revoked', 'token.created']))
     expect(await actions('?action=token')).toEqual([])
+    expect(await actions(`?user_id=${manager.user_id},999&action=token,token.revoked&target_type=token&target_type=user`)).toEqual([
+      'token.revoked',
+    ])
     const page = (await log(`?user_id=${manager.user_id}&skip=1&limit=1`)).body
     expect(page).toMatchObject({ items: [{ detail: { name: 'second' } }], total: 3, page: 2, size: 1, pages: 3 })
     const { created_at } = page.items[0]

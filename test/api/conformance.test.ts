@@ -91,7 +91,10 @@ function good(operation: Operation, { known, tenant }: Place): fc.Arbitrary<Give
   return fc.record({
     headers,
     path: path.map(values => ({ ...values, ...('org_id' in values && { org_id: tenant.org_id }) })),
-    query: query.map(values => Object.entries(values).map(([name, value]): [string, string] => [name, `${value}`])),
+    // A list is one parameter for each value.
+    query: query.map(values =>
+      Object.entries(values).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, `${one}`])),
+    ),
     body: schema === undefined ? fc.constant(undefined) : allowed(schema, known),
   })
 }
@@ -132,8 +135,17 @@ const parameterTexts = ({ schema }: Parameter, known: Known) =>
     spoiled(schema, known).map(value => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)),
   )
 
-/** Whether the text is what the document says: a number in plain digits, `true` or `false`, or a text. */
+/** Whether the text is what the document says: a number in plain digits, `true` or `false`, or a text; of a list one value, or several between commas. */
 function isAllowedText(operation: Operation, parameter: Parameter, text: string): boolean {
+  if (parameter.schema.type === 'array') {
+    const isNumber = (part: string) => /^(0|[1-9]\d*)$/.test(part)
+    const lists = [[text], text.split(',').filter(part => part !== '')]
+    return lists.some(
+      list =>
+        isAllowedParameter(operation, parameter, list) ||
+        (list.every(isNumber) && isAllowedParameter(operation, parameter, list.map(Number))),
+    )
+  }
   if (/^(0|[1-9]\d*)$/.test(text) && isAllowedParameter(operation, parameter, Number(text))) return true
   return (
     isAllowedParameter(operation, parameter, text) ||

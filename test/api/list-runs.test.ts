@@ -85,6 +85,28 @@ describe('200', () => {
     expect(await found('?unknown=key&status=completed')).toEqual([a])
   })
 
+  test('a filter with several values finds the runs of any of them, repeated, in brackets and between commas alike', async () => {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids
+    for (const query of [
+      'status=completed&status=failed',
+      'status=completed,failed',
+      'status[]=completed&status[1]=failed',
+      'status=failed,completed,',
+    ])
+      expect([query, await found(`?${query}`)]).toEqual([query, [a]])
+    expect(await found('?status=completed&status=queued')).toHaveLength(7)
+    expect(await found(`?repo_id=${second_repo},${app.repo_id}`)).toHaveLength(7)
+    expect(await found(`?user_id=${colleague},${other.user_id}`)).toEqual([c])
+    expect(await found(`?parent_run_id=${a}&parent_run_id=${b}`)).toEqual([d])
+    expect(await found('?source_type=SLACK,LINEAR')).toEqual([b])
+    expect(await found('?tag=t1&tag=t4&status=queued,failed')).toEqual([e, b])
+    expect(await found(`?status=${'failed,'.repeat(19)}completed`)).toEqual([a])
+    // A tag may contain a comma, so a comma separates none.
+    await rows(app, `update runs set tags = tags || '{"one, two"}' where id = $1`, [e])
+    expect(await found('?tag=one,%20two')).toEqual([e])
+    expect(await found('?tag=t1,t4')).toEqual([])
+  })
+
   test('q finds text in title or prompt, letters of any case, and its characters mean themselves', async () => {
     expect(await found('?q=TITLE+3')).toEqual([ids[3]])
     expect(await found('?q=prompt%204')).toEqual([ids[4]])
@@ -147,7 +169,12 @@ describe('400', () => {
     [`q=${'x'.repeat(201)}`, 'q'],
     [`tag=${'x'.repeat(51)}`, 'tag'],
     ['q=a&q=b', 'q'],
-    ['status[]=queued', 'status'],
+    ['status=queued&status=COMPLETE', 'status'],
+    ['status=queued,COMPLETE', 'status'],
+    ['status[]=queued&status[]=COMPLETE', 'status'],
+    ['user_id=1,me', 'user_id'],
+    [`repo_id=${Array.from({ length: 21 }, (_, n) => n).join(',')}`, 'repo_id'],
+    ['created_after=2026-01-01T00:00:00Z&created_after=2026-01-01T00:00:00Z', 'created_after'],
   ])('%s', async (query, field) => void expectProblem(await list(`?${query}`), 400, `query.${field}`))
 
   test('several mistakes are told together', async () => {

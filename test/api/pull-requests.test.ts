@@ -65,6 +65,7 @@ describe('200', () => {
     expect(await found(`?agent_run_id=${run_id}`)).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&state=closed&repo_id=${app.repo_id}`)).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&state=open`)).toEqual([])
+    expect(await found(`?agent_run_id=${run_id},999&state=open,closed&repo_id=${app.repo_id}&repo_id=999`)).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&repo_id=${other.repo_id}`)).toEqual([])
     expect(await found(`?agent_run_id=${other.run_id}`)).toEqual([])
   })
@@ -161,7 +162,7 @@ describe('400', () => {
   test('a query or an id that cannot be', async () => {
     for (const [query, field] of [
       ['state=done', 'state'],
-      ['state=open&state=closed', 'state'],
+      ['state=open&state=done', 'state'],
       ['repo_id=x', 'repo_id'],
       ['agent_run_id=-1', 'agent_run_id'],
       ['limit=101', 'limit'],

@@ -51,6 +51,9 @@ describe('listSandboxes', () => {
   test('200: filters hold together, and pages are pages', async () => {
     expect((await list(`kind=check&agent_run_id=${run.id}&repo_id=${app.repo_id}`)).total).toBe(1)
     expect((await list('state=running')).total).toBe(0)
+    const of_kind = async (kind: string) => (await list(`kind=${kind}&state=ended,lost&repo_id=${app.repo_id},9`)).total as number
+    expect(await of_kind('check,agent')).toBe((await of_kind('check')) + (await of_kind('agent')))
+    expect(await of_kind('check&kind=agent')).toBeGreaterThan(await of_kind('check'))
     expect((await list('state=ended&limit=1')).pages).toBeGreaterThanOrEqual(3)
     expect((await list(`created_after=${encodeURIComponent(new Date(Date.now() + 60_000).toISOString())}`)).total).toBe(0)
     expect((await list('repo_id=424242')).total).toBe(0)

@@ -44,6 +44,7 @@ describe('200', () => {
     expect(await list('?limit=1&skip=1')).toMatchObject({ total: 2, page: 2, pages: 2, items: [{ id: first.id }] })
     expect((await list('?state=failed')).total).toBe(0)
     expect((await list('?state=delivered&type=agent_run.created')).total).toBe(2)
+    expect((await list('?state=failed,delivered&type=agent_run.created&type=agent_run.deleted')).total).toBe(2)
     expect((await list('?type=agent_run.finished')).total).toBe(0)
     expect((await list(`?agent_run_id=${first.agent_run_id}`)).items).toEqual([first])
   })

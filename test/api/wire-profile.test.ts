@@ -182,6 +182,12 @@ describe('200, ?status=', () => {
       if (word !== 'PAUSED' && word !== 'CANCELLED') expect(await found(word.toLowerCase())).toEqual(told(word))
     }
     for (const word of ['ACTIVE', 'PAUSED', 'COMPLETE', 'CANCELLED', 'ERROR']) expect(told(word)).not.toEqual([])
+    // Each word leaves out what another one stands for, and several are what each of them finds.
+    const several = all.filter(run => ['ACTIVE', 'ERROR', 'TIMEOUT'].includes(run.status)).map(run => run.id)
+    expect(several.length).toBeGreaterThan(told('ACTIVE').length)
+    for (const query of ['ACTIVE&status=ERROR&status=TIMEOUT', 'active,ERROR,TIMEOUT', 'ACTIVE,ERROR,TIMEOUT,PENDING'])
+      expect(await found(query)).toEqual(several)
+    expect(await found('ACTIVE,COMPLETE')).toEqual(all.filter(run => ['ACTIVE', 'COMPLETE'].includes(run.status)).map(run => run.id))
     const ours = (await app.call('GET', `${org}/agent/runs?status=paused`)).body.items.map((run: { id: number }) => run.id)
     expect(await found('paused')).toEqual(ours)
     for (const word of ['FAILED', 'EVALUATION', 'PENDING']) expect(await found(word)).toEqual([])
@@ -307,7 +313,8 @@ describe('422', () => {
     ['an agent that nobody knows', 'POST', '/agent/run', { prompt: 'x', agent_type: 'nobody' }, 'body.agent_type'],
     ['a query out of bounds', 'GET', '/agent/runs?limit=101', undefined, 'query.limit'],
     ['a status that nobody has', 'GET', '/agent/runs?status=DONE', undefined, 'query.status'],
-    ['a status given twice', 'GET', '/agent/runs?status=ERROR&status=ERROR', undefined, 'query.status'],
+    ['a status that nobody has among others', 'GET', '/agent/runs?status=ERROR&status=DONE', undefined, 'query.status'],
+    ['a number given twice', 'GET', '/agent/runs?limit=1&limit=2', undefined, 'query.limit'],
     ['an id that is none', 'GET', '/agent/run/one', undefined, 'path.agent_run_id'],
   ]
   test.each(cases)('%s, told as a list of places beside the words', async (_what, method, path, body, place) => {

@@ -150,6 +150,11 @@ describe('what there is', () => {
     const trace = await cli(['logs', String(id), '--type', 'ACTION', '--tool', 'write', '--full'])
     expect(trace.out).toMatch(/^ +\d+ ACTION +write[^\n]*\n {5}input.path: NEW\.md\n {5}input.content: new\n/)
     expect((await cli(['runs', '--tag', 'nobody'])).err).toBe('no runs\n')
+    const ended = async (...words: string[]) => JSON.parse((await cli(['--json', 'runs', '--tag', 'read', ...words])).out).total
+    expect(await ended('--status', 'completed', '--status', 'failed')).toBe(1)
+    expect(await ended('--status', 'failed,completed')).toBe(1)
+    expect(await ended('--tag', 'nobody', '--status', 'failed')).toBe(0)
+    expect((await cli(['runs', '--status', 'completed,done'])).err).toContain('--status must be one of ')
   })
 
   test('logs has all pages', async () => {

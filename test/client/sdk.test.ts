@@ -99,6 +99,9 @@ describe('pages', () => {
       seen.push(run.id)
     }
     expect(seen).toEqual(ids.reverse())
+    const all = await clientOf().runs.list({ tag: 'moving' })
+    expect((await clientOf().runs.list({ tag: ['moving', 'nobody'], source_type: ['API', 'SLACK'] as const })).total).toBe(all.total)
+    expect((await clientOf().runs.list({ tag: 'moving', status: ['failed', 'paused'] })).total).toBe(0)
     const from_second = await collect(clientOf().runs.list({ tag: 'moving', page: 2, size: 3 }))
     expect(from_second.map(({ id }) => id)).toEqual(ids.slice(2))
   })

@@ -63,7 +63,12 @@ function parsed(command: Command, args: string[]): { values: Values<Options>; wo
       `agentrun ${command.name} takes ${wanted}${words.length > most ? ': a prompt of several words is put in quotes' : ''}`,
     )
   }
-  for (const [name, { choices }] of Object.entries(options)) requireChoice(`--${name}`, choices, values[name])
+  for (const [name, { choices, multiple }] of Object.entries(options)) {
+    const given = values[name]
+    // Words of a list contain no commas, so several may come in one.
+    if (choices !== undefined && multiple && Array.isArray(given)) values[name] = given.flatMap(value => String(value).split(','))
+    for (const value of [values[name]].flat()) requireChoice(`--${name}`, choices, value)
+  }
   requireChoice(`agentrun ${command.name}:`, command.choices, words[0])
   return { values: values as Values<Options>, words }
 }

@@ -93,7 +93,8 @@ function pathWith(path: string, params: Record<string, unknown>): string {
 
 function search(query: Record<string, unknown>): string {
   const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null) given.set(name, String(value))
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined && one !== null) given.append(name, String(one))
   return given.size === 0 ? '' : `?${given}`
 }
 

@@ -12,7 +12,8 @@ export type Components = { schemas: Json; examples: Json }
 const parameters = (where: 'path' | 'query', schema: z.ZodObject, components: Components) =>
   Object.entries(schema.shape).map(([name, field]) => {
     const { description, ...rest } = hoist(jsonSchema(field as z.ZodType, 'input'), components.schemas)
-    return { name, in: where, required: where === 'path', schema: rest, ...(description !== undefined && { description }) }
+    const exploded = rest.type === 'array' && { style: 'form', explode: true }
+    return { name, in: where, required: where === 'path', ...exploded, schema: rest, ...(description !== undefined && { description }) }
   })
 
 const idempotency_key = {

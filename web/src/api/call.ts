@@ -35,7 +35,9 @@ export async function authorized<N extends RouteName>(
 
 async function send<N extends RouteName>(name: N, { params, query, body, signal }: Request<N>, headers: Record<string, string>) {
   const { token, organization_id } = await session.current()
-  const search = new URLSearchParams(Object.entries(query ?? {}).flatMap(([key, value]) => (value == null ? [] : [[key, String(value)]])))
+  const search = new URLSearchParams(
+    Object.entries(query ?? {}).flatMap(([key, value]) => [value].flat().flatMap(one => (one == null ? [] : [[key, String(one)]]))),
+  )
   const url = pathOf(name, { ...params, org_id: organization_id }) + (search.size ? `?${search}` : '')
   const response = await fetch(url, {
     method: routes[name].method,

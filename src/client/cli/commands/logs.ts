@@ -13,8 +13,8 @@ export const logs = command({
   words: [1, 1],
   options: {
     follow: { type: 'boolean', short: 'f', about: 'go on with what comes, until the run has ended' },
-    type: { type: 'string', value: 'TYPE', choices: message_types, about: 'only entries of this type' },
-    tool: { type: 'string', value: 'NAME', about: 'only entries of this tool' },
+    type: { type: 'string', multiple: true, value: 'TYPE', choices: message_types, about: 'only entries of this type; may be repeated' },
+    tool: { type: 'string', multiple: true, value: 'NAME', about: 'only entries of this tool; may be repeated' },
     search: { type: 'string', value: 'TEXT', about: 'only entries with this text in them' },
     'after-seq': { type: 'string', value: 'N', about: 'only entries after this one' },
     full: { type: 'boolean', about: 'everything that the entries hold, not a line each' },
@@ -29,7 +29,7 @@ export const logs = command({
     if (values.follow) {
       if (search !== undefined) throw new UsageError('--search goes through what is there: it cannot be followed')
       const shows = (entry: LogEntry) =>
-        (type === undefined || entry.message_type === type) && (tool === undefined || entry.tool_name === tool)
+        (type === undefined || type.includes(entry.message_type)) && (tool === undefined || tool.includes(entry.tool_name ?? ''))
       const run = await staying(given, id, () => showTrace(given, runs.follow(id, { after_seq, signal }), { shows, full }))
       print.note(`run ${id}: ${statusText(run)}`)
       return 0

@@ -9,9 +9,9 @@ export const runs = command({
   takes: '',
   words: [0, 0],
   options: {
-    status: { type: 'string', value: 'STATUS', choices: run_statuses, about: 'only those of this status' },
-    repo: { type: 'string', value: 'ID', about: 'only those of this repository' },
-    tag: { type: 'string', value: 'TAG', about: 'only those with this tag' },
+    status: { type: 'string', multiple: true, value: 'STATUS', choices: run_statuses, about: 'only those of this status; may be repeated' },
+    repo: { type: 'string', multiple: true, value: 'ID', about: 'only those of this repository; may be repeated' },
+    tag: { type: 'string', multiple: true, value: 'TAG', about: 'only those with this tag; may be repeated' },
     search: { type: 'string', value: 'TEXT', about: 'only those with this in title or prompt' },
     archived: { type: 'boolean', about: 'only archived ones' },
     limit: { type: 'string', value: 'N', about: 'how many, 20 by default, 100 at most' },
@@ -20,7 +20,7 @@ export const runs = command({
   async run({ values, json, print, client, signal }) {
     const query: Query<'listAgentRuns'> = {
       status: values.status as Query<'listAgentRuns'>['status'],
-      repo_id: whole('--repo', values.repo),
+      repo_id: values.repo?.map(repo => whole('--repo', repo)),
       tag: values.tag,
       q: values.search,
       archived: values.archived,
