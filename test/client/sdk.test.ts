@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { type AgentRun, AgentRunError, createClient, type LogEntry } from '../../src/client/sdk/client.ts'
+import { addOldMembership } from '../api/people.ts'
 import { putRun } from '../api/put-run.ts'
 import { createRun } from '../runs/await-run.ts'
 import { startCutProxy } from './cut-proxy.ts'
@@ -50,10 +51,7 @@ describe('calls', () => {
   })
 
   test('a token of several organizations is told which they are', async () => {
-    await app.db.query({
-      text: `insert into memberships (organization_id, user_id, role) values ($1, $2, 'MEMBER')`,
-      values: [other.org_id, app.user_id],
-    })
+    await addOldMembership(app, other.org_id, app.user_id, 'MEMBER')
     await expect(clientOf().runs.list()).rejects.toMatchObject({
       code: 'organization_needed',
       detail: expect.stringContaining(`${other.org_id} (`),
