@@ -207,7 +207,7 @@ const failedAgent = (code: string, message: string): LoopOutcome => ({
   phase: 'agent',
 })
 
-/** An answer without tool calls that says something ends the turn (decisions §5). */
+/** An answer without tool calls that says something ends the turn (specification.md#logs). */
 function finalAnswer(answer: ModelAnswer): TurnEnding | null {
   const ends = answer.tool_calls.length === 0 && answer.text.trim() !== '' && !['length', 'refusal'].includes(answer.finish_reason)
   return ends ? { kind: 'answer', text: answer.text, thought: answer.reasoning } : null

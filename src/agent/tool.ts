@@ -29,7 +29,7 @@ export type ToolContext = {
 export type WholeOutput = { bytes: Uint8Array; total_bytes: number }
 
 export type ToolStatus = 'ok' | 'error' | 'timeout' | 'interrupted'
-/** What a tool did. `error` is set for what deserves an entry of its own: time-out, kill, unknown tool, bad arguments (decisions §5). */
+/** What a tool did. `error` is set for what deserves an entry of its own: time-out, kill, unknown tool, bad arguments (specification.md#logs). */
 export type ToolOutcome = {
   status: ToolStatus
   output: Record<string, unknown>

@@ -1,4 +1,4 @@
-/** Rate limits as they are unless the operator chooses others: requests in a sliding window of seconds (decisions §7). */
+/** Rate limits as they are unless the operator chooses others: requests in a sliding window of seconds (specification.md#rate-limits). */
 export const bucketLimits = {
   standard: { requests: 60, seconds: 30 },
   agent_creation: { requests: 10, seconds: 60 },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * A whole number as it stands in a path or a query string: plain decimal digits and nothing else.
- * `0x10`, `1e2`, ` 10`, an empty value and a repeated key are refused, never guessed at (decisions §5).
+ * `0x10`, `1e2`, ` 10`, an empty value and a repeated key are refused, never guessed at (specification.md#logs).
  */
 export function decimal(min: number, max: number, digits = /^\d{1,15}$/) {
   return z

@@ -8,7 +8,7 @@ const Remark = z.object({
   field: z.string().nullable().describe('The field of the request that it is about, where it is about one'),
 })
 
-/** What a create would do (decisions §4): made by the same code and taken back. */
+/** What a create would do (specification.md#create-and-resume): made by the same code and taken back. */
 export const DryRun = z
   .object({
     dry_run: z.literal(true).describe('Nothing was created'),

@@ -3,12 +3,12 @@ import { id } from './decimal.ts'
 import type { ProblemCode } from './problem.ts'
 import type { Tag } from './tags.ts'
 
-/** What a token may do (decisions §9). */
+/** What a token may do (specification.md#access). */
 export const scopes = ['runs:read', 'runs:write', 'logs:read', 'repos:read', 'repos:admin', 'org:read', 'org:admin'] as const
 export type Scope = (typeof scopes)[number]
 
 /**
- * Whose limit a request is charged to (decisions §7). `logs` is the standard bucket with the token's total as a second bound.
+ * Whose limit a request is charged to (specification.md#rate-limits). `logs` is the standard bucket with the token's total as a second bound.
  * Null: no token asks, so nothing is counted.
  */
 export type Bucket = 'standard' | 'agent_creation' | 'setup_commands' | 'log_analysis' | 'tool_execution' | 'recording' | 'logs'
@@ -16,7 +16,7 @@ export type Bucket = 'standard' | 'agent_creation' | 'setup_commands' | 'log_ana
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
-  /** Other paths that existing clients call for the same operation (decisions §8). */
+  /** Other paths that existing clients call for the same operation (specification.md#wire-profiles). */
   aliases?: readonly string[]
   /** The chapter of the reference. */
   tag: Tag
@@ -42,7 +42,7 @@ export type Endpoint = {
   also_answers?: readonly string[]
   /** Refusals of this operation's own, beside those that every operation of its kind can answer (problem-statuses.ts). */
   problems?: readonly ProblemCode[]
-  /** Takes `Idempotency-Key` (decisions §4). */
+  /** Takes `Idempotency-Key` (specification.md#create-and-resume). */
   idempotent?: boolean
   /** Where the example of the schema, `meta({ examples: [...] })`, does not fit this operation. Of a stream: a piece of it. */
   examples?: { body?: unknown; response?: unknown }

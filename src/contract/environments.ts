@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What setup commands have prepared on one machine for the runs of a repository (decisions §11). */
+/** What setup commands have prepared on one machine for the runs of a repository (specification.md#setup-and-analysis). */
 export const Environment = z
   .object({
     id: z.int().describe('The environment'),

@@ -14,7 +14,7 @@ const of_repository = {
 } as const
 
 /**
- * What git itself asks for (decisions §9): its smart HTTP protocol, with a token as the password. No part of the API document, because no
+ * What git itself asks for (specification.md#access): its smart HTTP protocol, with a token as the password. No part of the API document, because no
  * client of the API calls it; who may is decided as for every endpoint.
  */
 export const gitOperations = {

@@ -1,4 +1,4 @@
-/** Bounds of what a client may send (decisions §4, §5). One place, so that schema, document and error text agree. */
+/** Bounds of what a client may send (specification.md#create-and-resume, #logs). One place, so that schema, document and error text agree. */
 export const limits = {
   prompt_chars: 200_000,
   images: 10,

@@ -6,7 +6,7 @@ import { pageQuery } from './page.ts'
 import { several } from './several.ts'
 import { text } from './text.ts'
 
-/** Log types (spec §Log types). */
+/** Log types (specification.md#logs). */
 export const MessageType = z
   .enum([
     'ACTION',
@@ -28,7 +28,7 @@ export type MessageType = z.infer<typeof MessageType>
 
 const json = z.record(z.string(), z.unknown())
 
-/** One entry of a run's trace: the eight keys of spec §Agent run log entry, always present, and ours (decisions §5). */
+/** One entry of a run's trace: the eight keys of specification.md#logs, always present, and ours. */
 export const LogEntry = z
   .object({
     agent_run_id: z.int().describe('The run'),
@@ -74,7 +74,7 @@ export const ListLogsQuery = z.object({
 })
 export type ListLogsQuery = z.output<typeof ListLogsQuery>
 
-/** spec §Agent run with logs. */
+/** specification.md#logs. */
 export const RunWithLogs = z
   .object({
     id: z.int().describe('The run'),

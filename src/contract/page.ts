@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decimal } from './decimal.ts'
 import { limits } from './limits.ts'
 
-/** `skip`/`limit`, with `page`/`size` as an alias that existing clients send (spec §Limits, decisions §4). */
+/** `skip`/`limit`, with `page`/`size` as an alias that existing clients send (specification.md#logs, #create-and-resume). */
 export const pageQuery = {
   skip: decimal(0, limits.page_skip).optional().describe('Number of items to skip, default 0'),
   limit: decimal(1, limits.page_limit).optional().describe('Largest number of items returned, default 100'),

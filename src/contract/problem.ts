@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Error codes and the status each stands for (decisions §6). One table: nothing else in the service chooses an error status. */
+/** Error codes and the status each stands for (specification.md#errors). One table: nothing else in the service chooses an error status. */
 export const problems = {
   invalid_request: { status: 400, title: 'Invalid request' },
   no_logs: { status: 400, title: 'No logs to analyze' },

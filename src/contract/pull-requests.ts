@@ -38,7 +38,7 @@ const example = {
   merged_at: null,
 }
 
-/** A pull request, of the built-in forge or of one that the organization is connected to (decisions §4). */
+/** A pull request, of the built-in forge or of one that the organization is connected to (specification.md#create-and-resume). */
 export const PullRequest = z
   .object({
     id: z.int().describe('The pull request'),

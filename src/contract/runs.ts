@@ -3,7 +3,7 @@ import { exampleRun } from './example-run.ts'
 import { money } from './money.ts'
 import { pageOf } from './page.ts'
 
-/** Run status (decisions §2). */
+/** Run status (specification.md#run-status). */
 export const RunStatus = z
   .enum(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling', 'completed', 'failed', 'cancelled'])
   .meta({ id: 'RunStatus', description: 'Where a run stands; `completed`, `failed` and `cancelled` are final until it is resumed' })
@@ -38,7 +38,7 @@ export const RunPhase = z
   .meta({ id: 'RunPhase', description: 'What a run does while it is starting or running' })
 export type RunPhase = z.infer<typeof RunPhase>
 
-/** Whom or what a `waiting` run waits for, and what a run in another status does (decisions §2). */
+/** Whom or what a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
 export const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
 export type WaitingReason = (typeof waitingReasons)[number]
 export const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
@@ -112,7 +112,7 @@ export const Budget = z
   .meta({ id: 'Budget' })
 export type Budget = z.infer<typeof Budget>
 
-/** The run object of create, get, resume, stop and every list item (decisions §3). */
+/** The run object of create, get, resume, stop and every list item (specification.md#run-object). */
 export const AgentRun = z
   .object({
     id: z.int().describe('The run'),

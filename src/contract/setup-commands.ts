@@ -25,7 +25,7 @@ const shape = {
   timeout_seconds: z.int().min(10).max(limits.setup_seconds).describe('Seconds that all of them may take together'),
 }
 
-/** How the sandbox of a repository's runs is prepared (decisions §11). */
+/** How the sandbox of a repository's runs is prepared (specification.md#setup-and-analysis). */
 export const SetupCommandSettings = z
   .object({
     ...shape,

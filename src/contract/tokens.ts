@@ -6,7 +6,7 @@ import { pageOf } from './page.ts'
 import { text } from './text.ts'
 
 const Scope = z.enum(scopes)
-/** How a token's answers are worded: as this service does, or as the public API whose published clients people have (decisions §8). */
+/** How a token's answers are worded: as this service does, or as the public API whose published clients people have (specification.md#wire-profiles). */
 export const WireProfile = z.enum(['standard', 'codegen'])
 export type WireProfile = z.infer<typeof WireProfile>
 const time = z.iso.datetime()

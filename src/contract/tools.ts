@@ -3,7 +3,7 @@ import { limits } from './limits.ts'
 
 /**
  * What the agent's tools do and take: told to the model, checked before a tool runs, published in the OpenAPI document
- * as `Tool_<name>` (decisions §5).
+ * as `Tool_<name>` (specification.md#logs).
  */
 export const toolInputs = {
   shell: z

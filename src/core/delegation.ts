@@ -9,7 +9,7 @@ export type Delegated = { given: Scope[] | null } | { lacking: Scope; whose: 'to
 
 /**
  * The scopes of a new token for a user of that role: the wanted ones, or else all that may be given. Nobody gives what they do not have,
- * and nobody is given what their role does not allow (decisions §9). An empty `given`: nothing may be given.
+ * and nobody is given what their role does not allow (specification.md#access). An empty `given`: nothing may be given.
  */
 export function delegatedScopes(giver: Giver, role: Role, wanted: readonly Scope[] | null): Delegated {
   if (wanted === null) return { given: giver.granted === null ? null : roleScopes[role].filter(scope => giver.scopes.includes(scope)) }

@@ -12,7 +12,7 @@ export type LostState = {
 }
 
 /**
- * What becomes of such a run (decisions §1, §2): what people asked for comes first, so that a stop is never anything but `cancelled`; then its
+ * What becomes of such a run (specification.md#journal, #run-status): what people asked for comes first, so that a stop is never anything but `cancelled`; then its
  * time; otherwise another worker goes on, unless it has lost too many.
  */
 export function afterLoss(

@@ -2,7 +2,7 @@ import { limits } from '../contract/limits.ts'
 
 export type PageRequest = { skip?: number | undefined; limit?: number | undefined; page?: number | undefined; size?: number | undefined }
 
-/** `skip`/`limit` with the alias `page`/`size`; `skip` and `limit` win where both are given (decisions §4). */
+/** `skip`/`limit` with the alias `page`/`size`; `skip` and `limit` win where both are given (specification.md#create-and-resume). */
 export function pageWindow(request: PageRequest): { skip: number; limit: number } {
   const limit = request.limit ?? request.size ?? limits.page_limit
   return { skip: request.skip ?? ((request.page ?? 1) - 1) * limit, limit }

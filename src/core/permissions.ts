@@ -4,7 +4,7 @@ export type Role = 'ADMIN' | 'MANAGER' | 'MEMBER' | 'READER'
 
 const reading: Scope[] = ['runs:read', 'logs:read', 'repos:read', 'org:read']
 
-/** What a role allows in its organization (decisions §9). */
+/** What a role allows in its organization (specification.md#access). */
 export const roleScopes: Record<Role, readonly Scope[]> = {
   ADMIN: scopes,
   MANAGER: [...reading, 'runs:write', 'repos:admin'],

@@ -36,7 +36,7 @@ const STEP_KEYS = ['thought', 'plan', 'run', 'write', 'edit', 'ask', 'answer']
 const PHASE_KEYS = ['on_checks_failed', 'evaluate_commit', 'evaluate_pr']
 
 /**
- * The playbook of a prompt (decisions §12): the fenced block whose info string is `playbook`. Null when the prompt has none.
+ * The playbook of a prompt (specification.md#playbooks): the fenced block whose info string is `playbook`. Null when the prompt has none.
  * A block that cannot be played gives the 1-based line in the prompt, the key it is about (`run.expect_exit`; `playbook` for the block itself) and one sentence.
  */
 export function findPlaybook(prompt: string): FoundPlaybook | null {

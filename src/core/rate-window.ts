@@ -2,7 +2,7 @@ import type { Bucket } from '../contract/endpoint.ts'
 
 /** Requests in a sliding window; null: no limit. */
 export type Rate = { requests: number; seconds: number } | null
-/** The windows of decisions §7. `session` takes the place of `standard` for the browser's tokens, which have no total. */
+/** The windows of specification.md#rate-limits. `session` takes the place of `standard` for the browser's tokens, which have no total. */
 export type Rates = Record<
   | 'standard'
   | 'agent_creation'
@@ -29,7 +29,7 @@ export function sliceOf({ requests, seconds }: NonNullable<Rate>): number {
   return requests <= exact_requests ? 1 : seconds * 10_000
 }
 
-/** What a request is charged to, by its bucket and who asks. `known`: a repeated request whose first is charged already (decisions §4). */
+/** What a request is charged to, by its bucket and who asks. `known`: a repeated request whose first is charged already (specification.md#create-and-resume). */
 export function chargesOf(
   rates: Rates,
   bucket: Bucket,

@@ -13,7 +13,7 @@ export type StepRecord = { turn: number; epoch: number; seq: number; at: string 
 type Step = Omit<RecoveryStep, 'n'>
 
 /**
- * What became of every step, read from the journal alone (decisions §1: intent before, outcome after). A step that has an intent of one owner
+ * What became of every step, read from the journal alone (specification.md#journal: intent before, outcome after). A step that has an intent of one owner
  * and an outcome of a later one was lost with its owner. `at_work`: whether anybody works on the run now; otherwise nothing is open.
  */
 export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[] {

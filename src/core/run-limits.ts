@@ -1,4 +1,4 @@
-/** Ceilings of the service for one turn: reaching one ends the run (decisions §2). */
+/** Ceilings of the service for one turn: reaching one ends the run (specification.md#run-status). */
 export type Ceilings = { max_steps: number; max_tokens: number; max_active_ms: number }
 
 /** Limits that the caller gave for the whole run: reaching one pauses it. */

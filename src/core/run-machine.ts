@@ -4,7 +4,7 @@ import { isTerminal } from './run-status.ts'
 
 /**
  * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the
- * time as an argument (decisions §1, §2). `null` from one of them: refused, and nothing was written. The store is played against it.
+ * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. The store is played against it.
  */
 export type Row = {
   status: RunStatus

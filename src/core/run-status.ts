@@ -27,7 +27,7 @@ const edges: Record<RunStatus, readonly RunStatus[]> = {
 export const TERMINAL: readonly RunStatus[] = ['completed', 'failed', 'cancelled']
 export const isTerminal = (status: RunStatus) => TERMINAL.includes(status)
 
-/** The one table of decisions §2. Terminal runs move only by a resume, and only to `queued`. */
+/** The one table of specification.md#run-status. Terminal runs move only by a resume, and only to `queued`. */
 export function mayMove({ from, to, by_resume = false }: Transition): boolean {
   if (isTerminal(from)) return by_resume && to === 'queued'
   return edges[from].includes(to)
@@ -48,7 +48,7 @@ export type StatusDetail = {
 
 const includes = (list: readonly string[], value: string) => list.includes(value)
 
-/** Whether reason, phase and waiting_on fit the status (decisions §2). */
+/** Whether reason, phase and waiting_on fit the status (specification.md#run-status). */
 export function isConsistent({ status, status_reason, phase, waiting_on }: StatusDetail): boolean {
   const reasonFits =
     status === 'failed'

@@ -5,7 +5,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** `p` personal token, `s` a service user's, `b` the browser's 15-minute token. */
 export type TokenKind = 'p' | 's' | 'b'
 
-/** `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (decisions §9). */
+/** `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (specification.md#access). */
 export function newToken(kind: TokenKind): string {
   const body = base62(randomBytes(64), 32)
   return `arun_${kind}_${body}${checksum(body)}`

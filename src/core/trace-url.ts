@@ -1,4 +1,4 @@
-/** The address of a run's page: `web_url` of the run object (decisions §3), and what a commit and a pull request link to. */
+/** The address of a run's page: `web_url` of the run object (specification.md#run-object), and what a commit and a pull request link to. */
 export const traceUrl = (base_url: string, run_id: number) => `${base_url}/agent/trace/${run_id}`
 
 /** The place of one entry on it. */

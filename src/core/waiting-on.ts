@@ -34,7 +34,7 @@ const ofRecord: Record<string, WaitingOn> = {
 }
 
 /**
- * What a run waits for right now, derived and never stored, so that nobody can forget to change it (decisions §2). Null: nothing, as it is
+ * What a run waits for right now, derived and never stored, so that nobody can forget to change it (specification.md#run-status). Null: nothing, as it is
  * paused or over. A question that was answered waits for a worker.
  */
 export function waitingOn(run: Doing): WaitingOn | null {

@@ -1,6 +1,6 @@
 /** Seconds from a failed attempt to the next: of the first, the second … The last stands for all that follow. */
 export const RETRY_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const
-/** For how long a delivery is tried, from when it was put into the queue (decisions §10). */
+/** For how long a delivery is tried, from when it was put into the queue (specification.md#events). */
 export const GIVE_UP_SECONDS = 86_400
 /** So many attempts in a row that fail, and the webhook rests between one attempt and the next. */
 export const FAILURES_TO_REST = 5

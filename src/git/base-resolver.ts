@@ -15,7 +15,7 @@ export type KnownBase =
 
 /**
  * Which commit a run would start from, by the local mirror alone; a missing mirror is fetched for at most 2 s and goes on
- * being fetched behind (decisions §4). Never rejects because of the remote.
+ * being fetched behind (specification.md#create-and-resume). Never rejects because of the remote.
  */
 export async function resolveBase(host: GitHost, repository: GitRepository, base_ref: string | null): Promise<KnownBase> {
   if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository))) return { state: 'no_mirror' }

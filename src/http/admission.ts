@@ -20,7 +20,7 @@ declare module 'fastify' {
 }
 
 /**
- * Who asks, how often, and for which organization: decided before a byte of the body is read, in the order of decisions §6. 401, 429, 403,
+ * Who asks, how often, and for which organization: decided before a byte of the body is read, in the order of specification.md#errors. 401, 429, 403,
  * or 400 for a path that can name no organization, with whatever else is wrong in path and query. `given`: what stands for the bearer's header.
  */
 export async function admit(

@@ -71,7 +71,7 @@ type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Pro
 /** How long a client may take to send its headers, and its whole request; Node's own are 60 s and 300 s, looked at every 30 s. */
 export const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
 
-/** The HTTP edge: authenticate → membership → parse → verb → answer (decisions §6), for every row of the contract table. */
+/** The HTTP edge: authenticate → membership → parse → verb → answer (specification.md#errors), for every row of the contract table. */
 export async function createApp(options: AppOptions, timeouts = patience): Promise<HttpApp> {
   const { services, log } = options
   const app = Fastify({

@@ -35,7 +35,7 @@ const LONGEST_MS = 30 * 60_000
 const ASKING_MS = 60_000
 const SLOTS = { total: 8, of_user: 4, wait_ms: 20_000 }
 
-/** Git's smart HTTP protocol (decisions §9): let in like every request, by the token that git sends as a password; errors are text, which git shows. */
+/** Git's smart HTTP protocol (specification.md#access): let in like every request, by the token that git sends as a password; errors are text, which git shows. */
 export function addGitRoutes(app: FastifyInstance, { services, failed, transfers, log, admitted }: Options) {
   const takeSlot = gitSlots(SLOTS)
   const contexts = new WeakMap<FastifyRequest, { ctx: Context; repo_id: number; endpoint: Endpoint }>()

@@ -7,7 +7,7 @@ import type { Services } from '../service/context.ts'
 import { receiveDelivery } from '../service/receive-delivery.ts'
 import { parseInput } from './parse-input.ts'
 
-/** What forges tell us (decisions §9): signed over the bytes as they came, so these are kept beside what they say. */
+/** What forges tell us (specification.md#access): signed over the bytes as they came, so these are kept beside what they say. */
 export function addHookRoutes(app: FastifyInstance, services: Services) {
   const bytes = new WeakMap<FastifyRequest, Buffer>()
   const received = { github: endpoints.receiveGitHub, gitea: endpoints.receiveGitea }

@@ -6,7 +6,7 @@ import { errorText, type Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
-/** An error in the one shape of decisions §6. */
+/** An error in the one shape of specification.md#errors. */
 export function problemOf(error: ServiceError, base_url: string, request: { id: string; url: string | undefined }): Problem {
   const { status, title } = problems[error.code]
   return {

@@ -17,7 +17,7 @@ import { parseInput } from './parse-input.ts'
 
 const COOKIE = 'agentrun_session'
 
-/** The browser's way in (decisions §9): the cookie is good for /session alone, everything else wants the bearer token that it gives. */
+/** The browser's way in (specification.md#access): the cookie is good for /session alone, everything else wants the bearer token that it gives. */
 export function addSessionRoutes(app: FastifyInstance, services: Services) {
   app.post(endpoints.createSession.path, async (request, reply) => {
     requireSameOrigin(request, services.base_url)

@@ -8,7 +8,7 @@ import { failed, type Unit } from './scripted-steps.ts'
 export type Place = { at: number; how: 'next' | 'again' | 'look' }
 
 /**
- * Where a script stands after the answers in `since`. A step whose worker died in it was closed as interrupted (decisions §1): what may be done
+ * Where a script stands after the answers in `since`. A step whose worker died in it was closed as interrupted (specification.md#journal): what may be done
  * twice is done again, an edit is looked up, and any other stays for `checkResult`. Throws `script_failed` when the file does not tell.
  */
 export function placeOf(units: Unit[], since: ModelMessage[]): Place {

@@ -8,7 +8,7 @@ export type Target = {
 }
 
 /**
- * Writes down an administrative act (decisions §9), in the transaction of the act. `action` is `noun.verb` in the past: `token.revoked`.
+ * Writes down an administrative act (specification.md#access), in the transaction of the act. `action` is `noun.verb` in the past: `token.revoked`.
  * `detail` says what changed, and holds no secret.
  */
 export async function audit(

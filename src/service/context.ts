@@ -17,7 +17,7 @@ import type { Limiter } from './limits.ts'
 import type { LogPages } from './log-pages.ts'
 import type { RunHeadFinder } from './run-logs.ts'
 
-/** Which commit a run would start from, asked of the local mirror alone (decisions §4). */
+/** Which commit a run would start from, asked of the local mirror alone (specification.md#create-and-resume). */
 export type BaseResolver = (
   repository: { id: number; url: string; kind: RepositoryKind },
   base_ref: string | null,

@@ -29,7 +29,7 @@ const AGENTS = ['built_in']
 const not_installed = ['claude_code', 'codex', 'opencode', 'gemini']
 
 /**
- * Accepts a run: the row, its first entry and the job to work on it commit together (decisions §4).
+ * Accepts a run: the row, its first entry and the job to work on it commit together (specification.md#create-and-resume).
  * 400 names the field; 404 for a repository or parent run that is not in this organization.
  */
 export async function createRun(ctx: Context, input: CreateRunInput, source: MessageSource = by_api): Promise<AgentRun> {
@@ -153,7 +153,7 @@ export async function acceptRun(
   return run
 }
 
-/** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (decisions §4). */
+/** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (specification.md#create-and-resume). */
 function chooseAgent(ctx: Context, name: string): Agent {
   if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
   if (ctx.actor.wire_profile === 'codegen' && not_installed.includes(name)) return { agent_type: 'built_in', instead_of: name }

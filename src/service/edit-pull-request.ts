@@ -9,7 +9,7 @@ import { NOT_FOUND } from './pull-requests.ts'
 import { refreshPullRequests } from './refresh-pull-requests.ts'
 import { editRemotely, tellDraft } from './remote-pull-request.ts'
 
-/** Changes what is given. What cannot be done is an answer with `success: false`, as existing clients expect it, and changes nothing (decisions §8). */
+/** Changes what is given. What cannot be done is an answer with `success: false`, as existing clients expect it, and changes nothing (specification.md#wire-profiles). */
 export async function editPullRequest(
   ctx: Context,
   path: { pr_id: number; repo_id?: number },

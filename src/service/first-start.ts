@@ -26,7 +26,7 @@ export type Started = {
   repository: { id: number; name: string; sample: boolean } | null
 }
 
-/** Makes organization, admin, token and repository where they are missing (decisions §9). Safe when two processes start at once. */
+/** Makes organization, admin, token and repository where they are missing (specification.md#access). Safe when two processes start at once. */
 export async function firstStart(db: Database, input: FirstStartInput): Promise<Started> {
   return db.transaction(async tx => {
     await lockFirstStart(tx)

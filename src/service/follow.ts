@@ -10,11 +10,11 @@ import { runObjects } from './run-object.ts'
 
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
 
-/** The run object as the readers of a stream are told it (decisions §8). */
+/** The run object as the readers of a stream are told it (specification.md#wire-profiles). */
 export type Telling = (run: AgentRun) => unknown
 
 /**
- * A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (decisions §10);
+ * A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (specification.md#events);
  * `deleted` is the last thing that is told of it.
  */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, tell: Telling) {

@@ -75,7 +75,7 @@ async function branchOf(ctx: Context, repository: RepositoryRow, head_branch: st
   return base.state === 'known' ? head_branch : null
 }
 
-/** The trace shows what was said as what it is: somebody's words (decisions §5). */
+/** The trace shows what was said as what it is: somebody's words (specification.md#logs). */
 const commentEntry = (request: ForgeRequest) =>
   entry({
     message_type: 'USER_GITHUB_ISSUE_COMMENT',

@@ -26,7 +26,7 @@ import { getRun, requireConversation, requireRun } from './runs.ts'
 const GO_ON = 'Continue.'
 
 /**
- * A new run with the conversation of another one up to entry `from_seq`, and its files as they were after it (decisions §4). It takes all that
+ * A new run with the conversation of another one up to entry `from_seq`, and its files as they were after it (specification.md#create-and-resume). It takes all that
  * it needs with it, so the other may be deleted. 400 for an entry that is not there, 404 for a run that is not in this organization, 409 when
  * it is banned, its repository takes no runs, its model is gone, or its files of that entry are not kept.
  */

@@ -10,7 +10,7 @@ const by_generation: MessageSource = { source_type: 'SETUP_COMMANDS', comment: n
 const TRIGGER = 'setup-commands'
 
 /**
- * Accepts a run that finds out how a repository is set up (decisions §11). 404 for a repository that is not in this organization, 409 for one
+ * Accepts a run that finds out how a repository is set up (specification.md#setup-and-analysis). 404 for a repository that is not in this organization, 409 for one
  * that takes no runs.
  */
 export async function generateSetupCommands(ctx: Context, { repo_id, prompt, trigger_source }: GenerateSetupCommandsInput) {

@@ -14,7 +14,7 @@ export type GitProtocol = 0 | 1 | 2
 /** A commit of forty zeros stands for none. */
 export type MovedRef = { ref: string; from: string; to: string }
 
-/** What git answers to git (decisions §9). Messages of what failed are for people, and git shows them. */
+/** What git answers to git (specification.md#access). Messages of what failed are for people, and git shows them. */
 export type GitServer = {
   /** The first answer to one who fetches: after a look at the remote, unless that takes long or fails. */
   offerFetch(repo: Repository, protocol: GitProtocol): Promise<Tried<Buffer>>

@@ -16,7 +16,7 @@ export class Replay {
 }
 
 /**
- * Charges a request that names a key: the first of that key as what it is, any other to the standard and total windows (decisions §4). The
+ * Charges a request that names a key: the first of that key as what it is, any other to the standard and total windows (specification.md#create-and-resume). The
  * key is known from here on, so that of twenty at once one is the first.
  */
 export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promise<Charged> {

@@ -18,7 +18,7 @@ import { requireQuota } from './quota.ts'
 const MOST_NAMES = 20
 
 /**
- * A run that has ended, and whose pull request is open, gets a turn of its own when checks of what it pushed have failed since (decisions §2):
+ * A run that has ended, and whose pull request is open, gets a turn of its own when checks of what it pushed have failed since (specification.md#run-status):
  * the worker that takes it tells the agent of them. None where the run has worked on the checks of this commit to its end already.
  */
 export async function resumeForChecks(ctx: Pick<Context, 'db' | 'organization_id' | 'queue_seconds'>, repo_id: number, sha: string) {

@@ -17,7 +17,7 @@ const share_ms = 1_000
 
 type Share = { left: number; until: number; window: Window }
 
-/** The limits of decisions §7 over all nodes. A refused request is not counted. */
+/** The limits of specification.md#rate-limits over all nodes. A refused request is not counted. */
 export function createLimiter(db: Db, rates: Rates): Limiter {
   const shares = new Map<string, Share>()
   const keyOf = (charge: Charge) => `${charge.subject} ${charge.name}`

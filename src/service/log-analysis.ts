@@ -21,7 +21,7 @@ const MOST_RUNS = 200
 /** What is analyzed. `about`: the run that it is all about, which is told where its analysis is; null: there are several. */
 type Subject = { title: string; about: number | null; repository_id: number | null; said: Record<string, unknown>; pass: FirstPass }
 
-/** Of one sandbox (decisions §11). 404 when there is none, 400 when nothing went on in it. */
+/** Of one sandbox (specification.md#setup-and-analysis). 404 when there is none, 400 when nothing went on in it. */
 export async function analyzeSandboxLogs(ctx: Context, sandbox_id: number, input: AnalyzeLogsInput): Promise<LogAnalysis> {
   const sandbox = await requireSandbox(ctx, sandbox_id)
   const run = await requireRun(ctx.db, ctx.organization_id, sandbox.run_id)

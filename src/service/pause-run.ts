@@ -12,7 +12,7 @@ import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
  * Holds a run until it is resumed, by the same turn. A run that nobody works on is paused at once; a working one when its worker has let go,
- * or when the sweep takes it from one that is dead. Paused already: unchanged. 409 for a run that is stopping or has ended (decisions §2).
+ * or when the sweep takes it from one that is dead. Paused already: unchanged. 409 for a run that is stopping or has ended (specification.md#run-status).
  */
 export async function pauseRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {

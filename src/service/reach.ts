@@ -14,7 +14,7 @@ const missing: Record<Reached, string> = {
 }
 
 /**
- * Keeps a token that is bound to repositories to these (decisions §9): things of another one are 404 as if they never were, and operations
+ * Keeps a token that is bound to repositories to these (specification.md#access): things of another one are 404 as if they never were, and operations
  * that are about no repository of its own are 403.
  */
 export async function requireReach(

@@ -21,7 +21,7 @@ import { deleteSetupCommandsOf } from '../store/setup-commands.ts'
 import { audit } from './audit.ts'
 import type { Context } from './context.ts'
 
-/** The same answer for a repository that never was, one that was removed and one of another organization (decisions §6). */
+/** The same answer for a repository that never was, one that was removed and one of another organization (specification.md#errors). */
 export const repositoryNotFound = () => new ServiceError('not_found', 'Repository not found.')
 
 export async function requireRepository(db: Db, organization_id: number, repo_id: number): Promise<RepositoryRow> {

@@ -27,7 +27,7 @@ import { storedTargets } from './webhook-targets.ts'
 
 /**
  * A follow-up, in every state, but not to a banned run (409): a finished run gets a new turn on the same workspace, one that is being stopped
- * gets it when it is cancelled, a paused one goes on, a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (decisions §4).
+ * gets it when it is cancelled, a paused one goes on, a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (specification.md#create-and-resume).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const model = input.model == null ? undefined : requestedModel(ctx, input.model)

@@ -19,7 +19,7 @@ export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunH
 type Head = { status: string; result: string | null }
 
 /**
- * One page of a run's trace as JSON text, in pieces that are not copied together (spec §Retrieve agent run logs). Entries are passed through as they are stored;
+ * One page of a run's trace as JSON text, in pieces that are not copied together (specification.md#logs). Entries are passed through as they are stored;
  * `headOf` puts the run's own status and result into the words of the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
  */
 export async function listRunLogs(

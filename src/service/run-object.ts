@@ -11,7 +11,7 @@ import type { ShownRun } from '../store/runs.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
-/** The run object of decisions §3 from its rows. */
+/** The run object of specification.md#run-object from its rows. */
 export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_url: string): AgentRun {
   return {
     id: row.id,

@@ -13,7 +13,7 @@ import { withoutSecrets } from './known-secrets.ts'
 import { requireModel } from './models.ts'
 import { runObjects } from './run-object.ts'
 
-/** The same answer for a run that never was and for one of another organization (decisions §6). */
+/** The same answer for a run that never was and for one of another organization (specification.md#errors). */
 export const runNotFound = () => new ServiceError('not_found', 'Agent run not found.')
 
 export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
@@ -55,7 +55,7 @@ export type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
   source_type?: (SourceType | SourceType[])[] | undefined
 }
 
-/** One page, newest first. A status or a source of the public API can be several of ours (decisions §8). */
+/** One page, newest first. A status or a source of the public API can be several of ours (specification.md#wire-profiles). */
 export async function listRuns(ctx: Context, { status, source_type, ...query }: RunsQuery) {
   const window = pageWindow(query)
   const filter = {

@@ -13,7 +13,7 @@ import { getRun, runNotFound } from './runs.ts'
 /**
  * Asks a run to stop. A run that nobody works on is cancelled at once; a working one is `cancelling` until its worker has let go,
  * or until the sweep finds that the worker is dead. On a run that has ended: unchanged; on one that is stopping: a follow-up that waits for
- * that is taken back, and stays in the trace (decisions §2).
+ * that is taken back, and stays in the trace (specification.md#run-status).
  */
 export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {

@@ -50,7 +50,7 @@ export async function listUsers(ctx: Context, query: PageRequest) {
   return { items: rows.map(userObject), total, ...pageNumbers(total, window) }
 }
 
-/** 404 for a user of other organizations, as for one that never was (decisions §6). */
+/** 404 for a user of other organizations, as for one that never was (specification.md#errors). */
 export async function getUser(ctx: Context, user_id: number) {
   const user = await getMember(ctx.db, ctx.organization_id, user_id)
   if (!user) throw notFound()

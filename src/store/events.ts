@@ -14,7 +14,7 @@ export type EventRow = { seq: number; run_id: number | null; type: EventType; bo
 
 /**
  * Writes down, in the transaction of the change itself, that something happened to a run: in the order of the organization, without
- * gaps but for those that deleted runs leave. What of it goes to webhooks is put into their queue with it (decisions §10), and what a forge shows of
+ * gaps but for those that deleted runs leave. What of it goes to webhooks is put into their queue with it (specification.md#events), and what a forge shows of
  * the run's status is due.
  */
 export async function insertEvent(

@@ -3,7 +3,7 @@ import type { Db } from './database.ts'
 /** Whose key it is: the same words of another user or organization are another key. */
 export type KeyOwner = { organization_id: number; user_id: number; key: string }
 
-/** How long an answer is kept (decisions §4). */
+/** How long an answer is kept (specification.md#create-and-resume). */
 const kept = `interval '24 hours'`
 
 /** Nobody else decides about this key until the transaction ends. */

@@ -3,7 +3,7 @@ import type { Db } from './database.ts'
 
 type Row = { place: number; allowed: boolean; used: number; reset_ms: number; retry_ms: number }
 
-/** Charges `amount` requests to all of the windows, or to none when one that refuses has no room for them (decisions §7). */
+/** Charges `amount` requests to all of the windows, or to none when one that refuses has no room for them (specification.md#rate-limits). */
 export async function chargeWindows(db: Db, charges: Charge[], amount = 1): Promise<{ allowed: boolean; windows: Window[] }> {
   const { rows } = await db.query<Row>({
     name: 'charge',

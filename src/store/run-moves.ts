@@ -17,7 +17,7 @@ export type Move = {
   only?: 'pausing' | 'overdue'
 }
 
-/** How long a worker has to let go of a run that must stop, before the sweep takes it from it (decisions §2: 10 s in all). */
+/** How long a worker has to let go of a run that must stop, before the sweep takes it from it (specification.md#run-status: 10 s in all). */
 const FENCE_SECONDS = 5
 
 /**
@@ -69,7 +69,7 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
   return rowCount === 1
 }
 
-/** A mistake of ours and of nobody else: the table of decisions §2 is the only one there is. */
+/** A mistake of ours and of nobody else: the table of specification.md#run-status is the only one there is. */
 function requireAllowed({ from, to, status_reason = null, phase = null, waiting_on = null }: Move) {
   const forbidden = from.find(status => status !== to && !mayMove({ from: status, to }))
   if (forbidden) throw new Error(`a run does not move from ${forbidden} to ${to}`)

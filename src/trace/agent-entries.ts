@@ -11,7 +11,7 @@ type Plan = { plan: { id: number; text: string; state: string }[] }
 
 /**
  * The entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's last entry.
- * An ERROR besides for time-out, kill, unknown tool and bad arguments (decisions §5).
+ * An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
  */
 export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
   if (call.name === 'finish' && result.status === 'ok') return []

@@ -3,7 +3,7 @@ import type { SourceType } from '../contract/runs.ts'
 import { publicSourceType } from '../core/wire-profile.ts'
 import type { NewEntry } from '../store/append.ts'
 
-/** What an entry may say; what is left out is null on the wire (spec §Agent run log entry). */
+/** What an entry may say; what is left out is null on the wire (specification.md#logs). */
 export type EntryContent = {
   message_type: MessageType
   thought?: string | null
@@ -89,7 +89,7 @@ export type ErrorDetails = { code: string; message: string; retryable: boolean; 
 export const errorEntry = (details: ErrorDetails, tool_name: string | null = null): NewEntry =>
   entry({ message_type: 'ERROR', tool_name, observation: details })
 
-/** Leads from the trace of one run to another that it is related to (decisions §5). An entry never changes, so it holds nothing that does. */
+/** Leads from the trace of one run to another that it is related to (specification.md#logs). An entry never changes, so it holds nothing that does. */
 export const runLink = (
   to: { id: number; web_url: string },
   relation: 'child' | 'parent' | 'fork' | 'analysis',

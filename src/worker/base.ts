@@ -128,7 +128,7 @@ function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha, for
 }
 
 /**
- * The same base while the pull request of its branch is open or not there. When it was closed or merged: a new branch (decisions §4), and
+ * The same base while the pull request of its branch is open or not there. When it was closed or merged: a new branch (specification.md#create-and-resume), and
  * after a merge the base branch as it is now, if everything that the run has committed is in there. Nothing is written down yet.
  */
 export async function renewBase(deps: WorkerDeps, run: RunRow, base: Base, signal: AbortSignal): Promise<Base> {

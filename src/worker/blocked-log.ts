@@ -10,7 +10,7 @@ type Known = { refusal: Refusal; times: number }
 
 /**
  * What was refused on the way out of a sandbox, in the trace: the first time of a host, port and reason at once, as `egress_blocked`, and
- * how often each came again in one more entry at the end (decisions §5).
+ * how often each came again in one more entry at the end (specification.md#logs).
  */
 export class BlockedLog {
   readonly #claim: Claim

@@ -89,7 +89,7 @@ function waitForPerson(claim: Claim, { approval_of }: Waiting, deadline_seconds:
   })
 }
 
-/** What the agent had begun and nobody has ended gets its entry before the turn does (decisions §5). Answers the tool that was running. */
+/** What the agent had begun and nobody has ended gets its entry before the turn does (specification.md#logs). Answers the tool that was running. */
 export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): Promise<string | null> {
   const { open_calls, open_reservation } = rebuildConversation(await readJournal(claim), turn)
   if (open_reservation !== null) await chargeLostCall(claim, open_reservation)

@@ -21,7 +21,7 @@ const FETCH_MS = 5_000
 
 /**
  * The second half of the PR agent: looks at the pull request of the branch as it stands, says so in the trace, once for each head, and takes
- * it out of the draft that it was made as when it passes. One that a person made a draft, or opened, is left as it is (decisions §5).
+ * it out of the draft that it was made as when it passes. One that a person made a draft, or opened, is left as it is (specification.md#logs).
  */
 export async function evaluateProposed(deps: AskingDeps, claim: Claim, base: Base, head: string, words: Proposal): Promise<void> {
   const { organization_id, run_id } = claim

@@ -123,7 +123,7 @@ function started({ reservation, notice }: PlannedCall) {
   return { records: [...notices, record('model_started', null, { reservation })], reserved_usd: reservation.cost_usd ?? '0' }
 }
 
-/** A notice of limits is an event besides, in the same transaction (decisions §5). */
+/** A notice of limits is an event besides, in the same transaction (specification.md#logs). */
 async function told<T>(claim: Claim, { notice }: PlannedCall, write: (db: Transactional) => Promise<T>): Promise<T> {
   if (notice === null) return write(claim.db)
   const limits = notice.limits
@@ -198,7 +198,7 @@ export async function tellSetupFailures(claim: Claim, failures: SetupFailure[]):
   return [message]
 }
 
-/** Outcomes for calls whose outcome nobody knows: never run again, and the agent is told (decisions §1). */
+/** Outcomes for calls whose outcome nobody knows: never run again, and the agent is told (specification.md#journal). */
 export async function closeOpenCalls(claim: Claim, calls: OpenCall[]): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = []
   for (const { started, inherited, ...call } of calls) {

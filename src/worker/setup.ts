@@ -15,7 +15,7 @@ import { startRecorded } from './recorded-sandbox.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { WorkerDeps } from './settings.ts'
 
-/** How the sandbox of a repository's runs is prepared (decisions §11). `digest` names it: the same commands with the same variables. */
+/** How the sandbox of a repository's runs is prepared (specification.md#setup-and-analysis). `digest` names it: the same commands with the same variables. */
 export type Setup = {
   commands: string[]
   /** Run in what they have prepared at another commit. */

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** decisions §3, in its order, and what came later. */
+/** specification.md#run-object, in its order, and what came later. */
 const keys = [
   ...['id', 'organization_id', 'status', 'created_at', 'web_url', 'result', 'summary', 'source_type', 'github_pull_requests', 'metadata'],
   ...['status_reason', 'terminal', 'phase', 'waiting_on', 'queue_position', 'last_progress_at', 'deadline_at'],

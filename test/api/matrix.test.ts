@@ -39,7 +39,7 @@ async function newTenant(): Promise<Tenant> {
   return tenant
 }
 
-/** What a role may do (decisions §9), written out once more. */
+/** What a role may do (specification.md#access), written out once more. */
 const reading: Scope[] = ['runs:read', 'logs:read', 'repos:read', 'org:read']
 const roles: Record<Role, readonly Scope[]> = {
   READER: reading,

@@ -10,7 +10,7 @@ import { type Call, tokenCalls, unknown } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
-/** Of several things that are wrong with a request, the first of decisions §6 is told: token → limit → membership and scope → parse → object → state. */
+/** Of several things that are wrong with a request, the first of specification.md#errors is told: token → limit → membership and scope → parse → object → state. */
 
 let app: App
 let other: Tenant

@@ -2,7 +2,7 @@ import type { MessageType } from '../../src/contract/logs.ts'
 import type { RunStatus } from '../../src/contract/runs.ts'
 
 /**
- * A run as decisions §2 and §4 say it, and nothing of how the service does it: the table of statuses is written out once more here, so that
+ * A run as specification.md#run-status, #create-and-resume say it, and nothing of how the service does it: the table of statuses is written out once more here, so that
  * a mistake in src/core/run-status.ts is not believed.
  */
 export type ModelRun = {
@@ -25,7 +25,7 @@ export type ModelRun = {
 }
 export type Mode = 'steer' | 'enqueue' | 'interrupt'
 
-/** Where a worker, or what looks after dead workers, may take a run (decisions §2). */
+/** Where a worker, or what looks after dead workers, may take a run (specification.md#run-status). */
 export const workerMoves: Record<RunStatus, RunStatus[]> = {
   queued: ['starting', 'failed'],
   starting: ['running', 'queued', 'paused', 'failed'],

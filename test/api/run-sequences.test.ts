@@ -11,7 +11,7 @@ import { putRun } from './put-run.ts'
 import { created, hasEnded, type Mode, type ModelRun, moved, paused, resumed, shown, stopped, workerMoves } from './run-model.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
-/** Random sequences of what a client and a worker may do, each step held against a model of the run (decisions §2, §4). */
+/** Random sequences of what a client and a worker may do, each step held against a model of the run (specification.md#run-status, #create-and-resume). */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
 const total_ms = 25_000 * more

@@ -9,7 +9,7 @@ const seed = Number(process.env.TEST_SEED ?? 1)
 const CLIENTS = 6
 const REQUESTS = 50
 
-/** Every move of decisions §2, written out once more. */
+/** Every move of specification.md#run-status, written out once more. */
 const edges: Record<RunStatus, RunStatus[]> = {
   queued: ['starting', 'paused', 'cancelling', 'failed'],
   starting: ['running', 'queued', 'paused', 'cancelling', 'failed'],

@@ -3,7 +3,7 @@ import type { SeenRequest } from '../model/fake-server.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, PRICED, shell } from './coding-app.ts'
 
-/** What people send is durable before its answer, and reaches the model once, whatever happens to workers in between (decisions §1, §4). */
+/** What people send is durable before its answer, and reaches the model once, whatever happens to workers in between (specification.md#journal, #create-and-resume). */
 
 const resume = (cluster: Cluster, agent_run_id: number, prompt: string, mode?: string) =>
   cluster.call('POST', '/run/resume', { agent_run_id, prompt, ...(mode && { mode }) })

@@ -1,7 +1,7 @@
 import { GenerateSetupCommandsInput, SetupCommands } from '../analysis.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
 
-/** Finding out setup commands (spec §Setup commands, decisions §11). */
+/** Finding out setup commands (specification.md#setup-and-analysis). */
 export const analysisEndpoints = {
   generateSetupCommands: {
     ...v1,

@@ -1,7 +1,7 @@
 import { AuditPage, AuditQuery } from '../audit-log.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
 
-/** Who changed what in the administration of an organization (decisions §9). */
+/** Who changed what in the administration of an organization (specification.md#access). */
 export const auditEndpoints = {
   listAuditLog: {
     ...v1,

@@ -6,7 +6,7 @@ import { ExecuteToolInput, ToolExecution, Tools } from '../tool-execution.ts'
 
 const of_organization = z.object({ org_id: id().describe('The organization') })
 
-/** Connections to outside services, as clients of the public API ask for them (decisions §8, §9). */
+/** Connections to outside services, as clients of the public API ask for them (specification.md#wire-profiles, #access). */
 export const integrationEndpoints = {
   listIntegrations: {
     ...v1,

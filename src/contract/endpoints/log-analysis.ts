@@ -5,7 +5,7 @@ import { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../log-anal
 const how =
   'Answers at once with what is found without a model, and makes a run whose result adds the explanation of the default model, where there is one.'
 
-/** Log analysis (spec §Log analysis, decisions §11). */
+/** Log analysis (specification.md#setup-and-analysis). */
 export const logAnalysisEndpoints = {
   analyzeSandboxLogs: {
     ...v1,

@@ -19,7 +19,7 @@ import { pageQuery } from '../page.ts'
 const member = org.extend({ user_id: id().describe('The user') })
 const service_user = org.extend({ service_user_id: id().describe('The service user') })
 
-/** Who belongs to an organization, people and service users, and in which role (decisions §9). */
+/** Who belongs to an organization, people and service users, and in which role (specification.md#access). */
 export const memberEndpoints = {
   listMembers: {
     ...v1,

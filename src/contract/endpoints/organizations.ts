@@ -10,7 +10,7 @@ import {
 } from '../organizations.ts'
 import { pageQuery } from '../page.ts'
 
-/** Organizations and what belongs to one as a whole (spec §Organization data, decisions §9). */
+/** Organizations and what belongs to one as a whole (specification.md#access). */
 export const organizationEndpoints = {
   listOrganizations: {
     ...v1,

@@ -25,7 +25,7 @@ const edit = {
   response: EditPullRequestResponse,
 } as const
 
-/** Pull requests of the built-in forge (decisions §4). */
+/** Pull requests of the built-in forge (specification.md#create-and-resume). */
 export const pullRequestEndpoints = {
   listPullRequests: {
     ...v1,

@@ -4,7 +4,7 @@ import { pageQuery } from '../page.ts'
 import { CreateRepositoryInput, Repository, RepositoryPage, UpdateRepositoryInput } from '../repositories.ts'
 import { StartupFigures, StartupQuery } from '../startups.ts'
 
-/** Repositories of an organization (decisions §9). */
+/** Repositories of an organization (specification.md#access). */
 export const repositoryEndpoints = {
   listRepositories: {
     ...v1,

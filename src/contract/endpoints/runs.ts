@@ -16,7 +16,7 @@ import {
 import { AgentRun, DeletedRun, RunPage } from '../runs.ts'
 import { RunStartup } from '../startups.ts'
 
-/** Agent runs (spec §Endpoints, decisions §4). */
+/** Agent runs (specification.md#run-object, #create-and-resume). */
 export const runEndpoints = {
   createAgentRun: {
     ...v1,

@@ -4,7 +4,7 @@ import { ListSandboxesQuery, Sandbox, SandboxLogPage, SandboxLogsQuery, SandboxP
 
 const sandbox = org.extend({ sandbox_id: id().describe('The sandbox') })
 
-/** Sandboxes of runs (decisions §11). */
+/** Sandboxes of runs (specification.md#setup-and-analysis). */
 export const sandboxEndpoints = {
   listSandboxes: {
     ...v1,

@@ -7,7 +7,7 @@ const name = { name: secretName() }
 const given =
   "Values are encrypted and never answered. With `for_agent` it is a variable of that name in the sandboxes of agents, a repository's before the organization's; otherwise no agent is given it. In traces, streams and diffs `[redacted:NAME]` stands in its place, from the next turn of a run on. Values of fewer than 8 bytes stand in any text and are not looked for: agents are given none (400)."
 
-/** Secrets of an organization and of its repositories (decisions §9). */
+/** Secrets of an organization and of its repositories (specification.md#access). */
 export const secretEndpoints = {
   listSecrets: {
     ...v1,

@@ -2,7 +2,7 @@ import { type Endpoint, open } from '../endpoint.ts'
 import { AcceptedSessionInvitation, AcceptInvitationInput, AcceptSessionInvitationInput, OpenedInvitation } from '../members.ts'
 import { Health, Readiness, SessionToken, SignedIn, SignedOut, SignInInput } from '../service.ts'
 
-/** The service itself: what is reached without a bearer token (decisions §9). */
+/** The service itself: what is reached without a bearer token (specification.md#access). */
 export const serviceEndpoints = {
   createSession: {
     ...open,

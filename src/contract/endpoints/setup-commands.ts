@@ -3,7 +3,7 @@ import { type Endpoint, repository, v1 } from '../endpoint.ts'
 import { DroppedEnvironments, EnvironmentList } from '../environments.ts'
 import { SetupCommandSettings, SetupCommandSettingsInput } from '../setup-commands.ts'
 
-/** How the sandbox of a repository's runs is prepared before their agent begins (decisions §11). */
+/** How the sandbox of a repository's runs is prepared before their agent begins (specification.md#setup-and-analysis). */
 export const setupCommandEndpoints = {
   getSetupCommands: {
     ...v1,

@@ -4,7 +4,7 @@ import { type Endpoint, org, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
 import { CreatedToken, CreateTokenInput, Token, TokenPage } from '../tokens.ts'
 
-/** Bearer tokens of an organization (decisions §9). */
+/** Bearer tokens of an organization (specification.md#access). */
 export const tokenEndpoints = {
   listTokens: {
     ...v1,

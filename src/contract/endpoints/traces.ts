@@ -7,7 +7,7 @@ import { EventsQuery } from '../run-inputs.ts'
 const frame = (event: string, data: unknown, id?: number) =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
-/** What runs did and do: logs and streams (spec §Retrieve agent run logs, decisions §5, §10). */
+/** What runs did and do: logs and streams (specification.md#logs, #events). */
 export const traceEndpoints = {
   getAgentRunLogs: {
     ...v1,

@@ -5,7 +5,7 @@ import { AcceptInvitationInput, Member } from '../members.ts'
 import { pageQuery } from '../page.ts'
 import { CliRules, Me, UpdateMeInput, User, UserPage } from '../users.ts'
 
-/** Who is in an organization, and who the caller is (spec §Organization data, decisions §9). */
+/** Who is in an organization, and who the caller is (specification.md#access). */
 export const userEndpoints = {
   getMe: {
     ...v1,

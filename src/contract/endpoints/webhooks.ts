@@ -12,7 +12,7 @@ import { WebhookConfig, WebhookConfigInput, WebhookTest, WebhookTestInput } from
 
 const delivery = org.extend({ delivery_id: id().describe('The delivery') })
 
-/** Where an organization's runs are reported, and what became of it (decisions §10). */
+/** Where an organization's runs are reported, and what became of it (specification.md#events). */
 export const webhookEndpoints = {
   getWebhook: {
     ...v1,

@@ -8,7 +8,7 @@ import type { Json } from './schemas.ts'
 const text = { type: 'string' }
 const whole = { type: 'integer', minimum: 0 }
 
-/** Headers of answers, once for all operations (decisions §6, §7, §9). */
+/** Headers of answers, once for all operations (specification.md#errors, #rate-limits, #access). */
 export const headerComponents = {
   'X-Request-Id': {
     description: 'Names this request in the log of the service; one that a client sends is ignored',
