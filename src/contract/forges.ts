@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { forgeResources } from './forge-resources.ts'
 import { pageOf, pageQuery } from './page.ts'
 import { text } from './text.ts'
 
@@ -6,19 +7,6 @@ import { text } from './text.ts'
 export const forgeKinds = ['github', 'gitea'] as const
 export type ForgeKind = (typeof forgeKinds)[number]
 export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 'Gitea' }
-
-/** What a connection can be missing the permission for. */
-export const forgeResources = ['check_runs', 'app_check_runs', 'commit_statuses', 'run_status', 'user_permissions', 'issues'] as const
-export type ForgeResource = (typeof forgeResources)[number]
-/** What each resource is called in a sentence. */
-export const forgeResourceNames: Record<ForgeResource, string> = {
-  check_runs: 'check runs',
-  app_check_runs: 'check runs of apps other than GitHub Actions',
-  commit_statuses: 'commit statuses',
-  run_status: 'the status of runs on their commits',
-  user_permissions: 'the permissions of people in the repository',
-  issues: 'issues, pull requests and their comments',
-}
 
 const GITHUB = 'https://github.com'
 const GITEA = 'https://git.example.org/gitea'

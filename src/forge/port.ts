@@ -1,4 +1,5 @@
-import type { ForgeKind, ForgeResource } from '../contract/forges.ts'
+import type { ForgeResource } from '../contract/forge-resources.ts'
+import type { ForgeKind } from '../contract/forges.ts'
 import type { ForgeRepository } from '../core/forge-address.ts'
 import type { ForgeRequest } from '../core/forge-event.ts'
 import type { RunMark } from '../core/run-mark.ts'

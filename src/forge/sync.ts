@@ -1,4 +1,4 @@
-import type { ForgeResource } from '../contract/forges.ts'
+import type { ForgeResource } from '../contract/forge-resources.ts'
 import { checkResources } from '../core/forge-permissions.ts'
 import { reportsOf } from '../core/remote-check.ts'
 import { listChecks, saveCheck } from '../store/checks.ts'

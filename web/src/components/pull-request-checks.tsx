@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import type { Check } from '../../../src/contract/checks.ts'
-import { forgeResourceNames } from '../../../src/contract/forges.ts'
+import { forgeResourceNames } from '../../../src/contract/forge-resources.ts'
 import type { AgentRun, RunPullRequest } from '../../../src/contract/runs.ts'
 import { checksQuery } from '../api/queries.ts'
 import { visible } from '../text/visible.ts'
