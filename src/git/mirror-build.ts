@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { GitError, gitErrorFrom } from './git-error.ts'
 import { type GitHost, mirrorPath, namesStarting } from './git-host.ts'
 import { removeTree, runAsOwner } from './owner-files.ts'
-import { checkTrees, treeProblem } from './quarantine-bounds.ts'
+import { treeProblems } from './quarantine-bounds.ts'
 import { isSha } from './ref-name.ts'
 import { runWithRemote } from './remote.ts'
 import type { GitRepository } from './repository-url.ts'
@@ -63,17 +63,14 @@ async function forgetBombs(host: GitHost, git_dir: string): Promise<void> {
   const stdin = names.map(name => `${name}^{tree}\n`).join('')
   const found = await git(host, what, { git_dir, args: ['cat-file', '--batch-check=%(objectname)'], stdin })
   const trees = found.toString('latin1').split('\n')
+  const problems = new Map<string, string>()
   for (let at = 0; at < names.length; at += REFS_AT_A_TIME) {
-    const unknown = trees.slice(at, at + REFS_AT_A_TIME).filter(tree => isSha(tree) && !host.tree_shapes.has(tree))
-    try {
-      if (unknown.length > 0) await checkTrees(host, { git_dir, timeout_ms: 300_000 }, unknown)
-    } catch (error) {
-      if (!unknown.some(tree => treeProblem(host, tree) !== null)) throw error
-    }
+    const some = trees.slice(at, at + REFS_AT_A_TIME).filter(isSha)
+    for (const [tree, problem] of await treeProblems(host, { git_dir, timeout_ms: 300_000 }, some)) problems.set(tree, problem)
   }
   const bad = names.flatMap((name, n) => {
-    const problem = treeProblem(host, trees[n] ?? '')
-    return problem === null ? [] : [{ name, problem }]
+    const problem = problems.get(trees[n] ?? '')
+    return problem === undefined ? [] : [{ name, problem }]
   })
   if (bad[0] === undefined) return
   await git(host, what, { git_dir, args: ['update-ref', '--stdin'], stdin: bad.map(({ name }) => `delete ${name}\n`).join('') })

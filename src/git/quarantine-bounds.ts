@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { GitError } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
 import type { Quarantine } from './quarantine.ts'
 import { type GitCall, ownIdentity, startGit } from './run-git.ts'
-import { TreeShapes } from './tree-shapes.ts'
+import { type TreeShape, TreeShapes } from './tree-shapes.ts'
 
 const LIST_MS = 300_000
 /** More than any known repository has. */
@@ -17,8 +16,10 @@ const MAX_PARENTS = 128
 const PARENTS_BYTES = MAX_PARENTS * 48
 /** Bytes, as Linux takes them. */
 const MAX_PATH_BYTES = 4_095
-/** Where the new trees are more than this together, as in the first fetch of a very large repository, only those of the tips are read. */
-const ALL_TREES_BYTES = 64 * 1024 ** 2
+/** Bytes of all new trees together, which are read a part at a time: a part is what one check keeps in memory. */
+const MAX_TREES_BYTES = 256 * 1024 ** 2
+const PART_BYTES = 32 * 1024 ** 2
+const MAX_TREES = 1_000_000
 /** Shapes that a process remembers. */
 const MAX_KNOWN = 100_000
 
@@ -29,34 +30,58 @@ const MAX_KNOWN = 100_000
  */
 export async function checkBounds(host: GitHost, { call }: Quarantine, tips: string[], signal?: AbortSignal): Promise<void> {
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
+  forgetShapes(host)
   const found = await listNew(host, { ...call, env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' }, ...options })
-  const trees = found.tree_bytes <= ALL_TREES_BYTES ? found.trees : []
-  await checkTrees(host, { ...call, ...options }, [...trees, ...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)])
+  for (const names of [...found.parts, [...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]])
+    for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
 }
 
 /** The same for what a tree, or the tree of a commit, stands for: nothing else of the quarantine is read. */
 export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
+  forgetShapes(host)
+  for (const problem of (await readTrees(host, call, names)).values()) throw new GitError('too_large', problem)
+}
+
+/** Why trees are refused, by tree. What earlier checks have read is not read again. GitError `corrupt`, `too_large`. */
+export async function treeProblems(host: GitHost, call: Omit<GitCall, 'args'>, trees: string[]): Promise<Map<string, string>> {
+  const unread = trees.filter(tree => !host.tree_shapes.has(tree))
+  const problems = trees.flatMap(tree => {
+    const shape = host.tree_shapes.get(tree)
+    const problem = shape ? problemOf(tree, shape, host.max_paths) : null
+    return problem === null ? [] : [[tree, problem] as const]
+  })
+  forgetShapes(host)
+  return new Map([...problems, ...(await readTrees(host, call, unread))])
+}
+
+/** Shapes are forgotten between two checks only: within one, what a part has read is not read again. */
+function forgetShapes(host: GitHost): void {
   if (host.tree_shapes.size > MAX_KNOWN) host.tree_shapes.clear()
-  const shapes = new TreeShapes(host.tree_shapes)
+}
+
+/** The problems of `names`, which are trees or lead to one, and of all below them that no earlier check has read. */
+async function readTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<Map<string, string>> {
+  const trees = new TreeShapes(host.tree_shapes, host.max_paths)
   const seen = new Set<string>()
-  await readObjects(host, call, names, (sha, type, bytes) => {
+  await readObjects(host, call, names, async (sha, type, bytes) => {
     if (type === 'tree') seen.add(sha)
-    if (type === 'tree') return shapes.add(sha, bytes).filter(folder => !host.tree_shapes.has(folder))
+    if (type === 'tree') return await trees.add(sha, bytes)
     if (type === 'commit') checkParents(sha, bytes)
     return []
   })
-  shapes.settle()
-  for (const sha of seen) {
-    const problem = treeProblem(host, sha)
-    if (problem !== null) throw new GitError('too_large', problem)
+  const shapes = await trees.settle()
+  const problems = new Map<string, string>()
+  for (const [sha, shape] of shapes) {
+    host.tree_shapes.set(sha, shape)
+    const problem = seen.has(sha) ? problemOf(sha, shape, host.max_paths) : null
+    if (problem !== null) problems.set(sha, problem)
   }
+  return problems
 }
 
-/** Why a tree that was read is refused; null: it is not, or was never read. */
-export function treeProblem(host: GitHost, tree: string): string | null {
-  const shape = host.tree_shapes.get(tree)
-  if (shape && shape.paths > host.max_paths) return `the tree ${tree} stands for more than ${host.max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
-  if (shape && shape.longest > MAX_PATH_BYTES) return `the tree ${tree} has a path of more than ${MAX_PATH_BYTES} bytes`
+function problemOf(tree: string, { paths, longest }: TreeShape, max_paths: number): string | null {
+  if (paths > max_paths) return `the tree ${tree} stands for more than ${max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
+  if (longest > MAX_PATH_BYTES) return `the tree ${tree} has a path of more than ${MAX_PATH_BYTES} bytes`
   return null
 }
 
@@ -66,18 +91,19 @@ function checkParents(sha: string, bytes: Buffer): void {
     throw new GitError('too_large', `the commit ${sha} has more than ${MAX_PARENTS} parents`)
 }
 
-type Listed = { trees: string[]; tree_bytes: number; large_commits: string[] }
+/** `parts`: the trees, as many at a time as are read together. */
+type Listed = { parts: string[][]; large_commits: string[] }
 
 /** Every object in quarantine, by its kind and size. */
 async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<Listed> {
-  const found: Listed = { trees: [], tree_bytes: 0, large_commits: [] }
+  const found: Listed = { parts: [], large_commits: [] }
   const most: Record<string, number> = {
     blob: host.max_mirror_bytes,
     tree: MAX_TREE_BYTES,
     commit: MAX_COMMIT_BYTES,
     tag: MAX_COMMIT_BYTES,
   }
-  let objects = 0
+  let [objects, trees, tree_bytes] = [0, 0, 0]
   const args = ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objecttype) %(objectsize) %(objectname)']
   await readOutput(
     host,
@@ -89,8 +115,14 @@ async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<List
       if (bytes > (most[type] ?? 0))
         throw new GitError('too_large', `the ${type} ${sha} has ${bytes} bytes, more than the ${most[type]} allowed`)
       if (type === 'tree') {
-        found.tree_bytes += bytes
-        if (found.tree_bytes <= ALL_TREES_BYTES) found.trees.push(sha)
+        tree_bytes += bytes
+        if (++trees > MAX_TREES || tree_bytes > MAX_TREES_BYTES)
+          throw new GitError(
+            'too_large',
+            `there are more than ${MAX_TREES} new trees, or ${MAX_TREES_BYTES} bytes of them: bring fewer commits at a time`,
+          )
+        if (found.parts.length <= tree_bytes / PART_BYTES) found.parts.push([])
+        found.parts.at(-1)?.push(sha)
       } else if (type === 'commit' && bytes > PARENTS_BYTES) found.large_commits.push(sha)
     }),
   )
@@ -111,13 +143,13 @@ async function readObjects(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
   names: string[],
-  onObject: (sha: string, type: string, bytes: Buffer) => string[],
+  onObject: (sha: string, type: string, bytes: Buffer) => Promise<string[]>,
 ): Promise<void> {
   const asked = new Set(names)
   let waiting = asked.size
   if (waiting === 0) return
   let [chunks, length, needed]: [Buffer[], number, number] = [[], 0, 1]
-  const read = (chunk: Buffer, ask: (names: string[]) => void) => {
+  const read = async (chunk: Buffer, ask: (names: string[]) => void) => {
     chunks.push(chunk)
     length += chunk.length
     if (length < needed) return
@@ -133,7 +165,8 @@ async function readObjects(
         needed = next - at
         break
       }
-      const more = size === '' ? [] : onObject(sha, type, bytes.subarray(end + 1, next - 1)).filter(name => !asked.has(name))
+      const named = size === '' ? [] : await onObject(sha, type, bytes.subarray(end + 1, next - 1))
+      const more = named.filter(name => !asked.has(name))
       for (const name of more) asked.add(name)
       waiting += new Set(more).size - 1
       ask([...new Set(more)])
@@ -146,7 +179,7 @@ async function readObjects(
   await readOutput(host, { ...call, args: ['cat-file', '--batch'] }, read, [...asked], () => waiting === 0)
 }
 
-type Reader = (chunk: Buffer, ask: (names: string[]) => void) => void
+type Reader = (chunk: Buffer, ask: (names: string[]) => void) => void | Promise<void>
 
 /** Has `read` see all output; what it throws ends git. `names` go to git's standard input, which ends when `isDone`. */
 async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
@@ -158,17 +191,13 @@ async function readOutput(host: GitHost, call: GitCall, read: Reader, names: str
     if (more.length > 0) stdin?.write(`${more.join('\n')}\n`)
     if (isDone()) stdin?.end()
   }
-  stdout?.on('data', (chunk: Buffer) => {
-    try {
-      read(chunk, ask)
-    } catch (error) {
-      stop.abort(error)
-    }
-  })
-  const ended = stdout ? once(stdout, 'close') : Promise.resolve()
   ask(names)
+  try {
+    for await (const chunk of stdout ?? []) await read(chunk, ask)
+  } catch (error) {
+    stop.abort(error)
+  }
   const { exit_code, stderr } = await done
-  await ended
   signal.throwIfAborted()
   if (exit_code !== 0) throw new GitError('corrupt', `the objects cannot be read: ${stderr.trim().slice(-300)}`)
 }

@@ -1,26 +1,37 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
 
 /** `paths`: how many files a checkout of the tree has, links and submodules too. `longest`: bytes of its longest path. */
 export type TreeShape = { paths: number; longest: number }
 
-type Folder = { name_bytes: number; sha: string }
-type Tree = { files: number; longest_file: number; folders: Folder[] }
+/** `folders`: for each folder 20 bytes of its name as an object and 4 of how long its name is: less memory than an object for each. */
+type Tree = { files: number; longest_file: number; folders: Buffer }
 
-/** A folder that is named more often than this within the trees of one check is refused: what is kept of it takes memory. */
+/** Folders that the trees of one check may name, and distinct ones of them: what is kept of them takes memory. */
 const MAX_FOLDERS = 2_000_000
+const MAX_DISTINCT_FOLDERS = 500_000
 const SHA_BYTES = 20
+const FOLDER_BYTES = SHA_BYTES + 4
+/** Entries between two moments in which the process does something else: a few milliseconds of work. */
+const ENTRIES_AT_A_TIME = 20_000
 
 /**
  * Counts the paths that trees stand for without walking them: each distinct tree is read once and its count is the sum over its entries, so
- * that ten objects that name 10¹⁰ paths cost ten steps. `known` holds shapes of earlier checks; objects never change, so they stay true.
+ * that ten objects that name 10¹⁰ paths cost ten steps. `earlier` holds shapes of earlier checks; objects never change, so they stay true.
  */
 export class TreeShapes {
-  readonly #known: Map<string, TreeShape>
+  readonly #earlier: ReadonlyMap<string, TreeShape>
+  readonly #max_entries: number
+  readonly #shapes = new Map<string, TreeShape>()
   readonly #trees = new Map<string, Tree>()
+  readonly #named = new Set<string>()
   #folders = 0
+  #entries = 0
 
-  constructor(known: Map<string, TreeShape>) {
-    this.#known = known
+  /** @param max_entries how many one tree may have. */
+  constructor(earlier: ReadonlyMap<string, TreeShape>, max_entries: number) {
+    this.#earlier = earlier
+    this.#max_entries = max_entries
   }
 
   /** How many distinct trees were read. */
@@ -28,51 +39,89 @@ export class TreeShapes {
     return this.#trees.size
   }
 
-  /** Takes the bytes of a tree, and returns the folders in it that have to be read too. GitError `corrupt`, `too_large`. */
-  add(sha: string, bytes: Buffer): string[] {
-    if (this.#known.has(sha) || this.#trees.has(sha)) return []
-    const tree: Tree = { files: 0, longest_file: 0, folders: [] }
+  /** Takes the bytes of a tree, and returns the folders in it that have to be read too, each once. GitError `corrupt`, `too_large`. */
+  async add(sha: string, bytes: Buffer): Promise<string[]> {
+    if (this.#isKnown(sha) || this.#trees.has(sha)) return []
+    let [files, longest_file, entries] = [0, 0, 0]
+    const folders: Buffer[] = []
+    const unread: string[] = []
     for (let at = 0; at < bytes.length; ) {
       const space = bytes.indexOf(32, at)
       const end = bytes.indexOf(0, space)
       if (space < 0 || end < 0 || end + SHA_BYTES >= bytes.length) throw new GitError('corrupt', `the tree ${sha} cannot be read`)
       const name_bytes = end - space - 1
       const next = end + 1 + SHA_BYTES
-      if (bytes[at] === 52 && space === at + 5) tree.folders.push({ name_bytes, sha: bytes.toString('hex', end + 1, next) })
-      else {
-        tree.files++
-        tree.longest_file = Math.max(tree.longest_file, name_bytes)
+      if (++entries > this.#max_entries) throw new GitError('too_large', `the tree ${sha} has more than ${this.#max_entries} entries`)
+      if (bytes[at] === 52 && space === at + 5) {
+        folders.push(packed(bytes.subarray(end + 1, next), name_bytes))
+        const folder = this.#name(bytes.toString('hex', end + 1, next))
+        if (folder !== null) unread.push(folder)
+      } else {
+        files++
+        longest_file = Math.max(longest_file, name_bytes)
       }
       at = next
+      await this.#pause()
     }
-    this.#folders += tree.folders.length
-    if (this.#folders > MAX_FOLDERS) throw new GitError('too_large', `the trees name more than ${MAX_FOLDERS} folders`)
-    this.#trees.set(sha, tree)
-    return tree.folders.map(folder => folder.sha)
+    this.#trees.set(sha, { files, longest_file, folders: Buffer.concat(folders) })
+    return unread
   }
 
-  /** Adds the shapes of all trees that were read to `known`. A folder that is not in the repository counts as empty. */
-  settle(): void {
+  /** Shapes of all trees that were read. A folder that is not in the repository counts as empty. */
+  async settle(): Promise<ReadonlyMap<string, TreeShape>> {
     for (const top of this.#trees.keys()) {
       const open = [top]
       for (let sha = open.at(-1); sha !== undefined; sha = open.at(-1)) {
-        const tree = this.#known.has(sha) ? undefined : this.#trees.get(sha)
-        const waiting = tree?.folders.filter(folder => !this.#known.has(folder.sha) && this.#trees.has(folder.sha)) ?? []
-        open.push(...new Set(waiting.map(folder => folder.sha)))
-        if (waiting.length > 0) continue
+        const tree = this.#isKnown(sha) ? undefined : this.#trees.get(sha)
+        const shape = tree && (await this.#shapeOf(tree, open))
+        if (shape === null) continue
         open.pop()
-        if (tree !== undefined) this.#known.set(sha, this.#shapeOf(tree))
+        if (shape !== undefined) this.#shapes.set(sha, shape)
       }
     }
+    return this.#shapes
   }
 
-  #shapeOf({ files, longest_file, folders }: Tree): TreeShape {
+  /** Null where folders have to be counted first: these are added to `open`. */
+  async #shapeOf({ files, longest_file, folders }: Tree, open: string[]): Promise<TreeShape | null> {
     let [paths, longest] = [files, longest_file]
-    for (const { name_bytes, sha } of folders) {
-      const below = this.#known.get(sha) ?? { paths: 0, longest: 0 }
+    const before = open.length
+    for (let at = 0; at < folders.length; at += FOLDER_BYTES) {
+      const sha = folders.toString('hex', at, at + SHA_BYTES)
+      await this.#pause()
+      if (!this.#isKnown(sha) && this.#trees.has(sha)) open.push(sha)
+      const below = this.#shapes.get(sha) ?? { paths: 0, longest: 0 }
       paths += below.paths
-      longest = Math.max(longest, name_bytes + 1 + below.longest)
+      longest = Math.max(longest, folders.readUInt32LE(at + SHA_BYTES) + 1 + below.longest)
     }
-    return { paths, longest }
+    return open.length > before ? null : { paths, longest }
   }
+
+  /** A shape of an earlier check is taken over, since those may be dropped meanwhile. */
+  #isKnown(sha: string): boolean {
+    const shape = this.#earlier.get(sha)
+    if (shape !== undefined) this.#shapes.set(sha, shape)
+    return this.#shapes.has(sha)
+  }
+
+  /** Null for a folder that was named before, or whose shape is known. */
+  #name(sha: string): string | null {
+    if (++this.#folders > MAX_FOLDERS) throw new GitError('too_large', `the trees name more than ${MAX_FOLDERS} folders`)
+    if (this.#named.has(sha)) return null
+    if (this.#named.size >= MAX_DISTINCT_FOLDERS)
+      throw new GitError('too_large', `the trees name more than ${MAX_DISTINCT_FOLDERS} different folders`)
+    this.#named.add(sha)
+    return this.#isKnown(sha) ? null : sha
+  }
+
+  #pause(): Promise<void> | undefined {
+    return ++this.#entries % ENTRIES_AT_A_TIME === 0 ? nextTick() : undefined
+  }
+}
+
+function packed(sha: Buffer, name_bytes: number): Buffer {
+  const folder = Buffer.allocUnsafe(FOLDER_BYTES)
+  sha.copy(folder)
+  folder.writeUInt32LE(name_bytes, SHA_BYTES)
+  return folder
 }

@@ -148,13 +148,44 @@ test('a branch of a remote that is a bomb is refused at the first fetch and late
 test('each tree is read once, however often it is named', async () => {
   await using set = await ready()
   const top = await tenfold(set.source, 10)
-  const known = new Map()
-  const shapes = new TreeShapes(known)
+  const trees = new TreeShapes(new Map(), 10)
   const waiting = [top]
   for (let sha = waiting.pop(); sha !== undefined; sha = waiting.pop()) {
     const bytes = await run(set.source, 'git', ['cat-file', 'tree', sha])
-    waiting.push(...new Set(shapes.add(sha, bytes)))
+    waiting.push(...(await trees.add(sha, bytes)))
   }
-  shapes.settle()
-  expect([shapes.read, known.get(top)]).toEqual([10, { paths: 1e10, longest: 19 }])
+  const shapes = await trees.settle()
+  expect([trees.read, shapes.get(top)]).toEqual([10, { paths: 1e10, longest: 19 }])
+})
+
+test('a tree of very many folders is counted, and one of more entries than files are allowed is refused before they are kept', async () => {
+  const wide = (entries: number) =>
+    Buffer.concat(
+      Array.from({ length: entries }, (_, n) => {
+        const sha = Buffer.alloc(20)
+        sha.writeUInt32BE(n + 1, 16)
+        return Buffer.concat([Buffer.from(`40000 d${n}\0`), sha])
+      }),
+    )
+  const trees = new TreeShapes(new Map(), 200_000)
+  const folders = await trees.add('a'.repeat(40), wide(200_000))
+  const one = Buffer.concat([Buffer.from('100644 f\0'), Buffer.alloc(20, 1)])
+  for (const sha of folders) await trees.add(sha, one)
+  expect((await trees.settle()).get('a'.repeat(40))).toEqual({ paths: 200_000, longest: 9 })
+  await expect(trees.add('b'.repeat(40), wide(200_001))).rejects.toMatchObject({ code: 'too_large' })
+})
+
+test('a bomb in an older commit is found behind more trees than are read together', async () => {
+  await using set = await ready()
+  const bomb = await commitOf(set, await tenfold(set.source, 10), [])
+  const junk: string[] = []
+  const blob = await runText(set.source, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' })
+  for (let n = 0; n < 3; n++) {
+    const entries = Array.from({ length: 60_000 }, (_, at) => `100644 blob ${blob}\tn${n}-${String(at).padStart(200, '0')}\n`)
+    junk.push(await mktree(set.source, entries))
+  }
+  let tip = bomb
+  for (const tree of [...junk, await mktree(set.source, [`100644 blob ${blob}\tf\n`])]) tip = await commitOf(set, tree, [tip])
+  const taken = importBundle(set.place.host, set.objects, await bundle(set, tip), { head_sha: tip })
+  await expect(taken).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('stands for more') })
 })
