@@ -21,17 +21,17 @@ const ENTRIES_AT_A_TIME = 20_000
  */
 export class TreeShapes {
   readonly #earlier: ReadonlyMap<string, TreeShape>
-  readonly #max_entries: number
+  readonly #max_paths: number
   readonly #shapes = new Map<string, TreeShape>()
   readonly #trees = new Map<string, Tree>()
   readonly #named = new Set<string>()
   #folders = 0
   #entries = 0
 
-  /** @param max_entries how many one tree may have. */
-  constructor(earlier: ReadonlyMap<string, TreeShape>, max_entries: number) {
+  /** @param max_paths a tree with more entries than this is not kept and counts as infinite. */
+  constructor(earlier: ReadonlyMap<string, TreeShape>, max_paths: number) {
     this.#earlier = earlier
-    this.#max_entries = max_entries
+    this.#max_paths = max_paths
   }
 
   /** How many distinct trees were read. */
@@ -51,7 +51,10 @@ export class TreeShapes {
       if (space < 0 || end < 0 || end + SHA_BYTES >= bytes.length) throw new GitError('corrupt', `the tree ${sha} cannot be read`)
       const name_bytes = end - space - 1
       const next = end + 1 + SHA_BYTES
-      if (++entries > this.#max_entries) throw new GitError('too_large', `the tree ${sha} has more than ${this.#max_entries} entries`)
+      if (++entries > this.#max_paths) {
+        this.#shapes.set(sha, { paths: Number.POSITIVE_INFINITY, longest: 0 })
+        return []
+      }
       if (bytes[at] === 52 && space === at + 5) {
         folders.push(packed(bytes.subarray(end + 1, next), name_bytes))
         const folder = this.#name(bytes.toString('hex', end + 1, next))
