@@ -129,9 +129,10 @@ function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>
   }
 }
 
-/** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. */
+/** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. One that is being stopped has it for its next turn. */
 function deliveryOf(run: RunRow, asked: 'steer' | 'enqueue' | 'interrupt'): MessageMode {
-  if (isTerminal(run.status) || run.status === 'cancelling') return 'prompt'
+  if (isTerminal(run.status)) return 'prompt'
+  if (run.status === 'cancelling') return 'enqueue'
   if (run.status === 'waiting') return 'answer'
   if (run.status === 'paused') return 'steer'
   return asked

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { append } from '../../src/store/append.ts'
 import { entry } from '../../src/trace/entry.ts'
+import { runText } from '../git/repositories.ts'
 import { awaitEnd, awaitRun } from '../runs/await-run.ts'
-import type { Answer } from '../start-app.ts'
+import { type Answer, rows } from '../start-app.ts'
 import { putPullRequest } from './put-pull-request.ts'
 import { putRun } from './put-run.ts'
 import { addOrganization } from './second-organization.ts'
@@ -97,7 +98,12 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     })
 
     test('edits the state of a pull request by either path, and reads in the answer that there is none', async () => {
-      const pr_id = await putPullRequest(app, (await made()).id)
+      const run_id = (await made()).id
+      const pr_id = await putPullRequest(app, run_id)
+      // A pull request is opened again only while its branch is there.
+      const [repo] = await rows<{ url: string }>(app, 'select url from repositories where id = $1', [app.repo_id])
+      const tip = await runText(repo?.url ?? '', 'git', ['commit-tree', '-p', 'main', '-m', 'x', 'main^{tree}'])
+      await runText(repo?.url ?? '', 'git', ['update-ref', `refs/heads/agent/run-${run_id}-x`, tip])
       const edit = (path: string, state: string) =>
         send(client, { method: 'PATCH', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ state }) })
       const closed = expectModel('EditPRResponse', await edit(`${org}/repos/${app.repo_id}/prs/${pr_id}`, 'closed'))

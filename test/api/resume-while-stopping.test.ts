@@ -43,8 +43,8 @@ test('a run that is being stopped stays cancelling, and gets one new turn with e
   for (const prompt of ['go on', 'and this'])
     expect(await resume({ agent_run_id: id, prompt })).toMatchObject({ status: 200, body: { status: 'cancelling', turn: 1 } })
   expect((await messages(id)).slice(-2)).toEqual([
-    { seq: 2, turn: 2, mode: 'prompt', text: 'go on' },
-    { seq: 3, turn: 2, mode: 'prompt', text: 'and this' },
+    { seq: 2, turn: 2, mode: 'enqueue', text: 'go on' },
+    { seq: 3, turn: 2, mode: 'enqueue', text: 'and this' },
   ])
   expect(await settle(id)).toMatchObject({ status: 'queued', turn: 2, terminal: false, stop_requested_at: null, finished_at: null })
   const events = await rows<{ body: string }>(app, `select body from events where run_id = $1 and type = 'agent_run.status' order by seq`, [

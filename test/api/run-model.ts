@@ -63,12 +63,13 @@ export function paused(run: ModelRun): ModelRun | null {
 /** Null: 409. */
 export function resumed(run: ModelRun, text: string, asked: Mode | undefined): ModelRun | null {
   if (run.banned) return null
+  const shown = { ...run, archived: false }
   const said = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
-  if (hasEnded(run)) return { ...run, held: false, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
-  if (run.status === 'cancelling') return { ...run, follow_up: true, entries: said('prompt', run.turn) }
-  if (run.status === 'paused') return { ...run, held: false, status: 'queued', entries: said('steer', run.turn) }
-  if (run.status === 'waiting') return { ...run, answered: true, entries: said('answer', run.turn) }
-  return { ...run, held: false, entries: said(asked ?? 'steer', run.turn) }
+  if (hasEnded(run)) return { ...shown, held: false, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
+  if (run.status === 'cancelling') return { ...shown, follow_up: true, entries: said('enqueue', run.turn) }
+  if (run.status === 'paused') return { ...shown, held: false, status: 'queued', entries: said('steer', run.turn) }
+  if (run.status === 'waiting') return { ...shown, answered: true, entries: said('answer', run.turn) }
+  return { ...shown, held: false, entries: said(asked ?? 'steer', run.turn) }
 }
 
 export function moved(run: ModelRun, to: RunStatus): ModelRun {

@@ -45,7 +45,7 @@ test('whoever is not signed in is led to the sign-in page and then to where they
   await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/new?sample=true')
-  await page.getByText('prints in its terminal').waitFor()
+  await page.getByText('creates a sign-in link that works once').waitFor()
   const code = (await app.signInLink()).split('#code=')[1] ?? ''
   await page.getByLabel('paste the link').fill(code)
   await page.getByRole('button', { name: 'Sign in' }).click()

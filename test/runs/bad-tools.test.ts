@@ -25,7 +25,7 @@ test('output of every kind ends as a bounded, honest entry: 1 GB, binary, time-o
   expect(outputs[1].tool_output).toMatchObject({ binary: true, base64: expect.any(String) })
   expect(outputs[2].tool_output).toMatchObject({ status: 'timeout', output: 'before\n' })
   expect(outputs[3].tool_output.status).not.toBe('ok')
-  expect(outputs[4].tool_output).toMatchObject({ binary: true })
+  expect(outputs[4].tool_output).toMatchObject({ status: 'ok', escaped_bytes: 2, output: expect.stringContaining('a\\x00b\\xff') })
   expect(outputs[5].tool_output).toMatchObject({ status: 'ok', output: 'done\n' })
   expect(logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)).toContain('tool_timeout')
   expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 ** 2)

@@ -53,7 +53,13 @@ const tried: [numbers: number[], ...proofs: Proof[]][] = [
   [[61, 62, 63], host_git('D61–D63')],
   [[66, 67], host_git('D66, D67')],
   [[71, 72], host_git('D71'), host_git('D72')],
-  [[75], ['test/git/bundles', 'a sound bundle enters the mirror']],
+  [
+    [75],
+    [
+      'test/git/bundles',
+      'a sound bundle is seen by its own run alone until it was pushed, and in the mirror under the name of run and turn then',
+    ],
+  ],
   [[76], host_git('D76'), ['test/git/bundles', 'a submodule whose address is an option']],
   [[77], ['src/git/repository-url', 'F123 refused'], ['test/git/merge', '--upload-pack=x']],
   [[78], ['test/runs/private-repository', 'D78']],
