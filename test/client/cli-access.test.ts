@@ -61,7 +61,7 @@ describe('login', () => {
 
   test('on a terminal asks, and does not show what is typed', async () => {
     using home = temporaryFolder()
-    const terminal = { env: { XDG_CONFIG_HOME: home.path }, prompt: 'prints one):', typed: `${app.token}\r` }
+    const terminal = { env: { XDG_CONFIG_HOME: home.path }, prompt: 'creates one):', typed: `${app.token}\r` }
     const { code, out } = await runOnTerminal(['login', '--url', app.base_url], terminal)
     expect(code).toBe(0)
     expect(out).toContain('Token for ')

@@ -143,8 +143,8 @@ test('a token that may only read is no fault, and what it lacks is named', async
   const token = 'a-token-of-somebody-who-reads-only-0123456789'
   await rows(
     app,
-    `insert into tokens (user_id, kind, name, digest, wire_profile, scopes)
-      select $1, 'personal', 'reader', sha256($2::bytea), 'standard', '{runs:read,repos:read}'`,
+    `insert into tokens (user_id, kind, name, digest, wire_profile, scopes, login_at)
+      select $1, 'personal', 'reader', sha256($2::bytea), 'standard', '{runs:read,repos:read}', now()`,
     [app.user_id, token],
   )
   const checks = await doctor({ AGENTRUN_TOKEN: token, AGENTRUN_ORG: String(app.org_id) })
