@@ -244,6 +244,13 @@ test('no check of the compiler is switched off', () => {
   expect(files.map(file => file.path)).toEqual([])
 })
 
+test('no combined signal holds a timeout: the garbage collector may take it away, `deadline` stays', () => {
+  const files = [...server, ...page].filter(({ text }) =>
+    /AbortSignal\.any\([^;]*AbortSignal\.timeout/.test(text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')),
+  )
+  expect(files.map(file => file.path)).toEqual([])
+})
+
 test('ARCHITECTURE.md names every folder of src and web/src, and nothing that is not there', () => {
   const text = readFileSync(join(clone, 'ARCHITECTURE.md'), 'utf8')
   const named = [...text.matchAll(/`((?:src|web|test|bench|docs|scripts|runtime)\/[\w./-]*)`/g)].map(match => match[1] ?? '')

@@ -1,4 +1,5 @@
 import { type IncomingMessage, request } from 'node:http'
+import { deadline } from '../core/deadline.ts'
 import { authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 
@@ -17,13 +18,12 @@ const BODILESS = [204, 205, 304]
  */
 export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: number; max_bytes: number }): Fetch {
   return async (url, init = {}) => {
-    const timeout = AbortSignal.timeout(ms)
-    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
+    using limit = deadline(ms, init.signal)
     try {
-      return await exchange(outgoing, new URL(url), { ...init, signal }, max_bytes)
+      return await exchange(outgoing, new URL(url), { ...init, signal: limit.signal }, max_bytes)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
-      const cause = timeout.aborted ? new Error(`no answer within ${ms / 1_000} seconds`) : error
+      const cause = limit.passed ? new Error(`no answer within ${ms / 1_000} seconds`) : error
       throw new TypeError('fetch failed', { cause })
     }
   }

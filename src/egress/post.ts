@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
+import { deadline } from '../core/deadline.ts'
 import { type AttemptOutcome, readRetryAfter } from '../core/webhook-retries.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
@@ -20,15 +21,15 @@ export async function post(
   to: { url: string; headers: Record<string, string>; body: string; signal: AbortSignal },
 ): Promise<AttemptOutcome> {
   const began = performance.now()
-  const signal = AbortSignal.any([to.signal, AbortSignal.timeout(MOST_MS)])
+  using limit = deadline(MOST_MS, to.signal)
   const none = { status: null, refused: false, answer: null, retry_after: null }
-  const outcome = await exchange(outgoing, to, signal).catch(error => ({ ...none, ...failureOf(error, to.signal, signal) }))
+  const outcome = await exchange(outgoing, to, limit.signal).catch(error => ({ ...none, ...failureOf(error, to.signal, limit.passed) }))
   return { ...outcome, latency_ms: Math.round(performance.now() - began) }
 }
 
-function failureOf(error: unknown, given: AbortSignal, signal: AbortSignal): { error: string; refused: boolean } {
+function failureOf(error: unknown, given: AbortSignal, late: boolean): { error: string; refused: boolean } {
   if (given.aborted) return { error: 'the service stopped before there was an answer', refused: false }
-  if (signal.aborted) return { error: `no answer within ${MOST_MS / 1_000} seconds`, refused: false }
+  if (late) return { error: `no answer within ${MOST_MS / 1_000} seconds`, refused: false }
   const { code, message } = error as NodeJS.ErrnoException
   return { error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300), refused: error instanceof Refused }
 }

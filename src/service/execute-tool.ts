@@ -1,5 +1,6 @@
 import type { ExecuteToolInput, ToolExecution } from '../contract/tool-execution.ts'
 import { executableTools, toolSchema } from '../contract/tools.ts'
+import { deadline } from '../core/deadline.ts'
 import { SCRIPTED_MODEL_ID } from '../core/playbook.ts'
 import { isTerminal } from '../core/run-status.ts'
 import { ServiceError } from '../core/service-error.ts'
@@ -38,7 +39,8 @@ export async function listTools() {
  */
 export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: AbortSignal): Promise<ToolExecution> {
   const run_id = await acceptToolCall(ctx, input)
-  const ended = await settled(ctx, run_id, AbortSignal.any([gone, AbortSignal.timeout(ctx.tool_call_seconds * 1_000)]))
+  using over = deadline(ctx.tool_call_seconds * 1_000, gone)
+  const ended = await settled(ctx, run_id, over.signal)
   if (!ended) await stopRun(ctx, run_id)
   if (gone.aborted) throw retryLater(`The request ended before the tool did. Run ${run_id} is stopped.`)
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
@@ -81,23 +83,24 @@ async function acceptToolCall(ctx: Context, { tool_name, arguments: given = {}, 
 
 /** True once the run has ended; false when `over` was aborted before. */
 async function settled(ctx: Context, run_id: number, over: AbortSignal): Promise<boolean> {
-  let hint = new AbortController()
-  const leave = ctx.onRun(ctx.organization_id, run_id, () => hint.abort())
+  let wake = () => {}
+  const leave = ctx.onRun(ctx.organization_id, run_id, () => wake())
+  over.addEventListener('abort', () => wake(), { once: true })
   try {
     for (;;) {
       // Before the read, so that no change between it and the wait is missed.
-      hint = new AbortController()
+      const woken = new Promise<void>(resolve => {
+        wake = resolve
+      })
       if (isTerminal((await requireRun(ctx.db, ctx.organization_id, run_id)).status)) return true
       if (over.aborted) return false
-      await aborted(AbortSignal.any([over, hint.signal, AbortSignal.timeout(POLL_INTERVAL_MS)]))
+      const poll = setTimeout(wake, POLL_INTERVAL_MS)
+      await woken
+      clearTimeout(poll)
     }
   } finally {
     leave()
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 const retryLater = (message: string) => new ServiceError('unavailable', message, { headers: { 'retry-after': '5' } })

@@ -4,6 +4,7 @@ import { Agent, request } from 'node:https'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { deadline } from '../../core/deadline.ts'
 
 /** Where the API server is, and the files of the service account, which the kubelet replaces while we run. */
 export type ApiAccess = { server: URL; ca_file: string; token_file: string }
@@ -70,8 +71,8 @@ export function createApi(access: ApiAccess): KubernetesApi {
     async call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, { body, signal }: { body?: object; signal: AbortSignal }) {
       for (let attempt = 0; ; attempt++) {
         try {
-          const bounded = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)])
-          const answer = await answered(method, path, bounded, body)
+          using bounded = deadline(ATTEMPT_MS, signal)
+          const answer = await answered(method, path, bounded.signal, body)
           return await readObject<T>(answer)
         } catch (error) {
           const pause = error instanceof ApiError && mayPass(method, error, attempt) ? pauseOf(error, attempt) : null
@@ -82,8 +83,8 @@ export function createApi(access: ApiAccess): KubernetesApi {
     },
     async *watch<T>(path: string, signal: AbortSignal) {
       // A connection that nobody told us is dead ends here a little after it should have.
-      const bounded = AbortSignal.any([signal, AbortSignal.timeout((WATCH_SECONDS + ATTEMPT_MS / 1000) * 1000)])
-      const answer = await answered('GET', `${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}`, bounded)
+      using bounded = deadline(WATCH_SECONDS * 1_000 + ATTEMPT_MS, signal)
+      const answer = await answered('GET', `${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}`, bounded.signal)
       // Nobody stays alive for its sake.
       answer.socket.unref()
       try {

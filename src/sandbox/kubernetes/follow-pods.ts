@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { deadline } from '../../core/deadline.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
 import type { Pod } from './pod.ts'
 
@@ -31,7 +32,8 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
   }
   const listAndWatch = async (signal: AbortSignal) => {
     const expected = new Set([...followed].flatMap(([name, { created }]) => (created ? [name] : [])))
-    const list = await api.call<PodList>('GET', path, { signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]) })
+    using limit = deadline(CALL_MS, signal)
+    const list = await api.call<PodList>('GET', path, { signal: limit.signal })
     for (const pod of list.items) {
       expected.delete(pod.metadata.name)
       followed.get(pod.metadata.name)?.tell(pod)

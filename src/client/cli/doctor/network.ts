@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { deadline } from '../../../core/deadline.ts'
 import { broken, type Finding, LOOK_MS, ok, type Patient, warning } from './check.ts'
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
@@ -25,7 +26,8 @@ export async function checkNetwork({ settings, signal }: Patient): Promise<Findi
     findings.push(ok('name', `${host} is ${found.address}`))
   }
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  const refused = await reaches(host, port, url.protocol === 'https:', AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]))
+  using limit = deadline(LOOK_MS, signal)
+  const refused = await reaches(host, port, url.protocol === 'https:', limit.signal)
   return [...findings, refused ?? ok('connection', `${host} port ${port}${url.protocol === 'https:' ? ', certificate valid' : ''}`)]
 }
 
