@@ -3,6 +3,8 @@ import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
 
 const MIB = 1024 ** 2
+/** 16 bytes with the line break, so that what is left out begins and ends at `~`, which could be no part of a random secret of the run. */
+const LINE = '~~~~ N ~~~'
 // biome-ignore lint/suspicious/noExplicitAny: an entry of the trace
 const fetched = async (app: CodingApp, entry: any) => {
   const response = await fetch(entry.artifact_url, { headers: { authorization: `Bearer ${app.token}` } })
@@ -16,7 +18,7 @@ test('what an entry shows only part of can be had whole: text, binary, matches, 
       calls(
         shell('seq 1 60000'),
         shell('seq 1 10'),
-        shell('seq 1 400000; exit 3'),
+        shell(`seq -f '${LINE.replace('N', '%06.0f')}' 1 400000; exit 3`),
         shell('node -e "process.stdout.write(Buffer.from(Array.from({ length: 200000 }, (_, i) => (i * 131) % 256)))"'),
         shell('yes 0123456789abcdef | head -n 3000 > many.txt; head -c 5000 /dev/zero | tr "\\\\0" x > long.txt'),
         { name: 'search', arguments: { pattern: '0123', path: 'many.txt' } },
@@ -42,7 +44,8 @@ test('what an entry shows only part of can be had whole: text, binary, matches, 
 
   expect(short).toMatchObject({ truncated: false, artifact_url: null, tool_output: { output: numbers(10), truncated: false } })
 
-  const whole = Buffer.from(numbers(400_000))
+  const lines_of = (to: number) => Array.from({ length: to }, (_, i) => `${LINE.replace('N', `${i + 1}`.padStart(6, '0'))}\n`).join('')
+  const whole = Buffer.from(lines_of(400_000))
   const note = `\n… ${whole.length - MIB} bytes left out …\n`
   expect(longer).toMatchObject({ truncated: true, tool_output: { status: 'error', exit_code: 3 } })
   expect(
