@@ -8,6 +8,7 @@ import { manyNodes } from './many-nodes.ts'
 import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
 import { sandbox } from './sandbox.ts'
+import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
 
@@ -16,6 +17,7 @@ const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'step-overhead': stepOverhead,
   'log-page': logPage,
+  search,
   sandbox,
   environments,
   claims,

@@ -4,7 +4,7 @@ import { traceUrl } from '../core/trace-url.ts'
 import type { RunState } from '../core/wire-profile.ts'
 import { batched } from '../store/batch.ts'
 import type { Db } from '../store/database.ts'
-import { findEntries } from '../store/log-entries.ts'
+import { findEntries, searchEntries } from '../store/log-entries.ts'
 import { findRunHeads, type RunHead } from '../store/run-heads.ts'
 import { shownEntry } from '../trace/entry.ts'
 import type { Context } from './context.ts'
@@ -30,11 +30,15 @@ export async function listRunLogs(
 ): Promise<Buffer[]> {
   const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
   if (!run) throw runNotFound()
-  const { skip: _skip, limit: _limit, page: _page, size: _size, reverse = false, ...filter } = query
+  const { skip: _skip, limit: _limit, page: _page, size: _size, reverse = false, q, ...filter } = query
   const { skip, limit } = pageWindow(query)
-  const filtered = Object.values(filter).some(value => value !== undefined)
+  const filtered = q !== undefined || Object.values(filter).some(value => value !== undefined)
   if (filtered) {
-    const { rows, total } = await findEntries(ctx.db, ctx.organization_id, run_id, filter, { skip, limit, reverse })
+    const window = { skip, limit, reverse }
+    const { rows, total } =
+      q === undefined
+        ? await findEntries(ctx.db, ctx.organization_id, run_id, filter, window)
+        : await searchEntries(ctx.db, ctx.organization_id, run_id, { ...filter, q }, window)
     const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
     return pageText(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { append } from '../../src/store/append.ts'
-import type { Db, Statement } from '../../src/store/database.ts'
-import { findEntries } from '../../src/store/log-entries.ts'
+import { type Db, joined, type Statement } from '../../src/store/database.ts'
+import { searchEntries } from '../../src/store/log-entries.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -16,9 +16,9 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const page = { skip: 0, limit: 100, reverse: false }
 
-/** What counts as text of an entry: all but the names that every entry holds, and what stands for nothing behind them. */
+/** What counts as text of an entry: all but the names that every entry has, and the literals that can follow them. */
 const NAMES =
-  /"(agent_run_id|seq|created_at|turn|message_type|thought|tool_name|tool_input|tool_output|observation|duration_ms|truncated|artifact_url)":(null|true|false)?/g
+  /"(thought|tool_name|tool_input|tool_output|observation|duration_ms|artifact_url)":null|"truncated":(true|false)|"(agent_run_id|seq|created_at|turn|message_type|thought|tool_name|tool_input|tool_output|observation|duration_ms|truncated|artifact_url)":/g
 const textHolds = (body: string, q: string) => body.toLowerCase().includes(q) && body.replaceAll(NAMES, '').toLowerCase().includes(q)
 
 const texts = [
@@ -29,6 +29,7 @@ const texts = [
   'seq',
   'nothing of it',
   'turn:1,',
+  'An ERROR in the LIST of 日本 Straße',
 ]
 
 test('what is found is what holds the text, a part of a name or of a literal too', async () => {
@@ -45,50 +46,96 @@ test('what is found is what holds the text, a part of a name or of a literal too
     })
   const all = await rows<{ seq: number; body: string }>(app, 'select seq, body from log_entries where run_id = $1 order by seq', [run_id])
   const words =
-    'e l u : :n ull nul null null, true rue, :true false, output tool _out put: seq :1 :12 12 turn: zzz "q \\ ä quotes name" action'
+    'e l u : :n ull nul null null, true rue, :true false, output tool _out put: seq :1 :12 12 turn: zzz "q \\ ä quotes name" action error list LIST 日本 STRASSE straße e, l, :null, error: true} "e'
   for (const q of [...words.split(' '), 'was null', ' :', ', :t', 'a\nb'.slice(1, 2)]) {
-    const found = await findEntries(app.db, app.org_id, run_id, { q }, page)
+    const found = await searchEntries(app.db, app.org_id, run_id, { q }, page)
     const sought = JSON.stringify(q).slice(1, -1).toLowerCase()
     const expected = all.filter(({ body }) => textHolds(body, sought)).map(({ seq }) => seq)
     expect({ q, found: found.rows.map(({ seq }) => seq), total: found.total }).toEqual({ q, found: expected, total: expected.length })
   }
 })
 
-test('a page of a long trace is counted and found in one reading of its entries, without a regular expression', async () => {
+test('a page of a long trace is counted and found in one pass over its entries, divided among processes, without a regular expression', async () => {
   const { id } = await createRun(app, { prompt: 'x' })
-  const output = 'x'.repeat(200)
-  await rows(
-    app,
-    `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-     select $1::bigint, n, $2::bigint, 1, 'ACTION', 'shell', '{"tool_output":{"text":"' || $3::text || n || '"}}' from generate_series(2, 50000) n`,
-    [id, app.org_id, output],
-  )
-  await rows(app, 'analyze log_entries')
-  const asked: Statement[] = []
-  const recording = {
-    query: (statement: Statement) => {
-      asked.push(statement)
-      return app.db.query(statement)
-    },
-  } as unknown as Db
-  const found = await findEntries(recording, app.org_id, id, { q: 'output' }, page)
-  expect(found).toMatchObject({ rows: [], total: 0 })
-  const hit = await findEntries(recording, app.org_id, id, { q: 'x49999' }, { ...page, reverse: true })
+  await addEntries(id, 50_000)
+  const [none, none_asked] = await recorded(id, { q: 'output' }, page)
+  expect(none).toMatchObject({ rows: [], total: 0 })
+  const [hit, hit_asked] = await recorded(id, { q: 'x49999' }, { ...page, reverse: true })
   expect(hit.rows.map(({ seq }) => seq)).toEqual([49_999])
-  expect(asked).toHaveLength(2)
-  const once = await buffersOf(app.db, { text: 'select max(length(body)) from log_entries where run_id = $1', values: [id] })
-  for (const statement of asked) {
-    expect(statement.text).not.toMatch(/regexp|~/)
-    expect(await buffersOf(app.db, statement)).toBeLessThan(once * 1.2)
+  const once = await buffersOf({ text: 'select max(length(body)) from log_entries where run_id = $1', values: [id] })
+  for (const [settings, statement, ...more] of [none_asked, hit_asked]) {
+    expect(more).toEqual([])
+    expect(statement?.text).not.toMatch(/regexp|~/)
+    expect(await buffersOf(statement)).toBeLessThan(once * 1.2)
+    expect(await workersOf(settings, statement)).toBeGreaterThan(0)
   }
 })
 
-/** Blocks that a statement reads. */
-async function buffersOf(db: Db, { text, values }: Statement): Promise<number> {
-  const { rows } = await db.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
+test('a search in a short trace starts no process', async () => {
+  const { id } = await createRun(app, { prompt: 'x' })
+  await addEntries(id, 50)
+  const [, [settings, statement]] = await recorded(id, { q: 'x49' }, page)
+  expect(await workersOf(settings, statement)).toBe(0)
+})
+
+test.each([
+  ['a word that begins as a literal ends', 'error', 0, true],
+  ['a part of a name', 'output', 1, true],
+  ['a literal', 'null', 7, true],
+  ['text without a case', '日本', 0, true],
+  ['text with a case beyond ASCII', 'straße', 0, false],
+])('a search for %s reads the text no more often than it must', async (_, q, passes, ascii) => {
+  const [, [, statement]] = await recorded(run_id, { q }, page)
+  expect(statement?.text.match(/replace\(/g) ?? []).toHaveLength(passes)
+  expect(statement?.text.includes('collate "C"')).toBe(ascii)
+})
+
+async function addEntries(id: number, to: number): Promise<void> {
+  await rows(
+    app,
+    `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
+     select $1::bigint, n, $2::bigint, 1, 'ACTION', 'shell', '{"tool_output":{"text":"' || $3::text || n || '"}}' from generate_series(2, $4::int) n`,
+    [id, app.org_id, 'x'.repeat(200), to],
+  )
+  await rows(app, 'analyze log_entries')
+}
+
+/** What a search finds, and the statements of its transaction. */
+async function recorded(id: number, filter: { q: string }, wanted: typeof page) {
+  const asked: Statement[] = []
+  const found = await app.db.transaction(tx => {
+    const recording: Db = {
+      query: statement => {
+        asked.push(statement)
+        return tx.query(statement)
+      },
+    }
+    return searchEntries(joined(recording), app.org_id, id, filter, wanted)
+  })
+  return [found, asked] as const
+}
+
+type Plan = { Plans?: Plan[]; 'Workers Planned'?: number; 'Shared Hit Blocks'?: number; 'Shared Read Blocks'?: number }
+
+async function planOf(db: Db, { text, values }: Statement): Promise<Plan> {
+  const { rows } = await db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({
     text: `explain (analyze, buffers, format json) ${text}`,
     values: values ?? [],
   })
-  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan ?? {}
+  return rows[0]?.['QUERY PLAN'][0]?.Plan ?? {}
+}
+
+/** Blocks that a statement reads, without what several processes read twice. */
+async function buffersOf(statement: Statement = { text: '' }): Promise<number> {
+  const plan = await planOf(app.db, statement)
   return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+}
+
+/** Processes that PostgreSQL plans beside its own for a statement that follows `settings`. */
+function workersOf(settings: Statement = { text: '' }, statement: Statement = { text: '' }): Promise<number> {
+  return app.db.transaction(async tx => {
+    await tx.query(settings)
+    const plans = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(plans)]
+    return Math.max(...plans(await planOf(tx, statement)).map(plan => plan['Workers Planned'] ?? 0))
+  })
 }

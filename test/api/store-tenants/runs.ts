@@ -12,6 +12,7 @@ import {
   saveCheckpoints,
 } from '../../../src/store/checkpoints.ts'
 import { costOfChildRuns, generationOf, listChildRuns, lockRunsAndLiveBelow, setRepositoryBounds } from '../../../src/store/child-runs.ts'
+import { joined } from '../../../src/store/database.ts'
 import { forgetLeftoverWorkspace } from '../../../src/store/deletions.ts'
 import { beginFollowUp } from '../../../src/store/follow-ups.ts'
 import { copyConversation, hasChangedFiles } from '../../../src/store/forks.ts'
@@ -28,7 +29,7 @@ import {
 } from '../../../src/store/journal.ts'
 import { heartbeat } from '../../../src/store/leases.ts'
 import { knownEntries, listEntriesToAnalyze } from '../../../src/store/log-analysis.ts'
-import { findEntries, listEntries, listEntriesAfter } from '../../../src/store/log-entries.ts'
+import { findEntries, listEntries, listEntriesAfter, searchEntries } from '../../../src/store/log-entries.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/messages.ts'
 import { recordPause, requestPause, withdrawPause } from '../../../src/store/pauses.ts'
 import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/recorded-sessions.ts'
@@ -55,6 +56,7 @@ import { checkpoint, message, pack, run, sandbox, taken } from './samples.ts'
 export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
+  searchEntries: (db, org) => searchEntries(joined(db), org, mine.run, { q: 'x' }, { skip: 0, limit: 100, reverse: false }),
   deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired], null)) > 0,
   deleteFirstEntries: async (db, org) => (await deleteFirstEntries(db, org, mine.expired, 100)) > 0,
   lockExpiredRuns: (db, org) => lockExpiredRuns(db, org, [mine.expired], 0),
