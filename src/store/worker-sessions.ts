@@ -20,11 +20,14 @@ const session_closed = `not exists (select 1 from pg_locks l where l.locktype = 
  * is older than a second and a half, so a worker that only reconnects keeps its runs.
  * When the server itself restarted, all sessions are closed and prove nothing: a session that is older than the heartbeat shows that it did
  * not. A process on the same data folder needs no such proof, because two processes never share one.
+ * A lease tells of the last heartbeat only while heartbeats extend it: a run that is to stop or to pause, or is past its deadline, keeps its
+ * owner until the lease ends, which is soon.
  * @param lease_seconds how far a heartbeat extends a lease
  * @param folder, owner parameters of the statement: data folder and owner of the process that sweeps, or null
  */
 export const ownerIsDead = (lease_seconds: number, late: string, folder: string, owner: string) => `(
-  lease_until < now() + make_interval(secs => ${lease_seconds - 1.5} - ${late})
+  status <> 'cancelling' and pause_requested_at is null and deadline_at >= now()
+  and lease_until < now() + make_interval(secs => ${lease_seconds - 1.5} - ${late})
   and (owner in (select w.owner from workers w where w.folder_id = ${folder} and w.owner <> ${owner} and ${session_closed})
     or owner in (select w.owner from workers w where w.folder_id is not null and ${session_closed})
       and lease_until - make_interval(secs => ${lease_seconds}) >

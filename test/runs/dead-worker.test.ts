@@ -1,7 +1,9 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { Database, only } from '../../src/store/database.ts'
-import { requeueExpired, type Sweeper } from '../../src/store/leases.ts'
+import { Database, type Db, only } from '../../src/store/database.ts'
+import { requeueExpired, type Sweeper, takeExpired } from '../../src/store/leases.ts'
+import { requestPause } from '../../src/store/pauses.ts'
+import { moveRun } from '../../src/store/run-moves.ts'
 import { holdSession, SESSION_NAME } from '../../src/store/worker-sessions.ts'
 import { createTestDatabase } from '../database.ts'
 import { startCluster } from './cluster.ts'
@@ -39,24 +41,17 @@ test('a worker that is killed loses its runs before its leases end; one that onl
   expect((await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'recovered'`, [id])).length).toBe(1)
 }, 120_000)
 
-test('only a closed session of a server that did not restart, or the same data folder, ends a lease early', async () => {
-  await using database = await createTestDatabase()
-  await using db = new Database(database.url, { max: 2, on_error: () => {} })
+const QUIET = 3.4
+const sweep = { max_losses: 3, late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper' }
+
+/** A database with three workers, of which none has a session yet, and an organization that runs are put into. */
+async function workersAndRuns() {
+  const database = await createTestDatabase()
+  const db = new Database(database.url, { max: 2, on_error: () => {} })
   const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) => (await db.query<R>({ text, values })).rows
   const id = async (text: string) => only(await query<{ id: number }>(text)).id
-  const organization = await id(`insert into organizations (name) values ('one') returning id`)
-  const user = await id(`insert into users (email) values ('one@example.org') returning id`)
-  // In one transaction, so that time stands still between the heartbeat and the sweep.
-  const requeued = (owner: string, lease_seconds: number, sweeper: Partial<Sweeper> = {}) =>
-    db.transaction(async tx => {
-      const { rows } = await tx.query<{ id: number }>({
-        text: `insert into runs (organization_id, user_id, status, phase, runnable_at, owner, lease_until, source_type, agent_type, model, prompt, title, deadline_at)
-          values ($1, $2, 'running', 'agent', null, $3, now() + make_interval(secs => $4), 'API', 'a', 'm', 'p', 't', now() + interval '1 hour') returning id`,
-        values: [organization, user, owner, lease_seconds],
-      })
-      const sweep = { max_losses: 3, late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper', ...sweeper }
-      return (await requeueExpired(tx, sweep)).some(lost => lost.id === only(rows).id)
-    })
+  const organization_id = await id(`insert into organizations (name) values ('one') returning id`)
+  const user_id = await id(`insert into users (email) values ('one@example.org') returning id`)
   for (const [owner, folder] of [
     ['live', 'a'],
     ['dead', 'b'],
@@ -66,23 +61,84 @@ test('only a closed session of a server that did not restart, or the same data f
       `insert into workers (owner, folder_id, host, pid, version, sandbox, concurrency, active) values ($1, $2, 'h', 1, '1', 's', 1, 1)`,
       [owner, folder],
     )
-  const open = async () => {
-    const client = new pg.Client({ connectionString: database.url, application_name: SESSION_NAME })
-    await client.connect()
-    return { client, [Symbol.asyncDispose]: () => client.end() }
+  return {
+    ...{ db, organization_id, user_id },
+    async putRun(tx: Db, owner: string, lease_seconds: number): Promise<number> {
+      const { rows } = await tx.query<{ id: number }>({
+        text: `insert into runs (organization_id, user_id, status, phase, runnable_at, owner, lease_until, source_type, agent_type, model, prompt, title, deadline_at)
+          values ($1, $2, 'running', 'agent', null, $3, now() + make_interval(secs => $4), 'API', 'a', 'm', 'p', 't', now() + interval '1 hour') returning id`,
+        values: [organization_id, user_id, owner, lease_seconds],
+      })
+      return only(rows).id
+    },
+    /** The session of the live worker. */
+    async open() {
+      const client = new pg.Client({ connectionString: database.url, application_name: SESSION_NAME })
+      await client.connect()
+      const { text, values } = holdSession('live')
+      await client.query(text, values)
+      return { client, [Symbol.asyncDispose]: () => client.end() }
+    },
+    /** Resolves when a session is old enough to show that the server did not restart after the heartbeat. */
+    async oldSession() {
+      const oldest = `select 1 from pg_stat_activity where application_name = $1 and datname = current_database() and backend_start < now() - interval '2 seconds'`
+      await expect.poll(() => query(oldest, [SESSION_NAME]), { timeout: 20_000 }).not.toEqual([])
+    },
+    async [Symbol.asyncDispose]() {
+      await db[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
   }
-  const QUIET = 3.4
+}
+
+test('only a closed session of a server that did not restart, or the same data folder, ends a lease early', async () => {
+  await using there = await workersAndRuns()
+  // In one transaction, so that time stands still between the heartbeat and the sweep.
+  const requeued = (owner: string, lease_seconds: number, sweeper: Partial<Sweeper> = {}) =>
+    there.db.transaction(async tx => {
+      const run = await there.putRun(tx, owner, lease_seconds)
+      return (await requeueExpired(tx, { ...sweep, ...sweeper })).some(lost => lost.id === run)
+    })
   expect(await requeued('dead', QUIET), 'no session shows that the server did not restart').toBe(false)
   expect(await requeued('dead', QUIET, { folder_id: 'b' }), 'the same data folder').toBe(true)
   expect(await requeued('dead', QUIET, { folder_id: 'b', owner: 'dead' }), 'its own runs').toBe(false)
-  await using live = await open()
-  const { text, values } = holdSession('live')
-  await live.client.query(text, values)
+  await using _live = await there.open()
   expect(await requeued('dead', QUIET), 'the server restarted after the heartbeat').toBe(false)
-  const oldest = `select 1 from pg_stat_activity where application_name = $1 and datname = current_database() and backend_start < now() - interval '2 seconds'`
-  await expect.poll(() => query(oldest, [SESSION_NAME]), { timeout: 20_000 }).not.toEqual([])
+  await there.oldSession()
   expect(await requeued('dead', 4.5), 'a heartbeat just now').toBe(false)
   expect(await requeued('live', QUIET), 'a session that is open').toBe(false)
   expect(await requeued('older-version', QUIET), 'a worker that holds no session lock').toBe(false)
   expect(await requeued('dead', QUIET), 'a closed session').toBe(true)
+}, 60_000)
+
+test('a closed session does not end the lease of a run whose lease heartbeats do not extend', async () => {
+  await using there = await workersAndRuns()
+  const { organization_id, user_id } = there
+  await using _live = await there.open()
+  await there.oldSession()
+  const changes: [string, (tx: Db, run: number) => Promise<unknown>][] = [
+    ['stopping', (tx, run) => moveRun(tx, organization_id, run, null, { from: ['running'], to: 'cancelling' })],
+    ['pausing', (tx, run) => requestPause(tx, organization_id, run, user_id)],
+    [
+      'past its deadline',
+      (tx, run) => tx.query({ text: `update runs set deadline_at = now() - interval '1 second' where id = $1`, values: [run] }),
+    ],
+  ]
+  for (const folder_id of ['other', 'b'])
+    for (const [what, change] of changes)
+      for (const [lease_seconds, expected] of [
+        [QUIET, false],
+        [-1, true],
+      ] as const) {
+        const taken = await there.db.transaction(async tx => {
+          const run = await there.putRun(tx, 'dead', lease_seconds)
+          await change(tx, run)
+          await tx.query({
+            text: 'update runs set lease_until = now() + make_interval(secs => $2) where id = $1',
+            values: [run, lease_seconds],
+          })
+          return (await takeExpired(tx, { ...sweep, folder_id })).some(lost => lost.id === run)
+        })
+        expect(taken, `${what}, with ${lease_seconds} s left`).toBe(expected)
+      }
 }, 60_000)
