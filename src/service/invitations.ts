@@ -12,7 +12,7 @@ import {
   listInvitations as listInvitationRows,
   saveInvitation,
 } from '../store/invitations.ts'
-import { type Login, loginOfToken } from '../store/logins.ts'
+import { addAcceptance, type Credential } from '../store/logins.ts'
 import { hasMemberOf, lockMemberships, lockUser } from '../store/members.ts'
 import { voidSignInLinks } from '../store/sessions.ts'
 import { audit } from './audit.ts'
@@ -82,26 +82,21 @@ export async function acceptInvitation(ctx: ActorContext, code: string) {
     const { actor } = ctx
     if (actor.token_organization_id !== null || actor.granted !== null)
       throw new ServiceError('forbidden', 'Only a token of your whole account can accept. Open the invitation in a browser instead.')
-    const login = await loginOfToken(tx, actor.token_id)
-    if (!login) throw new ServiceError('unauthorized', 'The bearer token is missing or invalid.')
-    const { organization_id } = await join(tx, code, {
-      user_id: actor.user_id,
-      login,
-      token_id: actor.token_id,
-      request_id: ctx.request_id,
-    })
+    const credential = { token_id: actor.token_id, session_digest: null }
+    const { organization_id } = await join(tx, code, { user_id: actor.user_id, credential, request_id: ctx.request_id })
     return memberObject(await requireMember(tx, { organization_id }, actor.user_id))
   })
 }
 
-/** Who accepts. No `user_id`: a new account is created. */
-export type Accepting = { user_id: number | null; login: Login; token_id: number | null; request_id: string | null }
+/** Who accepts: an account with one of its credentials, or, with neither, a new account. */
+export type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & { request_id: string | null }
 
 /**
- * Uses an invitation up in the caller's transaction and creates the membership. Links that sign the user in and were not used are void: they
- * were given by who had authority over less. 404 for a code that is wrong, used, revoked or expired, 409 for a member.
+ * Uses an invitation up in the caller's transaction and creates the membership, which of the account's credentials only the accepting one
+ * reaches. Links that sign the user in and were not used are void: they were given by who had authority over less. `at`: since when it is a
+ * member. 404 for a code that is wrong, used, revoked or expired, 409 for a member.
  */
-export async function join(tx: Db, code: string, who: Accepting): Promise<{ organization_id: number; user_id: number }> {
+export async function join(tx: Db, code: string, who: Accepting): Promise<{ organization_id: number; user_id: number; at: string }> {
   const { organization_id } = await requireInvitation(tx, code)
   await lockMemberships(tx, organization_id)
   if (who.user_id !== null) await lockUser(tx, who.user_id)
@@ -110,14 +105,16 @@ export async function join(tx: Db, code: string, who: Accepting): Promise<{ orga
   const user_id = who.user_id ?? (await insertUser(tx, { full_name })).id
   await deleteInvitation(tx, organization_id, id)
   await requireNewAddress(tx, organization_id, email)
-  if (!(await insertMembership(tx, organization_id, user_id, role, { email, login_id: who.login.id })))
-    throw new ServiceError('conflict', 'This account is a member of the organization already.')
+  const acceptance = await insertMembership(tx, organization_id, user_id, role, email)
+  if (!acceptance) throw new ServiceError('conflict', 'This account is a member of the organization already.')
+  if (who.credential) await addAcceptance(tx, user_id, who.credential, acceptance.id)
   await voidSignInLinks(tx, user_id)
   await insertAuditEntry(tx, {
-    ...{ organization_id, user_id, token_id: who.token_id, action: 'member.added', target_type: 'member', target_id: String(user_id) },
+    ...{ organization_id, user_id, token_id: who.credential?.token_id ?? null, action: 'member.added' },
+    ...{ target_type: 'member', target_id: String(user_id) },
     ...{ detail: JSON.stringify({ email, role, invitation_id: id, invited_by: created_by }), request_id: who.request_id },
   })
-  return { organization_id, user_id }
+  return { organization_id, user_id, at: acceptance.at }
 }
 
 async function requireNewAddress(tx: Db, organization_id: number, email: string): Promise<void> {

@@ -4,7 +4,8 @@ import { plainDecimal } from '../core/plain-decimal.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getTokenUser, insertMembership, isAdminSomewhere } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
-import { loginOfToken } from '../store/logins.ts'
+import { addAcceptance } from '../store/logins.ts'
+import { lockUser } from '../store/members.ts'
 import { notifyWork } from '../store/notify.ts'
 import {
   getOrganization as getOrganizationRow,
@@ -38,7 +39,10 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
   return { items, total, ...pageNumbers(total, window) }
 }
 
-/** Another organization, with the caller as its ADMIN. 403 for who is ADMIN of none, and for a token that is bound to one. */
+/**
+ * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this one reaches it. 403 for a caller
+ * who is ADMIN of none, and for a token that is bound to one.
+ */
 export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
   return ctx.db.transaction(async tx => {
@@ -46,8 +50,10 @@ export async function createOrganization(ctx: ActorContext, input: CreateOrganiz
       throw new ServiceError('forbidden', 'Only an ADMIN of an organization can make another one.')
     const { id } = await insertOrganization(tx, input.name)
     const email = (await getTokenUser(tx, ctx.actor.token_id))?.email ?? null
-    const login_id = (await loginOfToken(tx, ctx.actor.token_id))?.id ?? null
-    await insertMembership(tx, id, ctx.actor.user_id, 'ADMIN', { email, login_id })
+    const { user_id, token_id } = ctx.actor
+    await lockUser(tx, user_id)
+    const membership = await insertMembership(tx, id, user_id, 'ADMIN', email)
+    if (membership) await addAcceptance(tx, user_id, { token_id, session_digest: null }, membership.id)
     await audit(tx, { ...ctx, organization_id: id }, 'organization.created', { type: 'organization', id }, { name: input.name })
     return detail(await requireOrganization({ db: tx, organization_id: id }))
   })

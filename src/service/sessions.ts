@@ -2,7 +2,7 @@ import { ServiceError } from '../core/service-error.ts'
 import { digest, newSignInCode, newToken, tokenPrefix } from '../core/token.ts'
 import { getAccount, insertToken } from '../store/accounts.ts'
 import type { Db } from '../store/database.ts'
-import { beginLogin, type Login } from '../store/logins.ts'
+import type { Login } from '../store/logins.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import {
   deleteBrowserSession,
@@ -63,32 +63,37 @@ export async function viewInvitationAs({ db }: Services, code: string, cookie: s
 /** Joins a new account to the organization of an invitation and signs it in. 404 for a wrong, used, revoked or expired code. */
 export async function acceptAsNewAccount(services: Services, code: string, request_id: string) {
   return services.db.transaction(async tx => {
-    const login = await beginLogin(tx)
-    const { user_id, organization_id } = await join(tx, code, { user_id: null, login, token_id: null, request_id })
-    return { ...(await openSession(tx, { user_id, login })), organization_id }
+    const { user_id, organization_id, at } = await join(tx, code, { user_id: null, credential: null, request_id })
+    return { ...(await openSession(tx, { user_id, login: { at, acceptances: [] } })), organization_id }
   })
 }
 
 /** Joins the account that is signed in. 401 without a live sign-in cookie, 404 as for a new account, 409 for a member. */
 export async function acceptAsSignedIn(services: Services, code: string, cookie: string | undefined, request_id: string) {
   return services.db.transaction(async tx => {
-    const session = cookie === undefined ? undefined : await findBrowserSession(tx, digest(cookie))
+    const session_digest = cookie === undefined ? null : digest(cookie)
+    const session = session_digest && (await findBrowserSession(tx, session_digest))
     if (!session) throw new ServiceError('unauthorized', 'Not signed in.')
-    const { organization_id } = await join(tx, code, { ...session, token_id: null, request_id })
+    const { organization_id } = await join(tx, code, {
+      user_id: session.user_id,
+      credential: { token_id: null, session_digest },
+      request_id,
+    })
     return { organization_id }
   })
 }
 
 /** A bearer token for the page, good for 15 minutes, with the organizations that it reaches. 401 without a live sign-in cookie, 403 without any. */
 export async function newSessionToken(services: Services, cookie: string | undefined) {
-  const session = cookie === undefined ? undefined : await findBrowserSession(services.db, digest(cookie))
+  const session_digest = cookie === undefined ? null : digest(cookie)
+  const session = session_digest && (await findBrowserSession(services.db, session_digest))
   if (!session) throw new ServiceError('unauthorized', 'Not signed in.')
   const { user_id, login } = session
   const token = newToken('b')
   return services.db.transaction(async tx => {
     const row = await insertToken(tx, {
       ...{ user_id, login, kind: 'browser', name: 'web interface', wire_profile: 'standard', expires_in_seconds: TOKEN_SECONDS },
-      ...{ prefix: tokenPrefix(token), hint: token.slice(-4), digest: digest(token) },
+      ...{ session_digest, prefix: tokenPrefix(token), hint: token.slice(-4), digest: digest(token) },
     })
     const { rows } = await listOrganizations(tx, row.id, 0, MAX_LISTED)
     const [first] = rows

@@ -23,7 +23,8 @@ export async function createSignInLink(ctx: Context, user_id: number) {
     await voidSignInLinks(tx, user_id)
     const code = newSignInCode()
     // A link for oneself opens no more than what it was created with.
-    const login = user_id === ctx.actor.user_id ? ((await loginOfToken(tx, ctx.actor.token_id)) ?? null) : null
+    const login = user_id === ctx.actor.user_id ? await loginOfToken(tx, ctx.actor.token_id) : null
+    if (login === undefined) throw new ServiceError('unauthorized', 'The bearer token is missing or invalid.')
     const { expires_at } = await insertSignInLink(tx, { digest: digest(code), user_id, minutes: GIVEN_LINK_MINUTES, login })
     await audit(tx, ctx, 'sign_in_link.created', { type: 'member', id: user_id })
     return { sign_in_link: signInAddress(ctx.base_url, code), sign_in_link_expires_at: expires_at.toISOString() }

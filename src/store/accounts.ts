@@ -1,7 +1,7 @@
 import type { WireProfile } from '../contract/tokens.ts'
 import type { Role } from '../core/permissions.ts'
 import { type Db, only } from './database.ts'
-import { type Login, reaches_membership } from './logins.ts'
+import { type Login, login_values, reaches_membership } from './logins.ts'
 
 export type TokenKind = 'personal' | 'service' | 'browser'
 
@@ -67,14 +67,17 @@ export async function insertToken(
     created_by?: number | null
     /** What the token is derived from; absent: it is a login of its own. */
     login?: Login
+    /** The session that a browser token belongs to. */
+    session_digest?: Buffer
   },
 ): Promise<{ id: number; expires_at: Date | null }> {
   const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
     name: 'insert_token',
     text: `insert into tokens
-        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix, login_id, login_at)
+        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix,
+          session_digest, login_at, acceptances)
       values ($1, $2, $3, $4, $5, least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz),
-        $7, $8, $9, $10, $11, $12, coalesce($15, gen_random_uuid()), case when $15::uuid is null then clock_timestamp() else $16::timestamptz end)
+        $7, $8, $9, $10, $11, $12, $17, ${login_values('$15', '$16')})
       returning id, expires_at`,
     values: [
       token.user_id,
@@ -91,8 +94,9 @@ export async function insertToken(
       token.prefix ?? '',
       token.expires_at ?? null,
       token.not_after ?? null,
-      token.login?.id ?? null,
       token.login?.at ?? null,
+      token.login?.acceptances ?? null,
+      token.session_digest ?? null,
     ],
   })
   return only(rows)
@@ -244,22 +248,22 @@ export async function insertUser(db: Db, user: { full_name: string | null }): Pr
   return only(rows)
 }
 
-/**
- * False for a user who is a member already; the role stays. `email`: by which the organization knows the member. `login_id`: with which the
- * person accepted, which reaches the organization although it is older.
- */
+/** The beginning of a membership. `at`: as of `Login`. */
+export type Acceptance = { id: string; at: string }
+
+/** Undefined for a user who is a member already; the role stays. `email`: by which the organization knows the member. */
 export async function insertMembership(
   db: Db,
   organization_id: number,
   user_id: number,
   role: Role,
-  { email = null, login_id = null }: { email?: string | null; login_id?: string | null } = {},
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+  email: string | null = null,
+): Promise<Acceptance | undefined> {
+  const { rows } = await db.query<Acceptance>({
     name: 'insert_membership',
-    text: `insert into memberships (organization_id, user_id, role, email, login_id) values ($1, $2, $3, $4, $5)
-      on conflict (organization_id, user_id) do nothing`,
-    values: [organization_id, user_id, role, email, login_id],
+    text: `insert into memberships (organization_id, user_id, role, email) values ($1, $2, $3, $4)
+      on conflict (organization_id, user_id) do nothing returning acceptance_id as id, accepted_at::text as at`,
+    values: [organization_id, user_id, role, email],
   })
-  return rowCount === 1
+  return rows[0]
 }

@@ -38,6 +38,7 @@ create table browser_sessions (
   expires_at timestamp with time zone not null,
   login_id uuid not null default gen_random_uuid(),
   login_at timestamp with time zone,
+  acceptances uuid[] not null default '{}'::uuid[],
   constraint browser_sessions_pkey PRIMARY KEY (digest),
   constraint browser_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -367,6 +368,7 @@ create table memberships (
   login_id uuid,
   github_username text,
   github_user_id text,
+  acceptance_id uuid not null default gen_random_uuid(),
   constraint memberships_email_check CHECK ((email = lower(email))),
   constraint memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint memberships_pkey PRIMARY KEY (organization_id, user_id),
@@ -771,6 +773,7 @@ create table sign_in_links (
   used_at timestamp with time zone,
   login_id uuid not null default gen_random_uuid(),
   login_at timestamp with time zone,
+  acceptances uuid[] not null default '{}'::uuid[],
   constraint sign_in_links_pkey PRIMARY KEY (digest),
   constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -795,6 +798,8 @@ create table tokens (
   prefix text not null default ''::text,
   login_id uuid not null default gen_random_uuid(),
   login_at timestamp with time zone,
+  acceptances uuid[] not null default '{}'::uuid[],
+  session_digest bytea,
   constraint tokens_check CHECK (((repository_ids IS NULL) OR (organization_id IS NOT NULL))),
   constraint tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   constraint tokens_digest_key UNIQUE (digest),

@@ -1,5 +1,5 @@
 import { type Db, only } from './database.ts'
-import type { Login } from './logins.ts'
+import { type Login, login_values } from './logins.ts'
 
 /** `login`: what the link is derived from; null: it is a login of its own, as of now. Using it later makes it no younger. */
 export async function insertSignInLink(
@@ -8,10 +8,9 @@ export async function insertSignInLink(
 ): Promise<{ expires_at: Date }> {
   const { rows } = await db.query<{ expires_at: Date }>({
     name: 'insert_sign_in_link',
-    text: `insert into sign_in_links (digest, user_id, expires_at, login_id, login_at)
-      values ($1, $2, now() + make_interval(mins => $3), coalesce($4, gen_random_uuid()),
-        case when $4::uuid is null then clock_timestamp() else $5::timestamptz end) returning expires_at`,
-    values: [link.digest, link.user_id, link.minutes, link.login?.id ?? null, link.login?.at ?? null],
+    text: `insert into sign_in_links (digest, user_id, expires_at, login_at, acceptances)
+      values ($1, $2, now() + make_interval(mins => $3), ${login_values('$4', '$5')}) returning expires_at`,
+    values: [link.digest, link.user_id, link.minutes, link.login?.at ?? null, link.login?.acceptances ?? null],
   })
   return only(rows)
 }
@@ -30,16 +29,16 @@ export async function recordSignIn(db: Db, user_id: number): Promise<void> {
 }
 
 type UserLogin = { user_id: number; login: Login }
-type LoginRow = { user_id: number; login_id: string; login_at: string | null }
+type LoginRow = { user_id: number; login_at: string | null; acceptances: string[] }
 const userLogin = (row: LoginRow | undefined): UserLogin | undefined =>
-  row && { user_id: row.user_id, login: { id: row.login_id, at: row.login_at } }
+  row && { user_id: row.user_id, login: { at: row.login_at, acceptances: row.acceptances } }
 
 /** Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */
 export async function useSignInLink(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
   const { rows } = await db.query<LoginRow>({
     name: 'use_sign_in_link',
     text: `update sign_in_links set used_at = now() where digest = $1 and used_at is null and expires_at > now()
-      returning user_id, login_id, login_at::text`,
+      returning user_id, login_at::text, acceptances`,
     values: [digest],
   })
   return userLogin(rows[0])
@@ -52,17 +51,16 @@ export async function insertBrowserSession(
 ): Promise<void> {
   await db.query({
     name: 'insert_browser_session',
-    text: `insert into browser_sessions (digest, user_id, expires_at, login_id, login_at)
-      values ($1, $2, now() + make_interval(days => $3), coalesce($4, gen_random_uuid()),
-        case when $4::uuid is null then clock_timestamp() else $5::timestamptz end)`,
-    values: [session.digest, session.user_id, session.days, session.login?.id ?? null, session.login?.at ?? null],
+    text: `insert into browser_sessions (digest, user_id, expires_at, login_at, acceptances)
+      values ($1, $2, now() + make_interval(days => $3), ${login_values('$4', '$5')})`,
+    values: [session.digest, session.user_id, session.days, session.login?.at ?? null, session.login?.acceptances ?? null],
   })
 }
 
 export async function findBrowserSession(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
   const { rows } = await db.query<LoginRow>({
     name: 'find_browser_session',
-    text: 'select user_id, login_id, login_at::text from browser_sessions where digest = $1 and expires_at > now()',
+    text: 'select user_id, login_at::text, acceptances from browser_sessions where digest = $1 and expires_at > now()',
     values: [digest],
   })
   return userLogin(rows[0])

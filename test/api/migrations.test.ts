@@ -128,6 +128,28 @@ test('a database of the first schema is brought forward with its data', async ()
   ).toEqual([{ id: '1', seq: 1, default_repository_id: '1' }])
 })
 
+test('a session that alone has its login keeps what it accepted, and of several that share one none does', async () => {
+  await using database = await emptyDatabase()
+  await migrate(database.url, { only: name => name < '0048' })
+  const [sole, shared] = ['00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002']
+  await database.query(`insert into organizations (name) values ('a'), ('b'); insert into users (full_name) values ('u');
+    insert into memberships (organization_id, user_id, role, login_id) values (1, 1, 'ADMIN', '${sole}'), (2, 1, 'ADMIN', '${shared}');
+    insert into browser_sessions (digest, user_id, expires_at, login_id)
+      select digest::bytea, 1, now() + interval '1 day', login_id::uuid
+      from (values ('one', '${sole}'), ('two', '${shared}'), ('three', '${shared}')) as held (digest, login_id);
+    insert into tokens (user_id, kind, name, digest, expires_at, login_id)
+      select 1, 'browser', 't', ('token of ' || convert_from(digest, 'utf8'))::bytea, expires_at, login_id from browser_sessions`)
+  await migrate(database.url)
+  const reached = (from: string) =>
+    database.query(`select convert_from(c.digest, 'utf8') as credential, m.organization_id::int as organization from ${from} c
+      join memberships m on m.acceptance_id = any (c.acceptances)`)
+  expect(await reached('browser_sessions')).toEqual([{ credential: 'one', organization: 1 }])
+  expect(await reached('tokens')).toEqual([{ credential: 'token of one', organization: 1 }])
+  expect(
+    await database.query(`select convert_from(session_digest, 'utf8') as session from tokens where session_digest is not null`),
+  ).toEqual([{ session: 'one' }])
+})
+
 test('a database that is away is waited for, as long as the caller says, and its absence is told once', async () => {
   await using database = await emptyDatabase()
   await using proxy = new DatabaseProxy(database.url)

@@ -30,7 +30,8 @@ export const organizationEndpoints = {
     method: 'POST',
     path: '/v1/organizations',
     summary: 'Make another organization',
-    description: 'For whoever is ADMIN of an organization already; 403 otherwise. The caller becomes ADMIN of the new one.',
+    description:
+      'For whoever is ADMIN of an organization already; 403 otherwise. The caller becomes ADMIN of the new one, which of their sessions and tokens so far only this one reaches.',
     scope: 'org:admin',
     bucket: 'standard',
     params: none,

@@ -41,7 +41,7 @@ export const userEndpoints = {
     path: '/v1/invitations/accept',
     summary: 'Join an organization with the account of this token',
     description:
-      'Your other sessions and tokens from before do not reach the organization. Without an account, open the link in a browser. 403 for a token that is bound to an organization or to scopes; 404 for an invitation that is wrong, used, revoked or expired; 409 for a member.',
+      'Your other sessions and tokens from before do not reach the organization, nor do links that they create. Without an account, open the link in a browser. 403 for a token that is bound to an organization or to scopes; 404 for an invitation that is wrong, used, revoked or expired; 409 for a member.',
     scope: null,
     bucket: 'standard',
     params: none,

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { newSignInLink } from '../../src/service/sessions.ts'
+import { expectProblem } from './expect-problem.ts'
+import { addCaller, askWith } from './people.ts'
+import { accept, codeOf, follow, sessionToken, startMembers } from './start-members.ts'
+
+const { app, added, invited, newEmail, newOrganization } = await startMembers()
+
+const pageToken = async (cookie: string | null): Promise<string> => (await sessionToken(app, cookie)).body.token
+const listed = async (token: string) =>
+  (await askWith(app, token, 'GET', '/v1/organizations')).body.items.map(({ id }: { id: number }) => id)
+const reach = async (cookie: string | null) => listed(await pageToken(cookie))
+const runsOf = (token: string, org_id: number) => askWith(app, token, 'GET', `/v1/organizations/${org_id}/agent/runs`)
+
+/**
+ * An account that its ADMIN created with an invitation of their own, and that the person was given with a link for oneself: the session of
+ * the person has the login of the ADMIN's.
+ */
+async function sharedAccount() {
+  const { caller, org_id } = await newOrganization()
+  const { user_id, cookie } = await added({ email: newEmail(), role: 'ADMIN' }, caller)
+  const selfLink = async (token: string): Promise<string> =>
+    (await askWith(app, token, 'POST', `/v1/organizations/${org_id}/members/${user_id}/sign-in-link`)).body.sign_in_link
+  const page = await pageToken(cookie)
+  const wide = await addCaller(app, user_id)
+  const earlier = { page: await follow(app, await selfLink(page)), wide: await follow(app, await selfLink(wide.token)) }
+  const victim = await follow(app, await selfLink(page))
+  return { user_id, org_id, selfLink, victim, attacker: { cookie, page, wide: wide.token, earlier, unused: await selfLink(page) } }
+}
+type Shared = Awaited<ReturnType<typeof sharedAccount>>
+
+/** Whatever the ADMIN kept of the account, or derives from it now, is refused by the organization, which none of it lists. */
+async function expectKeptOut({ org_id, selfLink, attacker }: Shared, joined: number) {
+  const { cookie, page, wide, earlier, unused } = attacker
+  const late = await follow(app, unused)
+  const cookies = [cookie, earlier.page, earlier.wide, ...(late === null ? [] : [late])]
+  for (const token of [page, wide]) cookies.push(await follow(app, await selfLink(token)))
+  const tokens = [page, wide, ...(await Promise.all(cookies.map(pageToken)))]
+  for (const token of tokens) {
+    expect(await listed(token)).toEqual([org_id])
+    expectProblem(await runsOf(token, joined), 403)
+    expectProblem(await askWith(app, token, 'PATCH', '/v1/users/me', { custom_prompt: 'x' }), 403)
+  }
+}
+
+test('403: what an ADMIN kept of an account does not reach what the person joins with a link of that login', async () => {
+  const shared = await sharedAccount()
+  const { victim, org_id } = shared
+  const tab = await pageToken(victim)
+  const second = await newOrganization()
+  const { invitation_link } = await invited({ email: newEmail() }, second.caller)
+  expect((await accept(app, invitation_link, victim)).status).toBe(200)
+  await expectKeptOut(shared, second.org_id)
+  for (const token of [tab, await pageToken(victim)]) {
+    expect(await listed(token)).toEqual([org_id, second.org_id])
+    expect((await runsOf(token, second.org_id)).status).toBe(200)
+  }
+  // A later proof of control is another login, and reaches both.
+  expect(await reach(await follow(app, await newSignInLink(app, shared.user_id)))).toEqual([org_id, second.org_id])
+})
+
+test('403: nor what the person joins with a token of the page, and the session keeps it', async () => {
+  const shared = await sharedAccount()
+  const { victim, org_id } = shared
+  const second = await newOrganization()
+  const { invitation_link } = await invited({ email: newEmail() }, second.caller)
+  const accepted = await askWith(app, await pageToken(victim), 'POST', '/v1/invitations/accept', { code: codeOf(invitation_link) })
+  expect(accepted.status).toBe(200)
+  await expectKeptOut(shared, second.org_id)
+  expect(await reach(victim)).toEqual([org_id, second.org_id])
+})
+
+test('403: nor an organization that the person creates, and the session keeps it', async () => {
+  const shared = await sharedAccount()
+  const { victim, org_id } = shared
+  const { status, body: own } = await askWith(app, await pageToken(victim), 'POST', '/v1/organizations', { name: 'Own' })
+  expect(status).toBe(200)
+  await expectKeptOut(shared, own.id)
+  expect(await reach(victim)).toEqual([org_id, own.id])
+})
+
+test('200: a link for oneself reaches what its token reached when it was created, and later acceptances on neither side', async () => {
+  const { victim, org_id, selfLink, attacker } = await sharedAccount()
+  const [second, third] = [await newOrganization(), await newOrganization()]
+  const join = async (to: typeof second, cookie: string | null) =>
+    expect((await accept(app, (await invited({ email: newEmail() }, to.caller)).invitation_link, cookie)).status).toBe(200)
+  const before = await follow(app, await selfLink(await pageToken(victim)))
+  await join(second, victim)
+  const after = await follow(app, await selfLink(await pageToken(victim)))
+  await join(third, attacker.cookie)
+  expect(await reach(before)).toEqual([org_id])
+  expect([await reach(victim), await reach(after)]).toEqual([
+    [org_id, second.org_id],
+    [org_id, second.org_id],
+  ])
+  expect(await reach(attacker.cookie)).toEqual([org_id, third.org_id])
+})
