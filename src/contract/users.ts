@@ -41,8 +41,9 @@ export const User = z
   .meta({ id: 'UserResponse', examples: [example] })
 
 const custom_prompt = 'What the agents of your runs are told besides'
+const where = 'It applies in the organizations that you had joined when you last set it.'
 
-export const Me = User.extend({ custom_prompt: z.string().nullable().describe(custom_prompt) }).meta({
+export const Me = User.extend({ custom_prompt: z.string().nullable().describe(`${custom_prompt}. ${where}`) }).meta({
   id: 'MeResponse',
   examples: [{ ...example, custom_prompt: 'Answer in French.' }],
 })
@@ -57,7 +58,9 @@ export const UpdateMeInput = z
       .nullish()
       .describe('Address of a picture'),
     ...githubAccountInput,
-    custom_prompt: text(0, limits.rules_chars, { trim: true }).nullish().describe(`${custom_prompt}; null or empty: nothing`),
+    custom_prompt: text(0, limits.rules_chars, { trim: true })
+      .nullish()
+      .describe(`${custom_prompt}; null or empty: nothing. ${where} Set it again after joining another one.`),
   })
   .meta({ id: 'UpdateMeInput', examples: [{ custom_prompt: 'Answer in French.' }] })
 export type UpdateMeInput = z.output<typeof UpdateMeInput>
@@ -65,7 +68,7 @@ export type UpdateMeInput = z.output<typeof UpdateMeInput>
 export const CliRules = z
   .object({
     organization_rules: z.string().nullable().describe('What the organization says to every agent'),
-    user_custom_prompt: z.string().nullable().describe(custom_prompt),
+    user_custom_prompt: z.string().nullable().describe(`${custom_prompt}; null if you have not set it since you joined the organization`),
   })
   .meta({ id: 'CLIRulesResponse', examples: [{ organization_rules: 'Every change has a test.', user_custom_prompt: null }] })
 

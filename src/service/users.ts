@@ -3,6 +3,7 @@ import { type PageRequest, pageNumbers, pageWindow } from '../core/paging.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { getCustomPrompt, getMember, getTokenUser, listMembers, type UserRow, updateUser } from '../store/accounts.ts'
 import { reachesAllMemberships } from '../store/logins.ts'
+import { lockUser } from '../store/members.ts'
 import { getOrganization, listOrganizations } from '../store/organizations.ts'
 import { audit } from './audit.ts'
 import type { ActorContext, Context } from './context.ts'
@@ -21,11 +22,13 @@ export async function getMe(ctx: ActorContext) {
 /** Changes the caller. 403 for a token that does not reach all organizations of its user, because agents read it in all of them. */
 export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
-  if (!(await reachesAllMemberships(ctx.db, ctx.actor.token_id)))
-    throw new ServiceError('forbidden', 'Your sign-in is older than one of your memberships. Sign in again to change your account.')
   const custom_prompt = input.custom_prompt === '' ? null : input.custom_prompt
   const { github_user_id, github_username } = input
   await ctx.db.transaction(async tx => {
+    // No membership begins between the check and the change: what is set after an acceptance was set by who reaches it.
+    await lockUser(tx, ctx.actor.user_id)
+    if (!(await reachesAllMemberships(tx, ctx.actor.token_id)))
+      throw new ServiceError('forbidden', 'Your sign-in is older than one of your memberships. Sign in again to change your account.')
     await updateUser(tx, ctx.actor.user_id, { ...input, custom_prompt })
     if (github_user_id === undefined && github_username === undefined) return
     // What others see of the user in each of the organizations, so it is in the log of each.

@@ -211,6 +211,7 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
     name: 'update_user',
     text: `update users set full_name = case when $2 then $3 else full_name end, avatar_url = case when $4 then $5 else avatar_url end,
         custom_prompt = case when $6 then $7 else custom_prompt end,
+        custom_prompt_set_at = case when $6 then clock_timestamp() else custom_prompt_set_at end,
         github_user_id = case when $8 then coalesce($9, '') else github_user_id end,
         github_username = case when $10 then coalesce($11, '') else github_username end where id = $1`,
     values: [
@@ -229,11 +230,15 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
   })
 }
 
-/** What a user of the organization wants to be said to agents; null: nothing, or the user is not in it any more. */
+/**
+ * What a user of the organization wants to be said to agents; null: nothing, or the user is not in it any more. What was set before the user
+ * joined holds elsewhere: whoever controlled the account then does not instruct agents here (decisions §89).
+ */
 export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
   const { rows } = await db.query<{ custom_prompt: string | null }>({
     name: 'get_custom_prompt',
-    text: `select u.custom_prompt from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2`,
+    text: `select u.custom_prompt from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2
+        and (m.accepted_at is null or u.custom_prompt_set_at >= m.accepted_at)`,
     values: [organization_id, user_id],
   })
   return rows[0]?.custom_prompt ?? null

@@ -852,6 +852,7 @@ create table users (
   service_organization_id bigint,
   custom_prompt text,
   last_sign_in_at timestamp with time zone,
+  custom_prompt_set_at timestamp with time zone,
   constraint users_check CHECK (((kind = 'service'::text) = (service_organization_id IS NOT NULL))),
   constraint users_check1 CHECK (((kind = 'person'::text) OR (email IS NULL))),
   constraint users_email_check CHECK ((email = lower(email))),

@@ -132,7 +132,7 @@ test('a session that alone has its login keeps what it accepted, and of several 
   await using database = await emptyDatabase()
   await migrate(database.url, { only: name => name < '0048' })
   const [sole, shared] = ['00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002']
-  await database.query(`insert into organizations (name) values ('a'), ('b'); insert into users (full_name) values ('u');
+  await database.query(`insert into organizations (name) values ('a'), ('b'); insert into users (full_name, custom_prompt) values ('u', 'x');
     insert into memberships (organization_id, user_id, role, login_id) values (1, 1, 'ADMIN', '${sole}'), (2, 1, 'ADMIN', '${shared}');
     insert into browser_sessions (digest, user_id, expires_at, login_id)
       select digest::bytea, 1, now() + interval '1 day', login_id::uuid
@@ -148,6 +148,9 @@ test('a session that alone has its login keeps what it accepted, and of several 
   expect(
     await database.query(`select convert_from(session_digest, 'utf8') as session from tokens where session_digest is not null`),
   ).toEqual([{ session: 'one' }])
+  expect(await database.query('select custom_prompt, custom_prompt_set_at from users')).toEqual([
+    { custom_prompt: 'x', custom_prompt_set_at: null },
+  ])
 })
 
 test('a database that is away is waited for, as long as the caller says, and its absence is told once', async () => {

@@ -27,7 +27,7 @@ export const userEndpoints = {
     path: '/v1/users/me',
     summary: 'Change what you say of yourself, and to the agents of your runs',
     description:
-      'A key that is absent stays as it is. 403 for a token that does not reach all of your organizations: it holds in all of them.',
+      'A key that is absent stays as it is. 403 for a token that does not reach all of your organizations: it holds in all of them. In an organization that you join later, `custom_prompt` holds once you set it again.',
     scope: 'runs:write',
     bucket: 'standard',
     params: none,

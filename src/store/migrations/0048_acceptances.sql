@@ -24,3 +24,7 @@ update tokens t
   set acceptances = array(select m.acceptance_id from memberships m where m.user_id = t.user_id and m.login_id = t.login_id),
     session_digest = case when t.kind = 'browser' then sole.session end
   from sole where sole.login_id = t.login_id;
+
+-- When the user's text for agents was set: it holds in the organizations that were joined before. Null, for texts from before this
+-- migration: it holds only in memberships from before invitations existed, because nobody knows who set it.
+alter table users add column custom_prompt_set_at timestamptz;
