@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import { allLogs, awaitEnd, createRun } from './await-run.ts'
+import { signalProcess } from '../../src/system/processes.ts'
+import { allLogs, awaitEnd, awaitRun, createRun, followRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
+import { sandboxProcesses } from './sandbox-processes.ts'
+
+const memory = { AGENTRUN_SANDBOX_MEMORY_BYTES: String(300 * 1024 ** 2) }
 
 test('a command that uses up the memory of its run is killed, the agent and the trace are told how much it was, and the run goes on', async () => {
   const greedy = `for i in 1 2 3; do perl -e 'my $a = "x" x (200 << 20); sleep 1000' & done
 while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null`
-  await using app = await startCodingApp(answers(calls(shell(greedy, 60)), calls(shell('echo still here')), { text: 'through' }), {
-    AGENTRUN_SANDBOX_MEMORY_BYTES: String(300 * 1024 ** 2),
-  })
+  await using app = await startCodingApp(answers(calls(shell(greedy, 60)), calls(shell('echo still here')), { text: 'through' }), memory)
   const { id } = await createRun(app, { prompt: 'want everything' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'through' })
   const logs = await allLogs(app, id)
@@ -20,3 +22,19 @@ while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null
   expect(logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)).toContain('oom')
   expect(second.tool_output).toMatchObject({ status: 'ok', output: 'still here\n' })
 }, 120_000)
+
+test('a sandbox that ends after it used up its memory is not restarted: the run pauses, says why, and continues with a resume', async () => {
+  const greedy = `perl -e 'my $a = "x" x (400 << 20); sleep 1000'; echo killed; sleep 12345`
+  await using app = await startCodingApp(answers(calls(shell(greedy)), { text: 'back' }), memory)
+  const { id } = await createRun(app, { prompt: 'want everything' })
+  for await (const { event } of followRun(app, id)) if (event === 'output') break
+  for (const pid of sandboxProcesses(app.data_dir)) signalProcess(pid, 'SIGKILL')
+  expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({
+    turn: 1,
+    status_reason: 'sandbox_lost',
+    error: { code: 'sandbox_lost', message: expect.stringContaining('It used up its memory, so it was not restarted.') },
+  })
+  const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'use less' })
+  expect(resumed.status).toBe(200)
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'back' })
+})
