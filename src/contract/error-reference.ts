@@ -125,7 +125,7 @@ export const errorReference = {
 } as const satisfies Record<ProblemCode, Explanation>
 
 const introduction =
-  'Every error is `application/problem+json` (RFC 9457). Its `type` is the address of one of these sections, and its `code` is the heading. Programs should compare `code`.'
+  'Every error is `application/problem+json` (RFC 9457); tokens of wire profile `codegen` get the same body as `application/json`. Its `type` is the address of one of these sections, and its `code` is the heading. Programs should compare `code`.'
 
 /** This reference as Markdown, the text of docs/errors.md. */
 export function errorReferenceMarkdown(): string {
