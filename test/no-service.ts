@@ -49,7 +49,7 @@ export function unaskedServices(db: Database): Services {
     listManifests: async () => null,
     resolveBase: async () => ({ state: 'no_mirror' }),
     forge: unaskedForge,
-    forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, tryOut: unaskedOpen, convertManifest: unasked },
+    forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, lookUp: unasked, tryOut: unaskedOpen, convertManifest: unasked },
     allow_private_forges: false,
     git_server: unaskedGit,
     readTrees: unasked,

@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts'
 import type { RepositoryCredentials } from '../core/repository-credentials.ts'
 import type { Sealer } from '../core/sealing.ts'
 import { outgoingFetch } from '../egress/fetch.ts'
+import { lookUpHost } from '../egress/look-up-host.ts'
 import { type Forges, openForges } from '../forge/forges.ts'
 import { ForgeError } from '../forge/port.ts'
 import { GitError } from '../git/git-error.ts'
@@ -25,7 +26,8 @@ const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }
 export function forgesOf({ config, db, sealer, version }: { config: Config; db: Database; sealer: Sealer; version: string }): Forges {
   const outgoing = outgoingOf({ config }, config.AGENTRUN_ALLOW_PRIVATE_GIT)
   const fetch = (organization_id: number) => outgoingFetch(outgoing(organization_id), BOUNDS)
-  return openForges({ db, sealer, fetch, user_agent: `agentrun/${version}` })
+  const lookUp = (organization_id: number, url: string) => lookUpHost(outgoing(organization_id), url)
+  return openForges({ db, sealer, fetch, lookUp, user_agent: `agentrun/${version}` })
 }
 
 const TASK_MS = 1_000

@@ -118,7 +118,7 @@ export const errorReference = {
   },
   unavailable: {
     cause:
-      'The service cannot process the request now: the database does not respond or its disk is full, the process is shutting down, or a connected forge or model is unavailable.',
+      'The service cannot process the request now: the database does not respond or its disk is full, the process is shutting down, a connected forge or model is unavailable, or the name server did not respond for the host of a new forge connection.',
     fix: 'Retry. If it persists, ask the operator to check `GET /readyz` and the log of the service.',
     retry: 'later',
   },

@@ -37,6 +37,9 @@ function listOf(v4: string, v6: string): BlockList {
 
 const inList = (list: BlockList, ip: string) => list.check(ip, isIP(ip) === 4 ? 'ipv4' : 'ipv6')
 
+/** The result of looking up a host: it has addresses, it has none, one of them may not be used, or the name server did not answer. */
+export type HostLookup = 'found' | 'unknown' | 'forbidden' | 'unavailable'
+
 /** Whether an IP address is one of the public internet. IPv4 inside IPv6 (mapped, compatible, NAT64) is judged as IPv4; what is no address is refused. */
 export function addressAllowed(ip: string): boolean {
   if (isIP(ip) === 0 || ip.includes('%') || addressNeverAllowed(ip)) return false

@@ -1,5 +1,6 @@
 import { type ForgeRepository, repositoryOn } from '../core/forge-address.ts'
 import { type ForgeSecrets, openForgeSecrets } from '../core/forge-secrets.ts'
+import type { HostLookup } from '../core/public-address.ts'
 import type { Sealer } from '../core/sealing.ts'
 import type { Db } from '../store/database.ts'
 import { type ForgeRow, listForges, recordForgeUse } from '../store/forges.ts'
@@ -26,20 +27,22 @@ export type Forges = {
   gitCredentials(repository: Repository): Promise<{ username: string; password: string } | null>
   /** A connection by its row. ForgeError `auth` when its credentials cannot be opened. */
   open(row: ForgeRow): RemoteForge
+  /** What the name servers say of the host of a forge's address; the forge itself is not asked. */
+  lookUp(organization_id: number, url: string): Promise<HostLookup>
   /** As it would be with these credentials, for somebody who is about to connect it. */
   tryOut(organization_id: number, place: ForgePlace): RemoteForge
   /** The app that a forge has made of a manifest of ours. */
   convertManifest(organization_id: number, origin: string, code: string): Promise<ConvertedApp>
 }
 
-type Deps = { db: Db; sealer: Sealer; fetch(organization_id: number): PlainFetch; user_agent: string }
+type Deps = { db: Db; sealer: Sealer; fetch(organization_id: number): PlainFetch; lookUp: Forges['lookUp']; user_agent: string }
 
 /** More often nobody needs to know when a connection was used. */
 const USED_MS = 60_000
 /** More connections than anybody works with at a time; their tokens are made anew when they are needed again. */
 const MOST_OPEN = 500
 
-export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
+export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): Forges {
   const opened = new Map<string, RemoteForge>()
   const responses = new ResponseCache()
   const create = (organization_id: number, place: ForgePlace, identity: { login: string; app: string | null } | null) => {
@@ -75,6 +78,7 @@ export function openForges({ db, sealer, fetch, user_agent }: Deps): Forges {
 
   return {
     open,
+    lookUp,
     tryOut: (organization_id, place) => create(organization_id, place, null),
     convertManifest: (organization_id, origin, code) => convertManifest(origin, code, fetch(organization_id), user_agent),
     async of(asked) {

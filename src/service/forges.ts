@@ -22,6 +22,8 @@ const reasons = {
   path: 'must be the address of the forge itself, and of nothing below it',
   https: 'must begin with https://',
   private: 'address not allowed: private and loopback addresses must be allowed by the operator',
+  unknown: 'the host has no address: check its spelling, and that the service can resolve it',
+  forbidden: 'address not allowed: the host has an address that is private or reserved',
 }
 
 /** What became of asking a forge: its answer, or why there is none. */
@@ -73,13 +75,15 @@ function missingPermissions(row: ForgeRow, gaps: readonly ForgeGapRow[]): Missin
 
 /**
  * Sets the connection to the forge of that address. The forge is asked whether it knows the credentials; what it says is kept, and is no
- * failure. 400 for an address that may not be, and for a key that is none; 409 when it would be one too many.
+ * failure. 400 for an address that may not be, a new one whose host has no address, and a key that is none; 409 when it would be one too many;
+ * 503 when a new host could not be looked up.
  */
 export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeConnectionInput): Promise<ForgeConnection> {
   const url = requireForgeUrl(ctx, kind, input.url, 'body')
   const { app, token } = input
   if (app) requirePrivateKey(app.private_key)
   const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
+  if (before === undefined) await requireKnownHost(ctx, url)
   const kept = before === undefined ? null : openForgeSecrets(ctx.sealer, before)
   const made = input.webhook_secret == null && kept === null ? newWebhookSecret() : null
   const webhook = input.webhook_secret ?? kept?.webhook ?? made ?? ''
@@ -113,6 +117,16 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
     )
     return forgeConnection(ctx, row, { webhook_secret: made })
   })
+}
+
+/** A wrong name is found at once, and not by the first run that needs it. Other failures of a name server are its own, so they refuse nothing for good. */
+async function requireKnownHost(ctx: Context, url: string): Promise<void> {
+  const found = await ctx.forges.lookUp(ctx.organization_id, url)
+  if (found === 'unknown' || found === 'forbidden') throw invalid(['body', 'url'], reasons[found])
+  if (found === 'unavailable')
+    throw new ServiceError('unavailable', `${new URL(url).host} could not be looked up now: try again.`, {
+      headers: { 'retry-after': '5' },
+    })
 }
 
 /** Returns it as it was, also when the operator no longer allows such an address. 404 when there is none. */

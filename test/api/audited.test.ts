@@ -31,7 +31,7 @@ const first: Partial<Record<EndpointName, EndpointName>> = {
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

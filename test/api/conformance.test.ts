@@ -23,7 +23,7 @@ const total_ms = 80_000 * more
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

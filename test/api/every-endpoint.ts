@@ -47,6 +47,9 @@ export const unknown: Required<Ids> = {
   invitation_id: 424_242,
 }
 
+/** Forges on this machine that do not answer: they can be connected where private addresses are allowed (`AGENTRUN_ALLOW_PRIVATE_GIT`). */
+const away = { github: 'http://127.0.0.1:1', gitea: 'http://127.0.0.1:2' }
+
 /** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
@@ -61,8 +64,8 @@ export function tokenCalls(ids: Ids): Call[] {
     testWebhook: { url: 'https://hooks.invalid/runs' },
     redeliverFailedWebhooks: { since: '2026-11-20T10:00:00.000Z', limit: 10 },
     createGitHubApp: { url: 'https://github.invalid' },
-    connectGitHub: { url: 'https://github.invalid', token: 'x' },
-    connectGitea: { url: 'https://gitea.invalid', token: 'x' },
+    connectGitHub: { url: away.github, token: 'x' },
+    connectGitea: { url: away.gitea, token: 'x' },
     setSecret: { value: 'x' },
     setRepositorySecret: { value: 'x' },
     setEgress: { agent: { mode: 'allowlist', presets: ['npm'] } },
@@ -116,9 +119,9 @@ export function tokenCalls(ids: Ids): Call[] {
   const queries: Partial<Record<EndpointName, string>> = {
     getCheckSuiteSettings: `repo_id=${ids.repo_id}`,
     updateCheckSuiteSettings: `repo_id=${ids.repo_id}`,
-    disconnectGitHub: 'url=https://github.invalid',
+    disconnectGitHub: `url=${away.github}`,
     listGitHubRepositories: 'url=https://github.invalid',
-    disconnectGitea: 'url=https://gitea.invalid',
+    disconnectGitea: `url=${away.gitea}`,
     listGiteaRepositories: 'url=https://gitea.invalid',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,

@@ -1,7 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ForgeConnection, ForgeRepositoryPage } from '../../src/contract/forges.ts'
 import { createSealer } from '../../src/core/sealing.ts'
+import { ServiceError } from '../../src/core/service-error.ts'
+import type { Context } from '../../src/service/context.ts'
+import { connectForge } from '../../src/service/forges.ts'
 import { rotateSecrets } from '../../src/service/rotate-secrets.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -129,6 +133,42 @@ describe('400', () => {
       const answer = await closed.call('PUT', `/v1/organizations/${closed.org_id}/integrations/github`, { url, ...by_token() })
       expectProblem(answer, 400, 'body.url')
     }
+  })
+})
+
+describe('a host that has no address', () => {
+  const nowhere = 'https://no-such-forge.invalid'
+  const code = () => lookup('no-such-forge.invalid').then(String, error => error.code)
+
+  test.each(['github', 'gitea'])('cannot be connected as %s, and the field is named', async kind => {
+    const refused = await app.call('PUT', at(`/${kind}`), { url: nowhere, token: 'x' })
+    // A machine without a name server cannot know that there is no such name.
+    const problem = (await code()) === 'ENOTFOUND' ? expectProblem(refused, 400, 'body.url') : expectProblem(refused, 503)
+    expect(JSON.stringify(problem)).toMatch(/the host has no address|try again/)
+    expect(await rows(app, 'select 1 from forges')).toEqual([])
+  })
+
+  test('can be connected again with other credentials, when it had one before', async () => {
+    await connect(by_token())
+    await rows(app, 'update forges set url = $1', [nowhere])
+    const again = await app.call('PUT', at('/github'), { url: nowhere, token: 'x' })
+    expect(again).toMatchObject({ status: 200, body: { active: false, problem: expect.any(String) } })
+  })
+
+  test.each([
+    ['unknown', 'invalid_request', ['body.url']],
+    ['forbidden', 'invalid_request', ['body.url']],
+    ['unavailable', 'unavailable', []],
+  ] as const)('that is %s is refused before the forge is asked', async (found, problem, fields) => {
+    const forges = { lookUp: async () => found }
+    const ctx = { db: app.db, organization_id: app.org_id, allow_private_forges: false, forges } as unknown as Context
+    const refused = await connectForge(ctx, 'gitea', { url: 'https://git.example.org', token: 'x' }).catch(error => error)
+    expect(refused).toBeInstanceOf(ServiceError)
+    expect({ code: refused.code, fields: refused.errors.map(({ loc }: { loc: string[] }) => loc.join('.')) }).toEqual({
+      code: problem,
+      fields,
+    })
+    expect(refused.headers).toEqual(found === 'unavailable' ? { 'retry-after': '5' } : {})
   })
 })
 

@@ -21,7 +21,7 @@ import { sendCall } from './send-call.ts'
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

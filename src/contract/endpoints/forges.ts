@@ -28,7 +28,7 @@ export const forgeEndpoints = {
     path: '/v1/organizations/{org_id}/integrations/github',
     summary: 'Connect GitHub, or a GitHub Enterprise Server',
     description:
-      'Repositories whose address is on that host are cloned and pushed with these credentials, and their pull requests are made there. GitHub is asked at once whether it knows them: when it does not, or is away, the connection is kept, and the answer says why it does not work. Private addresses are refused unless the operator allows them.',
+      'Repositories whose address is on that host are cloned and pushed with these credentials, and their pull requests are made there. GitHub is asked at once whether it knows them: when it does not, or is away, the connection is kept, and the answer says why it does not work. Private addresses are refused unless the operator allows them. The host of a new connection must have an address: 400 if it has none, 503 if its name could not be looked up.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -123,7 +123,7 @@ export const forgeEndpoints = {
     path: '/v1/organizations/{org_id}/integrations/gitea',
     summary: 'Connect Gitea or Forgejo',
     description:
-      'Repositories whose address is there are cloned and pushed with the token, and their pull requests are made there. The forge is asked at once whether it knows it: when it does not, or is away, the connection is kept, and the answer says why it does not work. Private addresses are refused unless the operator allows them.',
+      'Repositories whose address is there are cloned and pushed with the token, and their pull requests are made there. The forge is asked at once whether it knows it: when it does not, or is away, the connection is kept, and the answer says why it does not work. Private addresses are refused unless the operator allows them. The host of a new connection must have an address: 400 if it has none, 503 if its name could not be looked up.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,

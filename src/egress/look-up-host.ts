@@ -1,0 +1,30 @@
+import { addressAllowed, addressNeverAllowed, type HostLookup } from '../core/public-address.ts'
+import { parseAuthority } from './authority.ts'
+import type { Outgoing } from './connect-checked.ts'
+
+const LOOKUP_TIMEOUT_MS = 5_000
+
+/**
+ * Looks up the host of `url` and connects to nothing. Only a name server's "no such name" means that there is none: a name server that fails or
+ * is silent says nothing about the name. Where an upstream proxy resolves names, a name that is not known here is `found`.
+ */
+export async function lookUpHost(
+  { resolve, allow_private, upstream }: Outgoing,
+  url: string,
+  timeout_ms = LOOKUP_TIMEOUT_MS,
+): Promise<HostLookup> {
+  const authority = parseAuthority(new URL(url).host, 443)
+  if (authority === null) return 'unknown'
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`not resolved within ${timeout_ms} ms`)), timeout_ms)
+  try {
+    const addresses = authority.address ? [authority.host] : await Promise.race([resolve(authority.host), promise])
+    if (addresses.some(allow_private ? addressNeverAllowed : address => !addressAllowed(address))) return 'forbidden'
+    return addresses.length > 0 || upstream ? 'found' : 'unknown'
+  } catch (error) {
+    if (upstream) return 'found'
+    return error instanceof Error && 'code' in error && error.code === 'ENOTFOUND' ? 'unknown' : 'unavailable'
+  } finally {
+    clearTimeout(timer)
+  }
+}
