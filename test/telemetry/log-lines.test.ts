@@ -22,7 +22,7 @@ beforeAll(async () => {
               { name: 'read', arguments: { path: `${SECRET}.txt` } },
             )
           : { text: `It is ${SECRET}.` },
-    { AGENTRUN_METRICS_PORT: '0', OPENAI_COMPATIBLE_API_KEY: `${SECRET}-key` },
+    { AGENTRUN_METRICS_PORT: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1', OPENAI_COMPATIBLE_API_KEY: `${SECRET}-key` },
   )
 })
 afterAll(() => app[Symbol.asyncDispose]())
