@@ -114,7 +114,7 @@ function webStamp(folder) {
   }
   collect('web')
   collect('src/contract')
-  if (existsSync(join(folder, 'src/core/sample.ts'))) files.push('src/core/sample.ts')
+  if (existsSync(join(folder, 'src/core/repositories/sample.ts'))) files.push('src/core/repositories/sample.ts')
   return digest([...files.sort().flatMap(file => [file, readFileSync(join(folder, file), 'latin1')]), packagesStamp(folder)])
 }
 

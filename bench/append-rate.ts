@@ -1,5 +1,5 @@
-import { append } from '../src/store/append.ts'
 import type { Database } from '../src/store/database.ts'
+import { append } from '../src/store/runs/append.ts'
 import { entry } from '../src/trace/entry.ts'
 import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
 import { type Rate, rateLine, rateOf } from './rate.ts'

@@ -1,5 +1,5 @@
-import { claimRun } from '../src/store/claims.ts'
 import type { Database } from '../src/store/database.ts'
+import { claimRun } from '../src/store/leases/claims.ts'
 import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
 import { quantile, type Rate, rateLine, rateOf } from './rate.ts'
 import { type BenchDatabase, startDatabase } from './start-database.ts'

@@ -1,4 +1,4 @@
-import { heartbeat } from '../src/store/leases.ts'
+import { heartbeat } from '../src/store/leases/leases.ts'
 import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
 import { median, type Rate, rateLine, rateOf } from './rate.ts'
 import { startDatabase, walPosition } from './start-database.ts'

@@ -1,5 +1,5 @@
 import type { Database } from '../src/store/database.ts'
-import { searchEntries } from '../src/store/log-entries.ts'
+import { searchEntries } from '../src/store/runs/log-entries.ts'
 import { median } from './rate.ts'
 import { startDatabase } from './start-database.ts'
 

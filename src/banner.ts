@@ -1,5 +1,5 @@
-import { shellQuote } from './core/shell-quote.ts'
-import type { Started } from './service/first-start.ts'
+import { shellQuote } from './core/text/shell-quote.ts'
+import type { Started } from './service/access/first-start.ts'
 import type { CredentialFiles } from './system/start-credentials.ts'
 
 /**

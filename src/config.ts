@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
 import { log_levels } from './core/log.ts'
-import { podConfigurationFaults } from './core/pod-configuration.ts'
-import { readKey } from './core/sealing.ts'
+import { podConfigurationFaults } from './core/repositories/pod-configuration.ts'
+import { readKey } from './core/secrets/sealing.ts'
 import { mirror_kinds, readMirror } from './egress/environment.ts'
 
 const text = z.string().min(1)

@@ -1,6 +1,6 @@
-import { commandOf } from '../src/core/log-analysis/commands.ts'
-import { findingsOf } from '../src/core/log-analysis/failure.ts'
-import type { Entry, Finding } from '../src/core/log-analysis/finding.ts'
+import { commandOf } from '../src/log-analysis/commands.ts'
+import { findingsOf } from '../src/log-analysis/failure.ts'
+import type { Entry, Finding } from '../src/log-analysis/finding.ts'
 
 /** The entry of a command that ran in a sandbox. */
 export const ran = (command: string, exit_code: number, output: string, more: Partial<Entry> = {}): Entry => ({

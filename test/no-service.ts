@@ -1,10 +1,10 @@
-import { createSealer } from '../src/core/sealing.ts'
+import { createSealer } from '../src/core/secrets/sealing.ts'
 import { createModelCatalog } from '../src/model/catalog.ts'
-import { accessFinder } from '../src/service/authenticate.ts'
+import { accessFinder } from '../src/service/access/authenticate.ts'
+import { createLimiter } from '../src/service/access/limits.ts'
 import type { Services } from '../src/service/context.ts'
-import { createLimiter } from '../src/service/limits.ts'
-import { createLogPages } from '../src/service/log-pages.ts'
-import { runHeadFinder } from '../src/service/run-logs.ts'
+import { createLogPages } from '../src/service/runs/log-pages.ts'
+import { runHeadFinder } from '../src/service/runs/run-logs.ts'
 import type { Database } from '../src/store/database.ts'
 
 export const no_limits = {

@@ -1,5 +1,5 @@
-import { pathsToRead } from '../src/core/setup-rules/files.ts'
-import { propose } from '../src/core/setup-rules/propose.ts'
+import { pathsToRead } from '../src/setup-detection/files.ts'
+import { propose } from '../src/setup-detection/propose.ts'
 
 /** Files of a repository; what a program of the machine is called stands in `there`. */
 export function proposed(files: Record<string, string>, there: string[] = ['node', 'npm', 'python3', 'python3:ensurepip', 'make', 'gcc']) {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findPlaybook } from '../src/core/playbook.ts'
+import { findPlaybook } from '../src/core/runs/playbook.ts'
 import { awaitEnd } from './runs/await-run.ts'
 import { type App, startApp } from './start-app.ts'
 

@@ -1,4 +1,4 @@
-import type { Reservation } from '../core/reservation.ts'
+import type { Reservation } from '../core/runs/reservation.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { TurnEnding } from './conversation.ts'
 import type { PlannedCall } from './meter.ts'

@@ -1,6 +1,6 @@
 import type { StatusReason } from '../contract/runs.ts'
-import type { BackgroundRedactor } from '../core/background-redactor.ts'
-import { countedTokens, type LimitReached } from '../core/run-limits.ts'
+import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
+import { countedTokens, type LimitReached } from '../core/runs/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
 import { type Conversation, compact, type TurnEnding } from './conversation.ts'
 import type { LoopJournal } from './journal.ts'

@@ -1,4 +1,4 @@
-import type { BackgroundRedactor } from '../core/background-redactor.ts'
+import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
 import type { ModelAnswer, ModelMessage } from '../model/port.ts'
 
 /** The answer as it is kept and said again. Reasoning that had to be changed is left out: its provider has signed it, and refuses another. */

@@ -1,4 +1,4 @@
-import { SCRIPTED_MODEL_ID } from '../core/playbook.ts'
+import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
 
 const free = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0', raw: null }

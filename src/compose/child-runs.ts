@@ -1,8 +1,8 @@
 import type { ChildRun } from '../agent/related-runs.ts'
 import type { AgentRun } from '../contract/runs.ts'
-import { listChildrenOf, startChildRun } from '../service/child-runs.ts'
 import type { Services } from '../service/context.ts'
-import type { ChildRuns } from '../worker/child-runs.ts'
+import { listChildrenOf, startChildRun } from '../service/runs/child-runs.ts'
+import type { ChildRuns } from '../worker/turns/child-runs.ts'
 
 /** What agents start runs by: the verbs of the API, told in their words. */
 export const childRuns = (services: Services): ChildRuns => ({

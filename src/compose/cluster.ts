@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { RUNTIME_DEFAULT } from '../core/pod-configuration.ts'
+import { RUNTIME_DEFAULT } from '../core/repositories/pod-configuration.ts'
 import type { ApiAccess } from '../sandbox/kubernetes/api.ts'
 import type { PodSettings } from '../sandbox/kubernetes/pod-document.ts'
 

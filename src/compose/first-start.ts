@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { SAMPLE_FILES } from '../core/sample.ts'
+import { SAMPLE_FILES } from '../core/repositories/sample.ts'
 import { createRepository } from '../git/new-repository.ts'
 import { parseRepositoryUrl } from '../git/repository-url.ts'
-import { firstStart, type Started } from '../service/first-start.ts'
+import { firstStart, type Started } from '../service/access/first-start.ts'
 import type { Parts } from './parts.ts'
 
 /** `missing_repository`: where the operator's local repository should be, when nothing is there. */

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { KnownValue } from '../core/redact.ts'
+import type { KnownValue } from '../core/redaction/redact.ts'
 
 /** A password of a database or a proxy may be a word that stands everywhere: such a one is not looked for. */
 const SHORTEST_PASSWORD = 16

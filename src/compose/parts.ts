@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../core/log.ts'
-import type { Sealer } from '../core/sealing.ts'
+import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/git-host.ts'
 import type { Hub } from '../live/hub.ts'

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/public-address.ts'
+import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/network/public-address.ts'
 import { type Authority, authorityText } from './authority.ts'
 import type { Allowed, Policy, Reason } from './policy.ts'
 import { isRegistry } from './presets.ts'

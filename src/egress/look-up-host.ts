@@ -1,4 +1,4 @@
-import { addressAllowed, addressNeverAllowed, type HostLookup } from '../core/public-address.ts'
+import { addressAllowed, addressNeverAllowed, type HostLookup } from '../core/network/public-address.ts'
 import { parseAuthority } from './authority.ts'
 import type { Outgoing } from './connect-checked.ts'
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { deadline } from '../core/deadline.ts'
-import { type AttemptOutcome, readRetryAfter } from '../core/webhook-retries.ts'
+import { type AttemptOutcome, readRetryAfter } from '../core/webhooks/webhook-retries.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 

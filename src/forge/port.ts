@@ -1,8 +1,8 @@
 import type { ForgeResource } from '../contract/forge-resources.ts'
 import type { ForgeKind } from '../contract/forges.ts'
-import type { ForgeRepository } from '../core/forge-address.ts'
-import type { ForgeRequest } from '../core/forge-event.ts'
-import type { RunMark } from '../core/run-mark.ts'
+import type { ForgeRepository } from '../core/forges/forge-address.ts'
+import type { ForgeRequest } from '../core/forges/forge-event.ts'
+import type { RunMark } from '../core/forges/run-mark.ts'
 
 /**
  * Why a forge did not do something.

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { addressAllowed } from '../core/public-address.ts'
+import { addressAllowed } from '../core/network/public-address.ts'
 import { GitError } from './git-error.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { shellQuote as quote } from '../core/shell-quote.ts'
+import { shellQuote as quote } from '../core/text/shell-quote.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 import { EMPTY_FILE, relaxedChecks } from './object-checks.ts'
 import { isSha } from './ref-name.ts'

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { RepositoryCredentials } from '../core/repository-credentials.ts'
+import type { RepositoryCredentials } from '../core/secrets/repository-credentials.ts'
 import { makeOwnFolder } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'

@@ -1,4 +1,4 @@
-import { isManifest } from '../core/dependency-manifests.ts'
+import { isManifest } from '../core/repositories/dependency-manifests.ts'
 import { type GitHost, mirrorPath } from './git-host.ts'
 import { git } from './run-git.ts'
 

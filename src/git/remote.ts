@@ -1,4 +1,4 @@
-import { shellQuote } from '../core/shell-quote.ts'
+import { shellQuote } from '../core/text/shell-quote.ts'
 import { publicAddresses } from './address.ts'
 import { GitError } from './git-error.ts'
 import type { GitHost } from './git-host.ts'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { posix } from 'node:path'
-import { isPrivateHost } from '../core/public-address.ts'
-import type { RepositoryKind } from '../core/repository-kind.ts'
+import { isPrivateHost } from '../core/network/public-address.ts'
+import type { RepositoryKind } from '../core/repositories/repository-kind.ts'
 
 /** What the rest of this folder needs to know of a repository. `url` is what `parseRepositoryUrl` gave: for `local` an absolute path. */
 /** `organization_id`: whose credentials it is reached with; without it there are none. */

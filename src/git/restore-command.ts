@@ -1,4 +1,4 @@
-import { shellQuote as quote } from '../core/shell-quote.ts'
+import { shellQuote as quote } from '../core/text/shell-quote.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 import { isRefName, isSha } from './ref-name.ts'
 import { cloneCommand, type WorkspaceRepository } from './workspace-commands.ts'

@@ -1,4 +1,4 @@
-import { shellQuote as quote } from '../core/shell-quote.ts'
+import { shellQuote as quote } from '../core/text/shell-quote.ts'
 import { cloneCommand, makeRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
 
 /** Said by `onTemplateCommand` when the files were not as the template should have them. */

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
-import type { Rate } from '../core/rate-window.ts'
+import type { Rate } from '../core/access/rate-window.ts'
 import { ServiceError } from '../core/service-error.ts'
-import { UnknownToken } from '../service/authenticate.ts'
+import { UnknownToken } from '../service/access/authenticate.ts'
 
 const max_addresses = 10_000
 

@@ -2,66 +2,77 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../contract/endpoints.ts'
 import type { Readiness } from '../contract/service.ts'
 import { logsHead } from '../core/wire-profile.ts'
-import { startAppManifest } from '../service/app-manifest.ts'
-import { getArtifact } from '../service/artifacts.ts'
-import { listAuditLog } from '../service/audit-log.ts'
-import { banRun, removeRunFromPullRequest, unbanRun } from '../service/ban-run.ts'
-import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/check-suite-settings.ts'
-import { getCheckCommands, listPullRequestChecks, setCheckCommands } from '../service/checks.ts'
+import { listAuditLog } from '../service/access/audit-log.ts'
+import { once, type Replay } from '../service/access/idempotency.ts'
+import { acceptInvitation, inviteMember, listInvitations, revokeInvitation } from '../service/access/invitations.ts'
+import { listMembers, removeMember, updateMember } from '../service/access/members.ts'
+import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/access/service-users.ts'
+import { createSignInLink } from '../service/access/sign-in-links.ts'
+import { createToken, listTokens, revokeToken } from '../service/access/tokens.ts'
+import { getUsage } from '../service/access/usage.ts'
+import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/access/users.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
-import { createRun } from '../service/create-run.ts'
-import { deleteRun } from '../service/delete-run.ts'
-import { dryRunOf } from '../service/dry-run.ts'
-import { editPullRequest } from '../service/edit-pull-request.ts'
-import { allowEgress, getEgress, setEgress } from '../service/egress.ts'
-import { dropEnvironments, listEnvironments } from '../service/environments.ts'
-import { executeTool, listTools } from '../service/execute-tool.ts'
-import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges.ts'
-import { forkRun } from '../service/fork-run.ts'
-import { generateSetupCommands } from '../service/generate-setup.ts'
-import { once, type Replay } from '../service/idempotency.ts'
-import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/integrations.ts'
-import { acceptInvitation, inviteMember, listInvitations, revokeInvitation } from '../service/invitations.ts'
-import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/log-analysis.ts'
-import { listMembers, removeMember, updateMember } from '../service/members.ts'
-import { mergePullRequest } from '../service/merge-pull-request.ts'
-import { listModels } from '../service/models.ts'
+import { startAppManifest } from '../service/forges/app-manifest.ts'
+import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges/forges.ts'
+import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
+import { allowEgress, getEgress, setEgress } from '../service/organizations/egress.ts'
+import { listModels } from '../service/organizations/models.ts'
 import {
   createOrganization,
   getOrganization,
   getOrganizationSettings,
   listOrganizations,
   updateOrganization,
-} from '../service/organizations.ts'
-import { pauseRun } from '../service/pause-run.ts'
+} from '../service/organizations/organizations.ts'
+import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/pull-requests/check-suite-settings.ts'
+import { getCheckCommands, listPullRequestChecks, setCheckCommands } from '../service/pull-requests/checks.ts'
+import { editPullRequest } from '../service/pull-requests/edit-pull-request.ts'
+import { mergePullRequest } from '../service/pull-requests/merge-pull-request.ts'
 import {
   createPullRequestComment,
   deletePullRequestComment,
   listPullRequestComments,
   updatePullRequestComment,
-} from '../service/pull-request-comments.ts'
-import { getPullRequestDiff, listPullRequestCommits } from '../service/pull-request-contents.ts'
-import { getPullRequest, listPullRequests } from '../service/pull-requests.ts'
-import { addSessionLog, createSession, setSessionStatus } from '../service/recorded-sessions.ts'
-import { listRelatedRuns } from '../service/related-runs.ts'
-import { createRepository, deleteRepository, getRepository, listRepositories, updateRepository } from '../service/repositories.ts'
-import { resumeRun } from '../service/resume-run.ts'
-import { getRunDiff } from '../service/run-diff.ts'
-import { listRunLogs } from '../service/run-logs.ts'
-import { getRunRecovery } from '../service/run-recovery.ts'
-import { getRun, listRuns, updateRun } from '../service/runs.ts'
-import { getSandbox, getSandboxLogs, listSandboxes } from '../service/sandboxes.ts'
-import { deleteSecret, listSecrets, setSecret } from '../service/secrets.ts'
-import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/service-users.ts'
-import { getSetupCommands, setSetupCommands } from '../service/setup-commands.ts'
-import { createSignInLink } from '../service/sign-in-links.ts'
-import { getRepositoryStartups, getRunStartup } from '../service/startups.ts'
-import { stopRun } from '../service/stop-run.ts'
-import { createToken, listTokens, revokeToken } from '../service/tokens.ts'
-import { getUsage } from '../service/usage.ts'
-import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/users.ts'
-import { getWebhookDelivery, listWebhookDeliveries, redeliverFailedWebhooks, redeliverWebhook } from '../service/webhook-deliveries.ts'
-import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks.ts'
+} from '../service/pull-requests/pull-request-comments.ts'
+import { getPullRequestDiff, listPullRequestCommits } from '../service/pull-requests/pull-request-contents.ts'
+import { getPullRequest, listPullRequests } from '../service/pull-requests/pull-requests.ts'
+import { dropEnvironments, listEnvironments } from '../service/repositories/environments.ts'
+import {
+  createRepository,
+  deleteRepository,
+  getRepository,
+  listRepositories,
+  updateRepository,
+} from '../service/repositories/repositories.ts'
+import { getSandbox, getSandboxLogs, listSandboxes } from '../service/repositories/sandboxes.ts'
+import { getSetupCommands, setSetupCommands } from '../service/repositories/setup-commands.ts'
+import { executeTool, listTools } from '../service/run-kinds/execute-tool.ts'
+import { generateSetupCommands } from '../service/run-kinds/generate-setup.ts'
+import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/run-kinds/log-analysis.ts'
+import { addSessionLog, createSession, setSessionStatus } from '../service/run-kinds/recorded-sessions.ts'
+import { getArtifact } from '../service/runs/artifacts.ts'
+import { banRun, removeRunFromPullRequest, unbanRun } from '../service/runs/ban-run.ts'
+import { createRun } from '../service/runs/create-run.ts'
+import { deleteRun } from '../service/runs/delete-run.ts'
+import { dryRunOf } from '../service/runs/dry-run.ts'
+import { forkRun } from '../service/runs/fork-run.ts'
+import { pauseRun } from '../service/runs/pause-run.ts'
+import { listRelatedRuns } from '../service/runs/related-runs.ts'
+import { resumeRun } from '../service/runs/resume-run.ts'
+import { getRunDiff } from '../service/runs/run-diff.ts'
+import { listRunLogs } from '../service/runs/run-logs.ts'
+import { getRunRecovery } from '../service/runs/run-recovery.ts'
+import { getRun, listRuns, updateRun } from '../service/runs/runs.ts'
+import { getRepositoryStartups, getRunStartup } from '../service/runs/startups.ts'
+import { stopRun } from '../service/runs/stop-run.ts'
+import { deleteSecret, listSecrets, setSecret } from '../service/secrets/secrets.ts'
+import {
+  getWebhookDelivery,
+  listWebhookDeliveries,
+  redeliverFailedWebhooks,
+  redeliverWebhook,
+} from '../service/webhooks/webhook-deliveries.ts'
+import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks/webhooks.ts'
 
 /** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
 export class RawAnswer {

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
 import { forgeKinds } from '../contract/forges.ts'
-import { finishAppManifest, manifestForm } from '../service/app-manifest.ts'
 import type { Services } from '../service/context.ts'
-import { receiveDelivery } from '../service/receive-delivery.ts'
+import { finishAppManifest, manifestForm } from '../service/forges/app-manifest.ts'
+import { receiveDelivery } from '../service/forges/receive-delivery.ts'
 import { parseInput } from './parse-input.ts'
 
 /** What forges tell us (specification.md#access): signed over the bytes as they came, so these are kept beside what they say. */

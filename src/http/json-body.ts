@@ -1,6 +1,6 @@
 import { limits } from '../contract/limits.ts'
-import { jsonMistake, parseJsonExactly } from '../core/json-text.ts'
 import { invalid } from '../core/service-error.ts'
+import { jsonMistake, parseJsonExactly } from '../core/text/json-text.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Endpoint } from '../contract/endpoint.ts'
-import { type StreamHolder, stillMay } from '../service/authenticate.ts'
+import { type StreamHolder, stillMay } from '../service/access/authenticate.ts'
 import type { Context, Services } from '../service/context.ts'
 
 const LOOK_MS = 1_000

@@ -3,7 +3,6 @@ import type { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
 import { ServiceError } from '../core/service-error.ts'
-import type { Services } from '../service/context.ts'
 import {
   acceptAsNewAccount,
   acceptAsSignedIn,
@@ -12,7 +11,8 @@ import {
   signIn,
   signOut,
   viewInvitationAs,
-} from '../service/sessions.ts'
+} from '../service/access/sessions.ts'
+import type { Services } from '../service/context.ts'
 import { parseInput } from './parse-input.ts'
 
 const COOKIE = 'agentrun_session'

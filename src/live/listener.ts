@@ -1,6 +1,6 @@
 import pg from 'pg'
+import { holdSession, SESSION_NAME } from '../store/leases/worker-sessions.ts'
 import { channels } from '../store/notify.ts'
-import { holdSession, SESSION_NAME } from '../store/worker-sessions.ts'
 
 export type Hints = {
   /** A run may be claimed. */

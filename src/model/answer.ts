@@ -1,5 +1,5 @@
 import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage } from 'ai'
-import { storedText } from '../core/stored-text.ts'
+import { storedText } from '../core/text/stored-text.ts'
 import { type ModelAnswer, ModelError, type ModelMessage, type ToolCall } from './port.ts'
 
 /** Bytes of text, reasoning and tool arguments one answer may have. */

@@ -1,4 +1,4 @@
-import { SCRIPTED_MODEL_ID } from '../core/playbook.ts'
+import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { KNOWN_MODELS } from './known-models.ts'
 import type { Model, ModelCatalog } from './port.ts'
 import { connectModel, type ProviderOptions } from './providers.ts'

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai'
-import type { Price } from '../core/reservation.ts'
-import { storedText } from '../core/stored-text.ts'
+import type { Price } from '../core/runs/reservation.ts'
+import { storedText } from '../core/text/stored-text.ts'
 
 export type { ModelMessage }
 

@@ -1,5 +1,5 @@
-import { NOT_RUN } from '../core/not-run.ts'
-import type { PlaybookStep } from '../core/playbook.ts'
+import { NOT_RUN } from '../core/runs/not-run.ts'
+import type { PlaybookStep } from '../core/runs/playbook.ts'
 import { callsOf, type SeenResult } from './conversation.ts'
 import type { ModelMessage } from './port.ts'
 import { failed, type Unit } from './scripted-steps.ts'

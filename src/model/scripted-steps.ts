@@ -1,4 +1,4 @@
-import type { Playbook, PlaybookStep } from '../core/playbook.ts'
+import type { Playbook, PlaybookStep } from '../core/runs/playbook.ts'
 import type { SeenCall } from './conversation.ts'
 import { ModelError } from './port.ts'
 

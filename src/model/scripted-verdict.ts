@@ -1,5 +1,5 @@
 import { review_tools } from '../contract/reviews.ts'
-import { findPlaybook, type PlaybookVerdict } from '../core/playbook.ts'
+import { findPlaybook, type PlaybookVerdict } from '../core/runs/playbook.ts'
 import { textOf } from './conversation.ts'
 import { isPrompt, type ModelMessage, type ModelRequest } from './port.ts'
 import type { Move } from './scripted-steps.ts'

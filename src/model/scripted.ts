@@ -1,5 +1,5 @@
-import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/playbook.ts'
-import { storedText } from '../core/stored-text.ts'
+import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
+import { storedText } from '../core/text/stored-text.ts'
 import { callsOf, countAnswers, isChecksFailed, textOf } from './conversation.ts'
 import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
 import { placeOf } from './scripted-place.ts'

@@ -1,5 +1,5 @@
-import type { BackgroundRedactor, BackgroundStream } from '../core/background-redactor.ts'
-import { createRedactor, type KnownValue, type StreamStep } from '../core/redact.ts'
+import type { BackgroundRedactor, BackgroundStream } from '../core/redaction/background-redactor.ts'
+import { createRedactor, type KnownValue, type StreamStep } from '../core/redaction/redact.ts'
 import { type Method, type Owner, RedactionThreads } from './threads.ts'
 
 /** Characters, or bytes, that are redacted at once: a few milliseconds, whatever they hold. */

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { createRedactor, type Redactor } from '../core/redact.ts'
+import { createRedactor, type Redactor } from '../core/redaction/redact.ts'
 import type { Answer, Request } from './threads.ts'
 
 /** What a thread does: one request at a time, with the redactors that it was given. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { RedactionError } from '../core/background-redactor.ts'
-import type { KnownValue, Redactor } from '../core/redact.ts'
+import { RedactionError } from '../core/redaction/background-redactor.ts'
+import type { KnownValue, Redactor } from '../core/redaction/redact.ts'
 
 export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
 /** `values`: null when the thread has this redactor already. `forget`: one that it need not keep any longer. */

@@ -1,4 +1,4 @@
-import { shellQuote } from '../core/shell-quote.ts'
+import { shellQuote } from '../core/text/shell-quote.ts'
 import type { ExecResult, Sandbox } from './port.ts'
 
 type FileErrorCode = 'not_found' | 'is_directory' | 'not_a_file' | 'too_large' | 'no_permission' | 'timeout' | 'failed'

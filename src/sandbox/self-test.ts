@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { shellQuote } from '../core/shell-quote.ts'
+import { shellQuote } from '../core/text/shell-quote.ts'
 import { handOver } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { Sandbox, SandboxLimits, SandboxSpec } from './port.ts'

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeSync, constants, existsSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { readKey } from '../core/sealing.ts'
+import { readKey } from '../core/secrets/sealing.ts'
 
 const NAME = 'secret.key'
 

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../agent/tool.ts'
-import { cutStrings } from '../core/cut-text.ts'
+import { cutStrings } from '../core/text/cut-text.ts'
 import type { ToolCall } from '../model/port.ts'
-import type { NewEntry } from '../store/append.ts'
+import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry } from './entry.ts'
 
 /** Characters of a tool's input that its entry shows, as of its output. */

@@ -1,7 +1,7 @@
 import type { LogEntry, MessageType } from '../contract/logs.ts'
 import type { SourceType } from '../contract/runs.ts'
 import { publicSourceType } from '../core/wire-profile.ts'
-import type { NewEntry } from '../store/append.ts'
+import type { NewEntry } from '../store/runs/append.ts'
 
 /** What an entry may say; what is left out is null on the wire (specification.md#logs). */
 export type EntryContent = {

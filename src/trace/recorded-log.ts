@@ -1,5 +1,5 @@
-import { cutStrings, cutText } from '../core/cut-text.ts'
-import type { NewEntry } from '../store/append.ts'
+import { cutStrings, cutText } from '../core/text/cut-text.ts'
+import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry, userMessage } from './entry.ts'
 
 /** A tool call whose result has not been reported. `at`: when it was called, in milliseconds; null: not known. */

@@ -1,6 +1,6 @@
-import type { BackgroundRedactor } from '../core/background-redactor.ts'
-import { countRedactions } from '../core/redact.ts'
-import type { NewEntry } from '../store/append.ts'
+import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
+import { countRedactions } from '../core/redaction/redact.ts'
+import type { NewEntry } from '../store/runs/append.ts'
 
 /**
  * An entry as it is stored: without secrets, and with the number of values that were taken out of it, whoever did so. `json` lacks its opening

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../core/log.ts'
-import { FAILURES_TO_REST } from '../core/webhook-retries.ts'
-import { type ClaimedDelivery, claimDeliveries } from '../store/webhook-deliveries.ts'
+import { FAILURES_TO_REST } from '../core/webhooks/webhook-retries.ts'
+import { type ClaimedDelivery, claimDeliveries } from '../store/webhooks/webhook-deliveries.ts'
 import { deliver } from './deliver.ts'
 import type { WebhookDeps } from './settings.ts'
 

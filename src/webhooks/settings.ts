@@ -1,6 +1,6 @@
 import type { Log } from '../core/log.ts'
-import type { KnownValue } from '../core/redact.ts'
-import type { Sealer } from '../core/sealing.ts'
+import type { KnownValue } from '../core/redaction/redact.ts'
+import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Outgoing } from '../egress/connect-checked.ts'
 import type { Transactional } from '../store/database.ts'
 import type { Telemetry } from '../telemetry/port.ts'

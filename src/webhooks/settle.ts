@@ -1,7 +1,14 @@
-import { type AttemptOutcome, FAILURES_TO_REST, GIVE_UP_SECONDS, restSeconds, retrySeconds, type Verdict } from '../core/webhook-retries.ts'
-import { insertAuditEntry } from '../store/audit.ts'
+import {
+  type AttemptOutcome,
+  FAILURES_TO_REST,
+  GIVE_UP_SECONDS,
+  restSeconds,
+  retrySeconds,
+  type Verdict,
+} from '../core/webhooks/webhook-retries.ts'
+import { insertAuditEntry } from '../store/access/audit.ts'
 import type { Db } from '../store/database.ts'
-import type { ClaimedDelivery } from '../store/webhook-deliveries.ts'
+import type { ClaimedDelivery } from '../store/webhooks/webhook-deliveries.ts'
 import {
   disableWebhook,
   holdEvents,
@@ -12,7 +19,7 @@ import {
   scheduleNext,
   settleDelivery,
   wakeDeliveries,
-} from '../store/webhook-outcomes.ts'
+} from '../store/webhooks/webhook-outcomes.ts'
 import type { WebhookDeps } from './settings.ts'
 
 /** `says_nothing`: of the receiver, because we ended it, or did not begin. */

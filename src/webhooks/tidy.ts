@@ -1,5 +1,5 @@
-import { takeTurn } from '../store/turns.ts'
-import { deleteOldDeliveries, expireHeld } from '../store/webhook-outcomes.ts'
+import { takeTurn } from '../store/runs/turns.ts'
+import { deleteOldDeliveries, expireHeld } from '../store/webhooks/webhook-outcomes.ts'
 import type { WebhookDeps } from './settings.ts'
 
 /** For how long the ledger says what became of a delivery. */

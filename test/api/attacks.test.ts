@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newToken } from '../../src/core/token.ts'
+import { newToken } from '../../src/core/access/token.ts'
 import { createRun } from '../runs/await-run.ts'
 import { sourceFiles } from '../source-tree.ts'
 import { type App, rows, startApp } from '../start-app.ts'

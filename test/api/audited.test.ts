@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
-import type { AuditRow } from '../../src/store/audit.ts'
+import type { AuditRow } from '../../src/store/access/audit.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { tokenCalls } from './every-endpoint.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CheckCommands, PullRequestChecks } from '../../src/contract/checks.ts'
-import { type CheckReport, saveCheck } from '../../src/store/checks.ts'
+import { type CheckReport, saveCheck } from '../../src/store/pull-requests/checks.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogEntry } from '../../src/contract/logs.ts'
 import { AgentRun } from '../../src/contract/runs.ts'
-import { createSealer } from '../../src/core/sealing.ts'
+import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { allLogs } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

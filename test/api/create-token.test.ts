@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isWellFormed } from '../../src/core/token.ts'
-import { insertMembership } from '../../src/store/accounts.ts'
+import { isWellFormed } from '../../src/core/access/token.ts'
+import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'

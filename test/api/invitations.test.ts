@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Invitation, InvitationPage, Member, OpenedInvitation } from '../../src/contract/members.ts'
-import { digest } from '../../src/core/token.ts'
+import { digest } from '../../src/core/access/token.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addPerson, askWith, type Caller } from './people.ts'

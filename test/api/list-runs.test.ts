@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunPage } from '../../src/contract/runs.ts'
-import { insertMembership, insertUser } from '../../src/store/accounts.ts'
+import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { CreatedToken } from '../../src/contract/tokens.ts'
-import { insertMembership } from '../../src/store/accounts.ts'
-import { insertServiceUser } from '../../src/store/members.ts'
+import { insertMembership } from '../../src/store/access/accounts.ts'
+import { insertServiceUser } from '../../src/store/access/members.ts'
 import type { App } from '../start-app.ts'
 import type { Caller } from './people.ts'
 

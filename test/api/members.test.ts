@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CreatedInvitation, Member, MemberPage } from '../../src/contract/members.ts'
-import { insertMembership } from '../../src/store/accounts.ts'
+import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addPerson, askWith, type Caller } from './people.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/endpoints.ts'
-import { digest } from '../../src/core/token.ts'
+import { digest } from '../../src/core/access/token.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { addCaller } from './add-caller.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { runText } from '../git/repositories.ts'
 import { awaitEnd, awaitRun } from '../runs/await-run.ts'

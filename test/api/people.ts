@@ -1,6 +1,6 @@
-import type { Role } from '../../src/core/permissions.ts'
-import { digest, newToken } from '../../src/core/token.ts'
-import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
+import type { Role } from '../../src/core/access/permissions.ts'
+import { digest, newToken } from '../../src/core/access/token.ts'
+import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
 import { type Answer, type App, rows } from '../start-app.ts'
 
 export type Caller = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PullRequestComment, PullRequestCommentPage } from '../../src/contract/pull-request-contents.ts'
-import { insertComment } from '../../src/store/pull-request-comments.ts'
+import { insertComment } from '../../src/store/pull-requests/pull-request-comments.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

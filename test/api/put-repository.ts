@@ -1,6 +1,6 @@
-import type { RepositoryKind } from '../../src/core/repository-kind.ts'
+import type { RepositoryKind } from '../../src/core/repositories/repository-kind.ts'
+import { insertRepository } from '../../src/store/access/repositories.ts'
 import type { Database } from '../../src/store/database.ts'
-import { insertRepository } from '../../src/store/repositories.ts'
 
 /** Another repository of the organization, whether or not there is one at the address. Its id. */
 export async function putRepository(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

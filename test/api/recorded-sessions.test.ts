@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LogEntry } from '../../src/contract/logs.ts'
-import { claimRun } from '../../src/store/claims.ts'
+import { claimRun } from '../../src/store/leases/claims.ts'
 import { allLogs, awaitRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { addCaller } from './add-caller.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RelatedRunPage } from '../../src/contract/related-runs.ts'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { allLogs, createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

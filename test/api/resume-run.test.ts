@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AgentRun } from '../../src/contract/runs.ts'
-import { takeMessages } from '../../src/store/messages.ts'
+import { takeMessages } from '../../src/store/runs/messages.ts'
 import { allLogs, createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { digest } from '../../src/core/token.ts'
+import { digest } from '../../src/core/access/token.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

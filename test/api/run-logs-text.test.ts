@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'

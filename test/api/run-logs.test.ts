@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogEntry, type MessageType, RunWithLogs } from '../../src/contract/logs.ts'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunRecovery } from '../../src/contract/recovery.ts'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: answers are looked into freely
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sweepRuns } from '../../src/worker/sweep.ts'
+import { sweepRuns } from '../../src/worker/sweep/sweep.ts'
 import { noTelemetry } from '../no-telemetry.ts'
 import { type CheckedApp, startCheckedApp } from '../runs/checked-app.ts'
 import { calls, shell } from '../runs/coding-app.ts'

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SessionToken } from '../../src/contract/service.ts'
-import { digest } from '../../src/core/token.ts'
+import { digest } from '../../src/core/access/token.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { saveInvitation } from '../../src/store/invitations.ts'
+import { saveInvitation } from '../../src/store/access/invitations.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

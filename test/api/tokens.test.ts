@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Token, TokenPage } from '../../src/contract/tokens.ts'
-import { insertMembership } from '../../src/store/accounts.ts'
+import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addService, made } from './make-token.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebhookConfig, WebhookTest } from '../../src/contract/webhooks.ts'
-import { createSealer } from '../../src/core/sealing.ts'
+import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { append } from '../../src/store/append.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { putRun } from '../api/put-run.ts'
 import { allLogs, awaitRun, createRun } from '../runs/await-run.ts'

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { createClient, type RunEvent } from '../../src/client/sdk/client.ts'
-import { append } from '../../src/store/append.ts'
 import { notifyRun } from '../../src/store/notify.ts'
+import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { putRun } from '../api/put-run.ts'
 import { addTenant } from '../api/second-organization.ts'

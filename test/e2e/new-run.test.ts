@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SAMPLE_PROMPT } from '../../src/core/sample.ts'
+import { SAMPLE_PROMPT } from '../../src/core/repositories/sample.ts'
 import { rows, startApp } from '../start-app.ts'
 import { inBrowser, playbook, untilStatus } from './visit.ts'
 

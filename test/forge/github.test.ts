@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { markKey } from '../../src/core/run-mark.ts'
+import { markKey } from '../../src/core/forges/run-mark.ts'
 import { outgoingFetch } from '../../src/egress/fetch.ts'
 import { createResolver } from '../../src/egress/resolve.ts'
 import { githubForge } from '../../src/forge/github/github.ts'

@@ -10,7 +10,7 @@ import { restoreCommand } from '../../src/git/restore-command.ts'
 import { cloneCommand, type WorkspaceRepository } from '../../src/git/workspace-commands.ts'
 import { makeOwnFolder } from '../../src/system/own-folder.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
-import { type SnapshotSandbox, startSnapshotSandbox } from '../../src/worker/snapshot-sandbox.ts'
+import { type SnapshotSandbox, startSnapshotSandbox } from '../../src/worker/workspace/snapshot-sandbox.ts'
 import { makeDriver, startSandbox, type TestSandbox } from '../sandbox/start-sandbox.ts'
 import { localRepository, makeRepository, runText } from './repositories.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from '../../src/core/redact.ts'
-import { apartFrom, merged, outside } from '../../src/core/spans.ts'
+import { createRedactor } from '../../src/core/redaction/redact.ts'
+import { apartFrom, merged, outside } from '../../src/core/redaction/spans.ts'
 import { countWork } from './count-work.ts'
 import { begunWith, pickFrom, repeated, unitsOf } from './hostile-texts.ts'
 

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { saveCheck } from '../../src/store/checks.ts'
+import { saveCheck } from '../../src/store/pull-requests/checks.ts'
 import { rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun } from './await-run.ts'
 import { type CheckedApp, startCheckedApp } from './checked-app.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { claimRun } from '../../src/store/claims.ts'
 import { Database, joined } from '../../src/store/database.ts'
+import { claimRun } from '../../src/store/leases/claims.ts'
 import { createTestDatabase } from '../database.ts'
 import { addOrganization, fillQueue } from './fill-queue.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { heartbeat } from '../../src/store/leases.ts'
+import { heartbeat } from '../../src/store/leases/leases.ts'
 import { putRun } from '../api/put-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'

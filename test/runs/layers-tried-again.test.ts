@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openGitHost } from '../../src/git/git-host.ts'
-import { Templates } from '../../src/worker/templates.ts'
+import { Templates } from '../../src/worker/workspace/templates.ts'
 import { limits, makeDriver, sandbox_user } from '../sandbox/start-sandbox.ts'
 
 test('what did not work when it was tried is tried again, and what is switched off is not', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createBackgroundRedactor } from '../../src/redaction/background-redactor.ts'
 import { RedactionThreads } from '../../src/redaction/threads.ts'
-import { LiveText } from '../../src/worker/live-text.ts'
+import { LiveText } from '../../src/worker/claim/live-text.ts'
 
 const VALUE = 'kQ7wXz2mN9pLr4Ts'
 const values = [{ name: 'A', value: VALUE }]

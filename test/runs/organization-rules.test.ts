@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { digest } from '../../src/core/token.ts'
-import { insertMembership, insertToken, insertUser } from '../../src/store/accounts.ts'
+import { digest } from '../../src/core/access/token.ts'
+import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { startCodingApp } from './coding-app.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { claimRun } from '../../src/store/claims.ts'
+import { claimRun } from '../../src/store/leases/claims.ts'
 import { rows, startApp } from '../start-app.ts'
 import { createRun } from './await-run.ts'
 import { addOrganization, fillQueue } from './fill-queue.ts'

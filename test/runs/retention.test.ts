@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeExpiredRuns } from '../../src/worker/retention.ts'
+import { removeExpiredRuns } from '../../src/worker/sweep/retention.ts'
 import { putPullRequest } from '../api/put-pull-request.ts'
 import { putRun } from '../api/put-run.ts'
 import { openFrames } from '../api/read-frames.ts'

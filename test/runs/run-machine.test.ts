@@ -15,26 +15,26 @@ import {
   stopAsked,
   swept,
   type Times,
-} from '../../src/core/run-machine.ts'
+} from '../../src/core/runs/run-machine.ts'
 import { ServiceError } from '../../src/core/service-error.ts'
 import type { Context } from '../../src/service/context.ts'
-import { pauseRun } from '../../src/service/pause-run.ts'
-import { resumeRun } from '../../src/service/resume-run.ts'
-import { stopRun } from '../../src/service/stop-run.ts'
-import { claimRun } from '../../src/store/claims.ts'
+import { pauseRun } from '../../src/service/runs/pause-run.ts'
+import { resumeRun } from '../../src/service/runs/resume-run.ts'
+import { stopRun } from '../../src/service/runs/stop-run.ts'
 import { Database, only } from '../../src/store/database.ts'
-import { heartbeat } from '../../src/store/leases.ts'
-import { insertMessage, takeMessages } from '../../src/store/messages.ts'
-import { getRun, insertRun, type RunRow } from '../../src/store/runs.ts'
-import { Claim, FencedError } from '../../src/worker/claim.ts'
-import { type End, endTurn } from '../../src/worker/end-turn.ts'
+import { claimRun } from '../../src/store/leases/claims.ts'
+import { heartbeat } from '../../src/store/leases/leases.ts'
+import { insertMessage, takeMessages } from '../../src/store/runs/messages.ts'
+import { getRun, insertRun, type RunRow } from '../../src/store/runs/runs.ts'
+import { Claim, FencedError } from '../../src/worker/claim/claim.ts'
 import type { WorkerDeps } from '../../src/worker/settings.ts'
-import { type SweepDeps, sweepRuns } from '../../src/worker/sweep.ts'
+import { type SweepDeps, sweepRuns } from '../../src/worker/sweep/sweep.ts'
+import { type End, endTurn } from '../../src/worker/turns/end-turn.ts'
 import { createTestDatabase } from '../database.ts'
 
 /**
  * The statements of the store, the verbs of people, the ends of a worker and the sweep, in any order and with jumps of the clock, against the
- * pure rules of src/core/run-machine.ts: after each of them the row is as those say. Time is made to pass by moving what is due towards now.
+ * pure rules of src/core/runs/run-machine.ts: after each of them the row is as those say. Time is made to pass by moving what is due towards now.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)

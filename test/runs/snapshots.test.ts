@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../../src/git/checkpoint-commands.ts'
 import { SandboxError, SandboxLostError } from '../../src/sandbox/port.ts'
-import type { SnapshotSandbox } from '../../src/worker/snapshot-sandbox.ts'
-import { Snapshots } from '../../src/worker/snapshots.ts'
+import type { SnapshotSandbox } from '../../src/worker/workspace/snapshot-sandbox.ts'
+import { Snapshots } from '../../src/worker/workspace/snapshots.ts'
 
 const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [] })
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Database } from '../../src/store/database.ts'
-import { takeTurn } from '../../src/store/turns.ts'
+import { takeTurn } from '../../src/store/runs/turns.ts'
 import { createTestDatabase } from '../database.ts'
 
 test('of twenty processes that ask at once it is the turn of one, and of one again when the time is over', async () => {

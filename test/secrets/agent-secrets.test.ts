@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createSealer } from '../../src/core/sealing.ts'
+import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { allLogs, awaitEnd, createRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'

@@ -1,5 +1,5 @@
-import type { StopReason } from '../../core/check-rounds.ts'
-import { stopReasons } from '../../core/check-rounds.ts'
+import type { StopReason } from '../../core/pull-requests/check-rounds.ts'
+import { stopReasons } from '../../core/pull-requests/check-rounds.ts'
 import type { ModelMessage } from '../../model/port.ts'
 
 /** A failing check that goes back to the agent. `command`: null where a forge ran it; `prompt`: what the people of the repository say of it. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type LeftOut, leftOutText } from '../../core/left-out.ts'
+import { type LeftOut, leftOutText } from '../../core/repositories/left-out.ts'
 
 const template = readFileSync(new URL('../prompts/plan-agent.md', import.meta.url), 'utf8')
 

@@ -1,5 +1,5 @@
-import { neutralMentions } from '../../core/neutral-mentions.ts'
-import { fillTemplate } from '../../core/pull-request-template.ts'
+import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
+import { fillTemplate } from '../../core/pull-requests/pull-request-template.ts'
 
 /** Title and description of a run's pull request, where it came from, and the message of its commit. None of them mentions anybody. */
 export type Proposal = { title: string; description: string; origin: string; commit_message: string }

@@ -1,5 +1,5 @@
 import { Review, review_tools, schemaOf } from '../../contract/reviews.ts'
-import type { Finding, Verdict } from '../../core/commit-findings.ts'
+import type { Finding, Verdict } from '../../core/pull-requests/commit-findings.ts'
 import type { Asked, Question } from '../aside.ts'
 
 /** What a model has found that was asked to look at commits or at a pull request. */

@@ -1,8 +1,8 @@
 import { schemaOf } from '../../contract/reviews.ts'
 import { SetupSuggestion } from '../../contract/setup-commands.ts'
-import { kindOf } from '../../core/setup-rules/kind-of-command.ts'
-import type { ProofKind, Step, ToProve } from '../../core/setup-rules/proposal.ts'
-import type { Plan, Problem, Suggested } from '../../core/setup-rules/search.ts'
+import { kindOf } from '../../setup-detection/kind-of-command.ts'
+import type { ProofKind, Step, ToProve } from '../../setup-detection/proposal.ts'
+import type { Plan, Problem, Suggested } from '../../setup-detection/search.ts'
 import type { Asked, Question } from '../aside.ts'
 
 const TOOL = 'setup_commands'

@@ -1,4 +1,4 @@
-import { storedText } from '../../core/stored-text.ts'
+import { storedText } from '../../core/text/stored-text.ts'
 import type { Tool } from '../tool.ts'
 
 export const ask: Tool<'ask'> = {

@@ -1,5 +1,5 @@
-import { outputText } from '../../core/output-text.ts'
-import { shellQuote } from '../../core/shell-quote.ts'
+import { outputText } from '../../core/text/output-text.ts'
+import { shellQuote } from '../../core/text/shell-quote.ts'
 import { type Tool, WHOLE_BYTES } from '../tool.ts'
 
 const SECONDS = 60

@@ -1,5 +1,5 @@
-import { headAndTail } from '../../core/head-and-tail.ts'
-import { BASE64_BYTES, outputText } from '../../core/output-text.ts'
+import { headAndTail } from '../../core/text/head-and-tail.ts'
+import { BASE64_BYTES, outputText } from '../../core/text/output-text.ts'
 import { type Tool, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
 
 const DEFAULT_SECONDS = 120

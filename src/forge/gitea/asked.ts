@@ -1,5 +1,5 @@
-import { isForUs, isLabelOf, standingLabel } from '../../core/forge-asks.ts'
-import { same } from '../../core/forge-payload.ts'
+import { isForUs, isLabelOf, standingLabel } from '../../core/forges/forge-asks.ts'
+import { same } from '../../core/forges/forge-payload.ts'
 import type { AskedOf, RemoteAsk, RemoteSubject } from '../port.ts'
 import type { GiteaClient } from './client.ts'
 import { type Happened, Numbered, Remarks, Review, Timeline } from './shapes.ts'

@@ -1,4 +1,4 @@
-import { MARK_NAME } from '../../core/run-mark.ts'
+import { MARK_NAME } from '../../core/forges/run-mark.ts'
 import type { CommitMark, RemoteCheck } from '../port.ts'
 import { excerpt } from '../texts.ts'
 import type { Status } from './shapes.ts'

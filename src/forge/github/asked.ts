@@ -1,5 +1,5 @@
-import type { ForgeRepository } from '../../core/forge-address.ts'
-import { isForUs, isLabelOf, standingLabel } from '../../core/forge-asks.ts'
+import type { ForgeRepository } from '../../core/forges/forge-address.ts'
+import { isForUs, isLabelOf, standingLabel } from '../../core/forges/forge-asks.ts'
 import type { AskedOf, RemoteAsk, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { unedited } from './edits.ts'

@@ -1,6 +1,6 @@
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
-import type { ForgeRepository } from '../../core/forge-address.ts'
+import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
 import { forgeErrorFrom } from './failure.ts'

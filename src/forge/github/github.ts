@@ -1,4 +1,4 @@
-import type { ForgeRepository } from '../../core/forge-address.ts'
+import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type RemoteComment, type RemoteForge } from '../port.ts'
 import { cut } from '../texts.ts'
 import { listAsked } from './asked.ts'

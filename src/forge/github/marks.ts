@@ -1,5 +1,5 @@
-import type { ForgeRepository } from '../../core/forge-address.ts'
-import { MARK_NAME, markKey } from '../../core/run-mark.ts'
+import type { ForgeRepository } from '../../core/forges/forge-address.ts'
+import { MARK_NAME, markKey } from '../../core/forges/run-mark.ts'
 import { type CommitMark, ForgeError } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'

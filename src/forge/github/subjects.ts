@@ -1,4 +1,4 @@
-import type { ForgeRepository } from '../../core/forge-address.ts'
+import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { clockOf } from '../clock.ts'
 import type { RemoteChanges, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { shellQuote } from '../../core/shell-quote.ts'
+import { shellQuote } from '../../core/text/shell-quote.ts'
 import type { Sandbox } from '../port.ts'
 
 /** What no sandbox may reach, and where that is in this cluster. */

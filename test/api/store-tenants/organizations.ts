@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
-import { getCustomPrompt, getMember } from '../../../src/store/accounts.ts'
-import { insertEvent } from '../../../src/store/events.ts'
-import { deleteInvitation, deleteInvitationsBy } from '../../../src/store/invitations.ts'
+import { getCustomPrompt, getMember } from '../../../src/store/access/accounts.ts'
+import { deleteInvitation, deleteInvitationsBy } from '../../../src/store/access/invitations.ts'
 import {
   belongsElsewhere,
   deleteMembership,
@@ -10,13 +9,14 @@ import {
   lockMember,
   setGithubAccount,
   setRole,
-} from '../../../src/store/members.ts'
-import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../../src/store/organizations.ts'
-import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../../src/store/resealing.ts'
-import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../../src/store/tokens.ts'
-import { insertDeliveries } from '../../../src/store/webhook-deliveries.ts'
-import { getDelivery, listAttempts, listDeliveries, requeueDelivery } from '../../../src/store/webhook-ledger.ts'
-import { scheduleNext, settleDelivery } from '../../../src/store/webhook-outcomes.ts'
+} from '../../../src/store/access/members.ts'
+import { forgetDefaultRepository, setDefaultRepository, updateOrganization } from '../../../src/store/access/organizations.ts'
+import { resealForge, resealRunTargets, resealSecret, resealWebhook, secretsOfOtherKeys } from '../../../src/store/access/resealing.ts'
+import { findLiveTokens, getToken, listTokens, revokeToken, revokeTokensOf } from '../../../src/store/access/tokens.ts'
+import { insertEvent } from '../../../src/store/runs/events.ts'
+import { insertDeliveries } from '../../../src/store/webhooks/webhook-deliveries.ts'
+import { getDelivery, listAttempts, listDeliveries, requeueDelivery } from '../../../src/store/webhooks/webhook-ledger.ts'
+import { scheduleNext, settleDelivery } from '../../../src/store/webhooks/webhook-outcomes.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { settlement } from './samples.ts'
 

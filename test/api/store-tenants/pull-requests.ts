@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
-import { listRunsOfPullRequests, setBanned } from '../../../src/store/bans.ts'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../../src/store/changes.ts'
-import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forge-deliveries.ts'
-import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forge-gaps.ts'
-import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forge-queues.ts'
-import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges.ts'
+import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forges/forge-deliveries.ts'
+import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forges/forge-gaps.ts'
+import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forges/forge-queues.ts'
+import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges/forges.ts'
+import { insertRunMark } from '../../../src/store/forges/run-marks.ts'
 import {
   deleteComment,
   getComment,
@@ -12,7 +12,7 @@ import {
   listComments,
   lockComment,
   updateComment,
-} from '../../../src/store/pull-request-comments.ts'
+} from '../../../src/store/pull-requests/pull-request-comments.ts'
 import {
   addMergeAttempt,
   closeGone,
@@ -22,7 +22,7 @@ import {
   openHeldBack,
   recordHead,
   touchPullRequest,
-} from '../../../src/store/pull-request-moves.ts'
+} from '../../../src/store/pull-requests/pull-request-moves.ts'
 import {
   detachPullRequests,
   findByBranch,
@@ -31,7 +31,7 @@ import {
   listPullRequests,
   pullRequestsOfBranches,
   savePullRequest,
-} from '../../../src/store/pull-requests.ts'
+} from '../../../src/store/pull-requests/pull-requests.ts'
 import {
   findRemote,
   isBranchOfRun,
@@ -40,8 +40,8 @@ import {
   recordRemote,
   recordRemoteDraft,
   recordSeenUntil,
-} from '../../../src/store/remote-pull-requests.ts'
-import { insertRunMark } from '../../../src/store/run-marks.ts'
+} from '../../../src/store/pull-requests/remote-pull-requests.ts'
+import { listRunsOfPullRequests, setBanned } from '../../../src/store/runs/bans.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { change, comment, counts, pull_request, told } from './samples.ts'
 

@@ -1,11 +1,6 @@
 import { expect } from 'vitest'
-import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../../src/store/check-commands.ts'
-import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/check-suite-settings.ts'
-import { findRunsAt } from '../../../src/store/check-waits.ts'
-import { listCheckNames, listChecks, saveCheck } from '../../../src/store/checks.ts'
-import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../../src/store/egress.ts'
-import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/environments.ts'
-import { repositoryOf } from '../../../src/store/reach.ts'
+import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../../src/store/access/egress.ts'
+import { repositoryOf } from '../../../src/store/access/reach.ts'
 import {
   getRepository,
   holdRepository,
@@ -15,10 +10,15 @@ import {
   setDefaultBranch,
   setSetupStatus,
   updateRepository,
-} from '../../../src/store/repositories.ts'
-import { getStartup, insertStartup, startupFigures } from '../../../src/store/run-startups.ts'
-import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../../src/store/secrets.ts'
-import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../../src/store/setup-commands.ts'
+} from '../../../src/store/access/repositories.ts'
+import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../../src/store/access/secrets.ts'
+import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../../src/store/pull-requests/check-commands.ts'
+import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/pull-requests/check-suite-settings.ts'
+import { findRunsAt } from '../../../src/store/pull-requests/check-waits.ts'
+import { listCheckNames, listChecks, saveCheck } from '../../../src/store/pull-requests/checks.ts'
+import { getStartup, insertStartup, startupFigures } from '../../../src/store/runs/run-startups.ts'
+import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/workspaces/environments.ts'
+import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
 import { addEnvironment } from '../second-organization.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { check, egress, no_settings, secret, setup_commands, startup } from './samples.ts'

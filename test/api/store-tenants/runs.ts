@@ -1,21 +1,19 @@
 import { expect } from 'vitest'
-import { append } from '../../../src/store/append.ts'
-import { askApproval, giveApproval } from '../../../src/store/approvals.ts'
-import { getArtifact, saveArtifact } from '../../../src/store/artifacts.ts'
-import { copyCheckpoint, getPack, listPacks } from '../../../src/store/checkpoint-packs.ts'
-import {
-  checkpointAt,
-  extendCheckpoint,
-  listCheckpoints,
-  newestKeptSeq,
-  reopenCheckpoints,
-  saveCheckpoints,
-} from '../../../src/store/checkpoints.ts'
-import { costOfChildRuns, generationOf, listChildRuns, lockRunsAndLiveBelow, setRepositoryBounds } from '../../../src/store/child-runs.ts'
 import { joined } from '../../../src/store/database.ts'
-import { forgetLeftoverWorkspace } from '../../../src/store/deletions.ts'
-import { beginFollowUp } from '../../../src/store/follow-ups.ts'
-import { copyConversation, hasChangedFiles } from '../../../src/store/forks.ts'
+import { heartbeat } from '../../../src/store/leases/leases.ts'
+import { askApproval, giveApproval } from '../../../src/store/pull-requests/approvals.ts'
+import { append } from '../../../src/store/runs/append.ts'
+import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
+import {
+  costOfChildRuns,
+  generationOf,
+  listChildRuns,
+  lockRunsAndLiveBelow,
+  setRepositoryBounds,
+} from '../../../src/store/runs/child-runs.ts'
+import { forgetLeftoverWorkspace } from '../../../src/store/runs/deletions.ts'
+import { beginFollowUp } from '../../../src/store/runs/follow-ups.ts'
+import { copyConversation, hasChangedFiles } from '../../../src/store/runs/forks.ts'
 import {
   lastJudged,
   lastOutcome,
@@ -26,17 +24,34 @@ import {
   listPushes,
   listSteps,
   newestMessages,
-} from '../../../src/store/journal.ts'
-import { heartbeat } from '../../../src/store/leases.ts'
-import { knownEntries, listEntriesToAnalyze } from '../../../src/store/log-analysis.ts'
-import { findEntries, listEntries, listEntriesAfter, searchEntries } from '../../../src/store/log-entries.ts'
-import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/messages.ts'
-import { recordPause, requestPause, withdrawPause } from '../../../src/store/pauses.ts'
-import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/recorded-sessions.ts'
-import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/retention.ts'
-import { findRunHeads } from '../../../src/store/run-heads.ts'
-import { handOverRun, moveRun, recordStop, requestResume, requeueLostSandbox, requeueRun, wakeRun } from '../../../src/store/run-moves.ts'
-import { countLiveRuns, getRun, insertRun, lockRun, updateRun } from '../../../src/store/runs.ts'
+} from '../../../src/store/runs/journal.ts'
+import { knownEntries, listEntriesToAnalyze } from '../../../src/store/runs/log-analysis.ts'
+import { findEntries, listEntries, listEntriesAfter, searchEntries } from '../../../src/store/runs/log-entries.ts'
+import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/runs/messages.ts'
+import { recordPause, requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
+import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
+import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/runs/retention.ts'
+import { findRunHeads } from '../../../src/store/runs/run-heads.ts'
+import {
+  handOverRun,
+  moveRun,
+  recordStop,
+  requestResume,
+  requeueLostSandbox,
+  requeueRun,
+  wakeRun,
+} from '../../../src/store/runs/run-moves.ts'
+import { countLiveRuns, getRun, insertRun, lockRun, updateRun } from '../../../src/store/runs/runs.ts'
+import { recordTraceparent } from '../../../src/store/runs/traceparents.ts'
+import { copyCheckpoint, getPack, listPacks } from '../../../src/store/workspaces/checkpoint-packs.ts'
+import {
+  checkpointAt,
+  extendCheckpoint,
+  listCheckpoints,
+  newestKeptSeq,
+  reopenCheckpoints,
+  saveCheckpoints,
+} from '../../../src/store/workspaces/checkpoints.ts'
 import {
   endSandbox,
   getSandbox,
@@ -45,9 +60,8 @@ import {
   listSandboxes,
   recordSandboxUse,
   sandboxesOfRuns,
-} from '../../../src/store/sandboxes.ts'
-import { recordTraceparent } from '../../../src/store/traceparents.ts'
-import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../../src/store/workspaces.ts'
+} from '../../../src/store/workspaces/sandboxes.ts'
+import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../../src/store/workspaces/workspaces.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { checkpoint, message, pack, run, sandbox, taken } from './samples.ts'

@@ -1,5 +1,5 @@
-import type { CheckReport } from '../../../src/store/checks.ts'
-import type { NewRun } from '../../../src/store/runs.ts'
+import type { CheckReport } from '../../../src/store/pull-requests/checks.ts'
+import type { NewRun } from '../../../src/store/runs/runs.ts'
 
 /** What the store is given, where it does not matter what stands in it. */
 

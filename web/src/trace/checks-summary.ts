@@ -1,7 +1,7 @@
 import type { EntrySummary } from './entry-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 
-/** Why failing checks are not worked on any more, in words (src/core/check-rounds.ts has them for answers). */
+/** Why failing checks are not worked on any more, in words (src/core/pull-requests/check-rounds.ts has them for answers). */
 const stopped: Record<string, string> = {
   attempts_used: 'as many attempts as are allowed',
   not_converging: 'not getting better',

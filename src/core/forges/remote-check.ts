@@ -1,0 +1,67 @@
+import { type CheckConclusion, type CheckSource, type CheckStatus, checkConclusions } from '../../contract/checks.ts'
+import { limits } from '../../contract/limits.ts'
+import { hasFailed, hasPassed } from '../pull-requests/checks-verdict.ts'
+import { storedText } from '../text/stored-text.ts'
+
+/** What a forge says of a check. Its words may be anything. */
+export type SaidCheck = {
+  name: string
+  app: string | null
+  status: CheckStatus
+  conclusion: string | null
+  url: string | null
+  log_excerpt: string
+  started_at: Date | null
+  completed_at: Date | null
+}
+export type KnownCheck = { name: string; status: CheckStatus; attempt: number; started_at: Date | null; completed_at: Date | null }
+
+const MOST = { checks: 200, url: 2_000, app: 100 }
+
+/**
+ * What is to be written down of what a forge says of one commit. A forge tells of the newest attempt only: it is another one when it began, or
+ * ended, later than what is known to have ended, or has not ended. Of several checks of one name the one that did worst counts.
+ */
+export function reportsOf(
+  said: readonly SaidCheck[],
+  known: readonly KnownCheck[],
+  of: { head_sha: string; source: CheckSource; excerptOf(text: string): string },
+) {
+  const named = new Map<string, SaidCheck & { conclusion: CheckConclusion | null }>()
+  for (const one of said) {
+    const name = oneLine(storedText(one.name)).slice(0, limits.check_name_chars).toWellFormed() || 'check'
+    const check = { ...one, name, conclusion: conclusionOf(one) }
+    const other = named.get(name)
+    if (other === undefined || weight(check) > weight(other)) named.set(name, check)
+  }
+  return [...named.values()].slice(0, MOST.checks).map(check => {
+    const { name, app, status, conclusion, url, log_excerpt, started_at, completed_at } = check
+    const before = known.find(one => one.name === name)
+    const attempt = before === undefined ? 1 : before.attempt + (isAnother(before, check) ? 1 : 0)
+    return {
+      ...{ head_sha: of.head_sha, source: of.source, name, status, conclusion, attempt, started_at },
+      app: app === null ? null : storedText(app).slice(0, MOST.app).toWellFormed(),
+      url: url === null || url.length > MOST.url ? null : storedText(url),
+      log_excerpt: conclusion !== null && hasFailed({ conclusion }) ? of.excerptOf(storedText(log_excerpt)) || null : null,
+      completed_at: status === 'completed' ? completed_at : null,
+    }
+  })
+}
+
+/** The agent is told of checks by their names, which are no place for lines of a text that somebody has for it. */
+const oneLine = (name: string) => name.replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+
+/** A word that nobody knows yet is for a person to look at. */
+function conclusionOf({ status, conclusion }: SaidCheck): CheckConclusion | null {
+  if (status !== 'completed') return null
+  return checkConclusions.find(known => known === conclusion) ?? 'action_required'
+}
+
+const weight = ({ conclusion }: { conclusion: CheckConclusion | null }) => (conclusion === null ? 1 : hasPassed({ conclusion }) ? 0 : 2)
+
+const later = (now: Date | null, before: Date | null) => now !== null && before !== null && now > before
+
+function isAnother(before: KnownCheck, now: SaidCheck): boolean {
+  if (before.status !== 'completed') return false
+  return now.status !== 'completed' || later(now.started_at, before.started_at) || later(now.completed_at, before.completed_at)
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { RunStatus } from '../../contract/runs.ts'
+import { isTerminal } from '../runs/run-status.ts'
+import { isOverKey, markKey, runMark } from './run-mark.ts'
+
+const run = { status: 'completed', status_reason: null, waiting_on: null, superseded: false, checks_given_up: null } as const
+
+test.each(RunStatus.options)('of a run that is %s it is over if the run is, and has a conclusion if it is over', status => {
+  const mark = runMark({ ...run, status })
+  expect(mark.status === 'completed').toBe(isTerminal(status))
+  expect(mark.conclusion !== null).toBe(isTerminal(status))
+  expect(isOverKey(markKey(mark))).toBe(isTerminal(status))
+})
+
+test('only a run that is completed, and has left no check failing, is a success', () => {
+  const good = [
+    run,
+    { ...run, status: 'failed' },
+    { ...run, status: 'cancelled' },
+    { ...run, checks_given_up: 'same_diff' },
+    undefined,
+  ].map(one => runMark(one as typeof run).conclusion)
+  expect(good).toEqual(['success', 'failure', 'cancelled', 'neutral', 'neutral'])
+  expect(runMark({ ...run, status: 'failed', superseded: true }).conclusion).toBe('neutral')
+  expect(runMark({ ...run, status: 'failed', status_reason: 'timeout' }).title).toBe('Failed (timeout)')
+  expect(runMark({ ...run, status: 'waiting', waiting_on: 'ci' }).title).toBe('At work')
+})

@@ -1,0 +1,37 @@
+import type { CheckConclusion, CheckSource, CheckStatus, ChecksSummary } from '../../contract/checks.ts'
+
+export type SeenCheck = {
+  name: string
+  source: CheckSource
+  app: string | null
+  status: CheckStatus
+  conclusion: CheckConclusion | null
+  /** The settings of its repository say that it does not count. */
+  ignored: boolean
+}
+
+const PASSED: readonly CheckConclusion[] = ['success', 'neutral', 'skipped']
+/** A change of the code may help; any other end that is no success wants a person. */
+const MENDABLE: readonly CheckConclusion[] = ['failure', 'timed_out', 'startup_failure']
+
+export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && PASSED.includes(conclusion)
+export const isMendable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && MENDABLE.includes(conclusion)
+export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) => check.conclusion !== null && !hasPassed(check)
+
+export type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
+  failing: C[]
+  /** Whether there is nothing to wait for: all have ended, or one has failed of an app that is not waited for. */
+  settled: boolean
+}
+
+/** What the checks of one commit come to. `high_priority`: apps whose failures are worked on while others go on. */
+export function checksVerdict<C extends SeenCheck>(checks: readonly C[], high_priority: readonly string[] = []): ChecksVerdict<C> {
+  const counted = checks.filter(check => !check.ignored)
+  const failing = counted.filter(hasFailed)
+  const passed = counted.filter(hasPassed).length
+  const failed = failing.length
+  const pending = counted.length - passed - failed
+  const state = counted.length === 0 ? 'none' : failed > 0 ? 'failure' : pending > 0 ? 'pending' : 'success'
+  const urgent = failing.some(({ app }) => app !== null && high_priority.includes(app))
+  return { state, passed, failed, pending, failing, settled: pending === 0 || urgent }
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import type { PullRequestState } from '../../contract/pull-requests.ts'
+import { type AskedState, askedState } from './pull-request-state.ts'
+
+const table: Record<PullRequestState, Record<AskedState, string>> = {
+  open: { open: 'open', closed: 'closed', draft: 'draft', ready_for_review: 'open' },
+  draft: { open: 'open', closed: 'closed', draft: 'draft', ready_for_review: 'open' },
+  closed: { open: 'open', closed: 'closed', draft: 'draft', ready_for_review: 'refused' },
+  merged: { open: 'refused', closed: 'refused', draft: 'refused', ready_for_review: 'refused' },
+}
+
+test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([asked, then]) => [state, asked, then])))(
+  'one that is %s and is asked to be %s: %s',
+  (state, asked, then) => {
+    const answer = askedState(state as PullRequestState, asked as AskedState)
+    expect('state' in answer ? answer.state : 'refused').toBe(then)
+  },
+)

@@ -1,0 +1,78 @@
+import type { RecoveryStep, StepState } from '../../contract/recovery.ts'
+
+/** A record of the journal as far as it tells what became of a step. `status`: how a tool ended. */
+export type StepRecord = { turn: number; epoch: number; seq: number; at: string } & (
+  | { kind: 'model_started' }
+  | { kind: 'model_failed'; code: string }
+  | { kind: 'model_answered'; calls: { id: string; name: string }[] }
+  | { kind: 'tool_started'; call_id: string }
+  | { kind: 'tool_finished'; call_id: string; status: string }
+  | { kind: 'other' }
+)
+
+type Step = Omit<RecoveryStep, 'n'>
+
+/**
+ * What became of every step, read from the journal alone (specification.md#journal: intent before, outcome after). A step that has an intent of one owner
+ * and an outcome of a later one was lost with its owner. `at_work`: whether anybody works on the run now; otherwise nothing is open.
+ */
+export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[] {
+  const steps: Step[] = []
+  let model: Step | null = null
+  let tools = new Map<string, Step>()
+  const settle = (state: StepState) => {
+    if (model) model.state = state
+    model = null
+  }
+  const begin = (record: StepRecord, kind: Step['kind'], call?: { id: string; name: string }): Step => {
+    const step: Step = {
+      turn: record.turn,
+      kind,
+      state: 'open',
+      tool_name: call?.name ?? null,
+      call_id: call?.id ?? null,
+      seq: null,
+      epoch: record.epoch,
+      started_at: record.at,
+      ended_at: null,
+    }
+    steps.push(step)
+    return step
+  }
+  for (const record of records) {
+    if (record.kind === 'model_started') {
+      // What the same owner begins again had failed; what another owner begins again was lost.
+      settle(model?.epoch === record.epoch ? 'failed' : 'reissued')
+      model = begin(record, 'model_call')
+    } else if (record.kind === 'model_failed') {
+      // Written by another owner it is the bill of a call that was lost; what becomes of that call is told by the next one.
+      if (model?.epoch !== record.epoch) continue
+      Object.assign(model, { seq: record.seq, ended_at: record.at })
+      settle(record.code === 'not_called' ? 'not_run' : 'failed')
+    } else if (record.kind === 'model_answered') {
+      if (model) Object.assign(model, { seq: record.seq, ended_at: record.at })
+      settle('committed')
+      tools = new Map(record.calls.map(call => [call.id, begin(record, 'tool_call', call)]))
+      for (const step of tools.values()) Object.assign(step, { state: 'not_run', started_at: null })
+    } else if (record.kind === 'tool_started') {
+      const step = tools.get(record.call_id)
+      if (step) Object.assign(step, { state: 'open', epoch: record.epoch, started_at: record.at })
+    } else if (record.kind === 'tool_finished') {
+      const step = tools.get(record.call_id)
+      if (!step) continue
+      Object.assign(step, { seq: record.seq, ended_at: record.at })
+      if (step.state === 'open') step.state = record.status === 'interrupted' ? 'interrupted' : 'committed'
+    }
+  }
+  if (!at_work) {
+    settle('failed')
+    for (const step of steps) if (step.state === 'open') step.state = 'interrupted'
+  }
+  return steps.map((step, i) => ({ n: i + 1, ...step }))
+}
+
+export function countStates(steps: RecoveryStep[]): Record<StepState, number> {
+  const counts = { committed: 0, reissued: 0, interrupted: 0, not_run: 0, failed: 0, open: 0 }
+  for (const { state } of steps) counts[state]++
+  return counts
+}

@@ -1,0 +1,66 @@
+import {
+  failureReasons,
+  pauseReasons,
+  type RunPhase,
+  type RunStatus,
+  runningPhases,
+  type StatusReason,
+  startingPhases,
+  type WaitingReason,
+} from '../../contract/runs.ts'
+
+/** Who or what asks for a change: a person resuming a finished run may do what nothing else may. */
+export type Transition = { from: RunStatus; to: RunStatus; by_resume?: boolean }
+
+const edges: Record<RunStatus, readonly RunStatus[]> = {
+  queued: ['starting', 'paused', 'cancelling', 'failed'],
+  starting: ['running', 'queued', 'paused', 'cancelling', 'failed'],
+  running: ['queued', 'waiting', 'paused', 'cancelling', 'failed', 'completed'],
+  waiting: ['running', 'paused', 'cancelling', 'failed'],
+  paused: ['queued', 'cancelling'],
+  cancelling: ['cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+}
+
+export const TERMINAL: readonly RunStatus[] = ['completed', 'failed', 'cancelled']
+export const isTerminal = (status: RunStatus) => TERMINAL.includes(status)
+
+/** The one table of specification.md#run-status. Terminal runs move only by a resume, and only to `queued`. */
+export function mayMove({ from, to, by_resume = false }: Transition): boolean {
+  if (isTerminal(from)) return by_resume && to === 'queued'
+  return edges[from].includes(to)
+}
+
+/** Every status from which `to` may be reached without a resume: what a conditional update names in its `where`. */
+export function sourcesOf(to: RunStatus): RunStatus[] {
+  return (Object.keys(edges) as RunStatus[]).filter(from => edges[from].includes(to))
+}
+
+/** What a status says beside its name. A combination that this does not allow is never written. */
+export type StatusDetail = {
+  status: RunStatus
+  status_reason: StatusReason | null
+  phase: RunPhase | null
+  waiting_on: WaitingReason | null
+}
+
+const includes = (list: readonly string[], value: string) => list.includes(value)
+
+/** Whether reason, phase and waiting_on fit the status (specification.md#run-status). */
+export function isConsistent({ status, status_reason, phase, waiting_on }: StatusDetail): boolean {
+  const reasonFits =
+    status === 'failed'
+      ? status_reason !== null && includes(failureReasons, status_reason)
+      : status === 'paused'
+        ? status_reason !== null && includes(pauseReasons, status_reason)
+        : status_reason === null
+  const phaseFits =
+    status === 'starting'
+      ? phase !== null && includes(startingPhases, phase)
+      : status === 'running'
+        ? phase !== null && includes(runningPhases, phase)
+        : phase === null
+  return reasonFits && phaseFits && (waiting_on !== null) === (status === 'waiting')
+}

@@ -1,0 +1,40 @@
+import type { Sealed, Sealer } from '../secrets/sealing.ts'
+import { runTargetPlace, type StoredTarget, webhookPlace } from './webhook-secrets.ts'
+import { signatureHeader } from './webhook-signature.ts'
+
+/** Where a message goes and what signs it. `unreadable`: a secret that no key of ours opens. */
+export type Recipient = { url: string; secrets: string[]; unreadable: boolean }
+
+/** The organization's webhook, from how it is stored. */
+export function ownRecipient(sealer: Sealer, organization_id: number, webhook: { url: string; secrets: Sealed[] }): Recipient {
+  return opened(webhook.url, webhook.secrets, sealed => sealer.open(webhookPlace(organization_id), sealed))
+}
+
+/** The target of a run with that URL, from how the run has them; null: it has no such target any more. */
+export function runRecipient(sealer: Sealer, organization_id: number, targets: string | null, url: string): Recipient | null {
+  const target = (JSON.parse(targets ?? '[]') as StoredTarget[]).find(one => one.url === url)
+  if (target === undefined) return null
+  const { key_id, sealed } = target
+  const secrets = key_id === undefined || sealed === undefined ? [] : [{ key_id, sealed: Buffer.from(sealed, 'base64') }]
+  return opened(url, secrets, each => sealer.open(runTargetPlace(organization_id, url), each))
+}
+
+function opened(url: string, sealed: Sealed[], open: (sealed: Sealed) => string): Recipient {
+  try {
+    return { url, secrets: sealed.map(open), unreadable: false }
+  } catch {
+    return { url, secrets: [], unreadable: true }
+  }
+}
+
+/** Headers of Standard Webhooks; without a secret there is no signature. */
+export function webhookHeaders(secrets: readonly string[], id: string, now_ms: number, body: string): Record<string, string> {
+  const timestamp = Math.floor(now_ms / 1_000)
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'agentrun-webhooks',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...(secrets.length > 0 && { 'webhook-signature': signatureHeader(secrets, id, timestamp, body) }),
+  }
+}

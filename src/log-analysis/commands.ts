@@ -1,0 +1,122 @@
+import { plainOutput } from '../core/pull-requests/failing-excerpt.ts'
+import type { Entry } from './finding.ts'
+
+/** Of one output, in all and a line. Head and tail are looked at. */
+const OUTPUT_CHARACTERS = 192 * 1024
+const LINE_CHARACTERS = 1_000
+const COMMAND_CHARACTERS = 2_000
+
+/** Something that ran in a sandbox of the run, or that the service did for it. */
+export type Command = {
+  kind: 'agent' | 'setup' | 'check' | 'service'
+  agent_run_id: number
+  seq: number
+  turn: number
+  /** Of a check. */
+  name: string | null
+  head_sha: string | null
+  command: string
+  failed: boolean
+  status: string
+  exit_code: number | null
+  lines: string[]
+  /** What the service says of it. */
+  error: string | null
+  memory_kills: number
+  duration_ms: number
+}
+
+const KINDS: Record<string, Command['kind']> = { shell: 'agent', setup_command: 'setup', check: 'check' }
+/** What works on files, or is only said: of what they answer nothing has failed in a sandbox. */
+const OTHERS = ['read', 'write', 'edit', 'search', 'plan', 'ask', 'finish', 'start_run', 'get_run', 'egress_blocked', 'log_analysis']
+
+/** Null: nothing has run. */
+export function commandOf(entry: Entry): Command | null {
+  const { tool_name, tool_input, tool_output } = entry
+  if (entry.message_type !== 'ACTION' || tool_name === null || tool_output === null || OTHERS.includes(tool_name)) return null
+  const kind = KINDS[tool_name] ?? 'service'
+  const status = textOf(tool_output.status) ?? 'ok'
+  const error = textOf(tool_output.error)
+  return {
+    kind,
+    agent_run_id: entry.agent_run_id,
+    seq: entry.seq,
+    turn: entry.turn,
+    name: kind === 'check' ? textOf(tool_input?.name) : null,
+    head_sha: textOf(tool_input?.head_sha),
+    command: (textOf(tool_input?.command) ?? tool_name).slice(0, COMMAND_CHARACTERS),
+    failed: status !== 'ok' && status !== 'interrupted',
+    status,
+    exit_code: typeof tool_output.exit_code === 'number' ? tool_output.exit_code : null,
+    lines: linesOf(textOf(tool_output.output) ?? error ?? ''),
+    error,
+    memory_kills: typeof tool_output.memory_kills === 'number' ? tool_output.memory_kills : 0,
+    duration_ms: entry.duration_ms ?? 0,
+  }
+}
+
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** Lines as a person would see them, none longer than can be looked at. */
+export function linesOf(output: string): string[] {
+  const half = OUTPUT_CHARACTERS / 2
+  const bounded = output.length <= OUTPUT_CHARACTERS ? output : `${output.slice(0, half)}\n${output.slice(-half)}`
+  return plainOutput(bounded)
+    .split('\n')
+    .map(line => line.slice(0, LINE_CHARACTERS).trimEnd())
+}
+
+const ASIDE = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|false|exit|:)\b/
+/** Output that goes into a file. */
+const WRITES = /(?:^|[^\d&>-])>{1,2}(?!\s?(?:\/dev\/null|&))/
+const LOOKING =
+  /^(?:cat|grep|egrep|fgrep|rg|ag|sed|awk|head|tail|less|more|ls|find|which|type|command|stat|file|wc|test|\[|diff|cmp|pgrep|ps|env|printenv|pwd|echo|printf|git\s+(?:log|show|diff|grep|status|blame|ls-files|cat-file|rev-parse))(?=\s|$)/
+
+/** The commands of a line without what only surrounds them: where it is, variables, where the output goes. */
+export function parts(command: string): string[] {
+  return command
+    .split(/\n|&&|\|\||;/)
+    .map(part =>
+      part
+        .replace(/^[\s({!]+|[\s)}]+$/g, '')
+        .replace(/^(?:[A-Za-z_]\w*=\S*\s+)+/, '')
+        .replace(/^(?:time|sudo|env|exec|command)\s+(?!-)/, '')
+        .split(/\s(?:\||\d?>)/, 1)
+        .join('')
+        .trim()
+        .replace(/\s+/g, ' '),
+    )
+    .filter(part => part !== '')
+}
+
+/** What it is about: the same for `npm test` and `cd app && CI=1 npm test 2>&1 | tail`. */
+export function subjectOf(command: string): string {
+  const all = parts(command)
+  return (all.filter(part => !ASIDE.test(part)).join(' && ') || all.join(' && ')).slice(0, 500)
+}
+
+/** Who looks whether something is there fails where it is not, and nothing is wrong. */
+export function onlyLooks(command: string): boolean {
+  if (WRITES.test(command)) return false
+  const all = parts(command)
+  const at_work = all.filter(part => !ASIDE.test(part))
+  return (at_work.length > 0 ? at_work : all).every(part => LOOKING.test(part) || /^(?:echo|printf|true|:)\b/.test(part))
+}
+
+/** Programs that are told by their second word what to do, and those that do whatever they are given. */
+const OF_TWO_WORDS =
+  /^(?:npm|pnpm|yarn|npx|bun|deno|go|cargo|git|docker|mvn|gradle|gradlew|pip|pip3|uv|poetry|bundle|composer|dotnet|make)$/
+const OF_ALL_WORDS = /^(?:node|python[\d.]*|bash|sh|ruby|php|java|perl|env|timeout|xargs)$/
+
+/** What kind of work it is: `npm test`, `pytest`; of a program that runs others, the command itself. */
+export function workOf(command: string): string {
+  const subject = subjectOf(command)
+  const [first = '', second = '', third = ''] = subject.split(' ')
+  const program = first.split('/').at(-1) ?? ''
+  if (/^python/.test(program) && second === '-m') return third
+  if (OF_ALL_WORDS.test(program)) return subject
+  return OF_TWO_WORDS.test(program) ? `${program} ${second}` : program
+}
+
+/** Whether the exit code of a line is that of its work: `npm test | tail` ends well whatever the tests say. */
+export const hidesFailure = (command: string): boolean => /\|(?!\|)|\|\||;\s*(?:echo|true|exit 0)|&\s*$/.test(command)

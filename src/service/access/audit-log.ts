@@ -1,0 +1,17 @@
+import type { AuditEntry, AuditQuery } from '../../contract/audit-log.ts'
+import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { type AuditRow, listAuditEntries } from '../../store/access/audit.ts'
+import type { Context } from '../context.ts'
+
+const entryObject = (row: AuditRow): AuditEntry => ({
+  ...row,
+  created_at: row.created_at.toISOString(),
+  detail: JSON.parse(row.detail) as Record<string, unknown>,
+})
+
+/** One page of administrative acts, newest first. */
+export async function listAuditLog(ctx: Context, query: AuditQuery) {
+  const window = pageWindow(query)
+  const { rows, total } = await listAuditEntries(ctx.db, ctx.organization_id, query, window.skip, window.limit)
+  return { items: rows.map(entryObject), total, ...pageNumbers(total, window) }
+}

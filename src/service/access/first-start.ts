@@ -1,0 +1,93 @@
+import type { WireProfile } from '../../contract/tokens.ts'
+import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
+import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
+import { insertMembership, insertToken, insertUser, isKnownToken } from '../../store/access/accounts.ts'
+import { lockFirstStart } from '../../store/access/first-start.ts'
+import { firstOrganization, getOrganization, insertOrganization, setDefaultRepository } from '../../store/access/organizations.ts'
+import { insertRepository, listRepositories } from '../../store/access/repositories.ts'
+import type { Database, Db } from '../../store/database.ts'
+
+export type FirstStartInput = {
+  organization_name: string
+  /** The operator's own token; null: one is made and answered once. */
+  token: string | null
+  wire_profile: WireProfile
+  /** Registered, and made the default when it is new. */
+  repository: { name: string; full_name: string; url: string; kind: RepositoryKind } | null
+  /** Makes the sample repository when asked, and answers where it is. Called when there is no repository, or when it is forced. */
+  sample: { forced: boolean; make: () => Promise<string> }
+}
+
+export type Started = {
+  organization_id: number
+  user_id: number
+  /** Shown to the operator once: at the first start, when it was not given. */
+  new_token: string | null
+  repository: { id: number; name: string; sample: boolean } | null
+}
+
+/** Makes organization, admin, token and repository where they are missing (specification.md#access). Safe when two processes start at once. */
+export async function firstStart(db: Database, input: FirstStartInput): Promise<Started> {
+  return db.transaction(async tx => {
+    await lockFirstStart(tx)
+    const existing = await firstOrganization(tx)
+    const owner = existing ?? (await makeOwner(tx, input.organization_name))
+    const new_token = await ensureToken(tx, owner.user_id, input, existing === undefined)
+    if (input.repository) {
+      const { id, created } = await insertRepository(tx, {
+        ...input.repository,
+        organization_id: owner.organization_id,
+        description: null,
+        sample: false,
+      })
+      // Only when it is new: somebody may have chosen another default since.
+      if (created) await setDefaultRepository(tx, owner.organization_id, id)
+    }
+    const { total } = await listRepositories(tx, owner.organization_id, 0, 1)
+    if (input.sample.forced || total === 0) {
+      const url = await input.sample.make()
+      const sample = {
+        organization_id: owner.organization_id,
+        name: 'invoice',
+        full_name: 'sample/invoice',
+        url,
+        kind: 'local',
+        sample: true,
+      } as const
+      await insertRepository(tx, { ...sample, description: 'A small sample with one failing test' })
+    }
+    return { ...owner, new_token, repository: await shownRepository(tx, owner.organization_id) }
+  })
+}
+
+async function makeOwner(tx: Db, name: string) {
+  const organization = await insertOrganization(tx, name)
+  const user = await insertUser(tx, { full_name: 'Administrator' })
+  await insertMembership(tx, organization.id, user.id, 'ADMIN')
+  return { organization_id: organization.id, user_id: user.id }
+}
+
+async function ensureToken(tx: Db, user_id: number, input: FirstStartInput, first: boolean): Promise<string | null> {
+  if (input.token === null && !first) return null
+  const token = input.token ?? newToken('p')
+  // A token that was revoked stays revoked, though the operator's environment still names it.
+  if (await isKnownToken(tx, digest(token))) return null
+  await insertToken(tx, {
+    user_id,
+    kind: 'personal',
+    prefix: tokenPrefix(token),
+    hint: token.slice(-4),
+    name: 'first token',
+    digest: digest(token),
+    wire_profile: input.wire_profile,
+    expires_in_seconds: null,
+  })
+  return input.token === null ? token : null
+}
+
+async function shownRepository(tx: Db, organization_id: number) {
+  const { rows } = await listRepositories(tx, organization_id, 0, 100)
+  const preferred = (await getOrganization(tx, organization_id))?.default_repository_id
+  const row = rows.find(item => item.id === preferred) ?? rows[0]
+  return row ? { id: row.id, name: row.full_name, sample: row.sample } : null
+}

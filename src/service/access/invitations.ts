@@ -1,0 +1,129 @@
+import type { AddMemberInput, Invitation } from '../../contract/members.ts'
+import { digest, newSignInCode } from '../../core/access/token.ts'
+import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { insertMembership, insertUser } from '../../store/access/accounts.ts'
+import { insertAuditEntry } from '../../store/access/audit.ts'
+import {
+  deleteInvitation,
+  findInvitation,
+  type InvitationRow,
+  listInvitations as listInvitationRows,
+  saveInvitation,
+} from '../../store/access/invitations.ts'
+import { addAcceptance, type Credential } from '../../store/access/logins.ts'
+import { hasMemberOf, lockMemberships, lockUser } from '../../store/access/members.ts'
+import { voidSignInLinks } from '../../store/access/sessions.ts'
+import type { Db } from '../../store/database.ts'
+import type { ActorContext, Context, Services } from '../context.ts'
+import { audit } from './audit.ts'
+import { memberObject, requireMember, requireToGive } from './members.ts'
+
+const INVITATION_DAYS = 7
+
+/** The address that opens an invitation. The code follows `#`, where no server log sees it. */
+const invitationAddress = (base_url: string, code: string) => `${base_url}/invitation#code=${code}`
+
+const invitationObject = ({ expires_at, created_at, ...row }: InvitationRow): Invitation => ({
+  ...row,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+})
+
+/**
+ * Invites a person into the organization; whether the address is known elsewhere is neither looked up nor shown. An open invitation of the
+ * same address is replaced. 403 for a role beyond the caller's token and for a token that expires, 409 for an address of a member.
+ */
+export async function inviteMember(ctx: Context, { email, full_name = null, role }: AddMemberInput) {
+  requireToGive(ctx, role)
+  if (ctx.actor.expires_at !== null && ctx.actor.kind !== 'browser')
+    throw new ServiceError('forbidden', 'Your token expires, and the membership would outlive it.')
+  const code = newSignInCode()
+  return ctx.db.transaction(async tx => {
+    await lockMemberships(tx, ctx.organization_id)
+    await requireNewAddress(tx, ctx.organization_id, email)
+    const invited = { email, full_name, role, created_by: ctx.actor.user_id, digest: digest(code), days: INVITATION_DAYS }
+    const row = await saveInvitation(tx, ctx.organization_id, invited)
+    await audit(tx, ctx, 'member.invited', { type: 'invitation', id: row.id }, { email, role })
+    return { ...invitationObject(row), invitation_link: invitationAddress(ctx.base_url, code) }
+  })
+}
+
+/** One page of the invitations that nobody accepted yet, oldest first. */
+export async function listInvitations(ctx: Context, query: PageRequest) {
+  const window = pageWindow(query)
+  const { rows, total } = await listInvitationRows(ctx.db, ctx.organization_id, window.skip, window.limit)
+  return { items: rows.map(invitationObject), total, ...pageNumbers(total, window) }
+}
+
+/** Makes the link of an invitation void. 404 for one that was accepted, revoked or replaced, and for one of another organization. */
+export async function revokeInvitation(ctx: Context, invitation_id: number): Promise<Invitation> {
+  return ctx.db.transaction(async tx => {
+    const row = await deleteInvitation(tx, ctx.organization_id, invitation_id)
+    if (!row) throw new ServiceError('not_found', 'Invitation not found.')
+    await audit(tx, ctx, 'invitation.revoked', { type: 'invitation', id: row.id }, { email: row.email, role: row.role })
+    return invitationObject(row)
+  })
+}
+
+/** What the holder of a code is invited to. 404 as `acceptInvitation`. */
+export async function viewInvitation({ db }: Pick<Services, 'db'>, code: string) {
+  const { organization_id, organization_name, email, full_name, role, expires_at } = await requireInvitation(db, code)
+  return { organization_id, organization_name, email, full_name, role, expires_at: expires_at.toISOString() }
+}
+
+/**
+ * Joins the caller's account to the organization. 403 for a token that is bound to an organization, scopes or repositories: accepting is
+ * about the whole account.
+ */
+export async function acceptInvitation(ctx: ActorContext, code: string) {
+  return ctx.db.transaction(async tx => {
+    await requireInvitation(tx, code)
+    const { actor } = ctx
+    if (actor.token_organization_id !== null || actor.granted !== null)
+      throw new ServiceError('forbidden', 'Only a token of your whole account can accept. Open the invitation in a browser instead.')
+    const credential = { token_id: actor.token_id, session_digest: null }
+    const { organization_id } = await join(tx, code, { user_id: actor.user_id, credential, request_id: ctx.request_id })
+    return memberObject(await requireMember(tx, { organization_id }, actor.user_id))
+  })
+}
+
+/** Who accepts: an account with one of its credentials, or, with neither, a new account. */
+export type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & { request_id: string | null }
+
+/**
+ * Uses an invitation up in the caller's transaction and creates the membership, which of the account's credentials only the accepting one
+ * reaches. Links that sign the user in and were not used are void: they were given by who had authority over less. `at`: since when it is a
+ * member. 404 for a code that is wrong, used, revoked or expired, 409 for a member.
+ */
+export async function join(tx: Db, code: string, who: Accepting): Promise<{ organization_id: number; user_id: number; at: string }> {
+  const { organization_id } = await requireInvitation(tx, code)
+  await lockMemberships(tx, organization_id)
+  if (who.user_id !== null) await lockUser(tx, who.user_id)
+  // Again, now that no other acceptance or revocation can come between.
+  const { id, email, full_name, role, created_by } = await requireInvitation(tx, code)
+  const user_id = who.user_id ?? (await insertUser(tx, { full_name })).id
+  await deleteInvitation(tx, organization_id, id)
+  await requireNewAddress(tx, organization_id, email)
+  const acceptance = await insertMembership(tx, organization_id, user_id, role, email)
+  if (!acceptance) throw new ServiceError('conflict', 'This account is a member of the organization already.')
+  if (who.credential) await addAcceptance(tx, user_id, who.credential, acceptance.id)
+  await voidSignInLinks(tx, user_id)
+  await insertAuditEntry(tx, {
+    ...{ organization_id, user_id, token_id: who.credential?.token_id ?? null, action: 'member.added' },
+    ...{ target_type: 'member', target_id: String(user_id) },
+    ...{ detail: JSON.stringify({ email, role, invitation_id: id, invited_by: created_by }), request_id: who.request_id },
+  })
+  return { organization_id, user_id, at: acceptance.at }
+}
+
+async function requireNewAddress(tx: Db, organization_id: number, email: string): Promise<void> {
+  if (await hasMemberOf(tx, organization_id, email))
+    throw new ServiceError('conflict', `${email} is a member of this organization already.`)
+}
+
+async function requireInvitation(db: Db, code: string) {
+  const invitation = await findInvitation(db, digest(code))
+  if (invitation) return invitation
+  throw new ServiceError('not_found', 'This invitation is wrong, used, revoked or expired. Ask who invited you for a new one.')
+}

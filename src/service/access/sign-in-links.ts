@@ -1,0 +1,52 @@
+import { refusalToGiveRole } from '../../core/access/delegation.ts'
+import { digest, newSignInCode } from '../../core/access/token.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { loginOfToken } from '../../store/access/logins.ts'
+import { belongsElsewhere, holdMembership, lockMember, type MemberRow } from '../../store/access/members.ts'
+import { insertSignInLink, voidSignInLinks } from '../../store/access/sessions.ts'
+import type { Db } from '../../store/database.ts'
+import type { Context } from '../context.ts'
+import { audit } from './audit.ts'
+import { signInAddress } from './sessions.ts'
+
+/** Long enough for a link that travels by mail. */
+const GIVEN_LINK_MINUTES = 24 * 60
+
+/** A fresh link for a member; older ones that nobody used are void. 404, 403 and 409 as `refusalToSignIn` says. */
+export async function createSignInLink(ctx: Context, user_id: number) {
+  return ctx.db.transaction(async tx => {
+    await lockMember(tx, ctx.organization_id, user_id)
+    const member = await holdMembership(tx, ctx.organization_id, user_id)
+    if (!member) throw new ServiceError('not_found', 'User not found.')
+    const refusal = await refusalToSignIn(tx, ctx, member)
+    if (refusal) throw refusal
+    await voidSignInLinks(tx, user_id)
+    const code = newSignInCode()
+    // A link for oneself opens no more than what it was created with.
+    const login = user_id === ctx.actor.user_id ? await loginOfToken(tx, ctx.actor.token_id) : null
+    if (login === undefined) throw new ServiceError('unauthorized', 'The bearer token is missing or invalid.')
+    const { expires_at } = await insertSignInLink(tx, { digest: digest(code), user_id, minutes: GIVEN_LINK_MINUTES, login })
+    await audit(tx, ctx, 'sign_in_link.created', { type: 'member', id: user_id })
+    return { sign_in_link: signInAddress(ctx.base_url, code), sign_in_link_expires_at: expires_at.toISOString() }
+  })
+}
+
+/**
+ * Why the caller may not sign a member in. Whoever holds the link is that user, everywhere and for weeks: so the caller's token must have
+ * all that the member has and never expire, and the member must belong to no other organization (decisions §246).
+ */
+async function refusalToSignIn(tx: Db, ctx: Context, member: MemberRow): Promise<ServiceError | null> {
+  const { actor } = ctx
+  if (member.kind === 'service') return new ServiceError('conflict', 'A service user never signs in. Make a token for it instead.')
+  const beyond = refusalToGiveRole({ granted: actor.granted, repository_ids: actor.repository_ids, scopes: ctx.scopes }, member.role)
+  if (beyond !== null) return new ServiceError('forbidden', beyond)
+  if (actor.expires_at !== null && actor.kind !== 'browser')
+    return new ServiceError('forbidden', 'Your token expires, and a sign-in would outlive it.')
+  const everywhere = actor.granted === null && actor.token_organization_id === null
+  if (everywhere && member.user_id === actor.user_id) return null
+  if (!(await belongsElsewhere(tx, ctx.organization_id, member.user_id))) return null
+  return new ServiceError(
+    'conflict',
+    'This account signs in by its own means: an organization cannot create a sign-in link for it. The operator of the service can.',
+  )
+}

@@ -1,0 +1,120 @@
+import type { AppManifestInput } from '../../contract/forges.ts'
+import { appManifest, manifestUrl } from '../../core/forges/app-manifest.ts'
+import { type ForgeSecrets, newWebhookSecret, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { getMember } from '../../store/access/accounts.ts'
+import { lockSecrets } from '../../store/access/secrets.ts'
+import { deleteGaps } from '../../store/forges/forge-gaps.ts'
+import { listForges, nextForgeId, saveForge } from '../../store/forges/forges.ts'
+import { audit } from '../access/audit.ts'
+import type { Context, Services } from '../context.ts'
+import { givenBy, MOST_CONNECTIONS, requireForgeUrl, tooManyConnections } from './forges.ts'
+
+/** As long as GitHub keeps the code that it answers with. */
+const STATE_MS = 3_600_000
+
+/** What was begun, sealed: whoever brings it back was given it by us. Short, because it goes in an address. */
+type State = { user_id: number; token_id: number; url: string; connection_id: number; owner: string | null; name: string; at: number }
+const packed = ({ user_id, token_id, url, connection_id, owner, name, at }: State) => [
+  user_id,
+  token_id,
+  url,
+  connection_id,
+  owner,
+  name,
+  at,
+]
+function unpacked(text: string): State {
+  const [user_id, token_id, url, connection_id, owner, name, at] = JSON.parse(text) as [
+    number,
+    number,
+    string,
+    number,
+    string | null,
+    string,
+    number,
+  ]
+  return { user_id, token_id, url, connection_id, owner, name, at }
+}
+const place = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })
+
+/** Begins to make a GitHub App: answers the page of ours from which a person goes on to GitHub, and is back with the app. */
+export async function startAppManifest(ctx: Context, input: AppManifestInput) {
+  const url = requireForgeUrl(ctx, 'github', input.url, 'body')
+  const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
+  const connection_id = before?.id ?? (await nextForgeId(ctx.db))
+  const { user_id, token_id } = ctx.actor
+  const state: State = { user_id, token_id, url, connection_id, owner: input.owner ?? null, name: input.name, at: Date.now() }
+  await audit(ctx.db, ctx, 'forge.app_begun', { type: 'forge', id: state.connection_id }, { url, owner: state.owner, name: state.name })
+  const { key_id, sealed } = ctx.sealer.seal(place(ctx.organization_id), JSON.stringify(packed(state)))
+  const text = `${ctx.organization_id}.${key_id}.${sealed.toString('base64url')}`
+  return {
+    open_url: `${ctx.base_url}/hooks/github-app/manifest?state=${encodeURIComponent(text)}`,
+    expires_at: new Date(state.at + STATE_MS).toISOString(),
+  }
+}
+
+/** What the page of ours sends to GitHub, and where to. 401 for a state that is not ours, or too old. */
+export function manifestForm(services: Pick<Services, 'sealer' | 'base_url'>, text: string) {
+  const { url, owner, name, connection_id } = readState(services, text).state
+  const manifest = appManifest({ name, base_url: services.base_url, connection_id })
+  return { origin: url, action: manifestUrl(url, owner, text), manifest: JSON.stringify(manifest) }
+}
+
+/**
+ * The app that GitHub has made, by the code that it gave the person: connected with what is secret of it, which nobody has seen. 401 for a state
+ * that is not ours, too old or used; 409 and 503 in GitHub's words.
+ */
+export async function finishAppManifest(services: Services, text: string, code: string) {
+  const { organization_id, state } = readState(services, text)
+  const { db, sealer } = services
+  const member = await getMember(db, organization_id, state.user_id)
+  if (member?.role !== 'ADMIN') throw stale()
+  const before = (await listForges(db, organization_id)).find(row => row.url === state.url)
+  if (before && before.updated_at.getTime() >= state.at) throw stale()
+  const app = await givenBy(services.forges.convertManifest(organization_id, state.url, code))
+  const secrets: ForgeSecrets = { private_key: app.private_key, webhook: app.webhook_secret ?? newWebhookSecret() }
+  await db.transaction(async tx => {
+    await lockSecrets(tx, organization_id)
+    const row = await saveForge(
+      tx,
+      {
+        ...{
+          id: state.connection_id,
+          organization_id,
+          kind: 'github',
+          url: state.url,
+          auth: 'app',
+          app_id: app.app_id,
+          app_slug: app.slug,
+        },
+        ...{ installation_id: null, login: `${app.slug}[bot]`, problem: null, user_id: state.user_id },
+        secrets: sealForgeSecrets(sealer, organization_id, state.url, secrets),
+      },
+      MOST_CONNECTIONS,
+    )
+    if (!row) throw tooManyConnections()
+    await deleteGaps(tx, organization_id, row.id)
+    const who = { organization_id, actor: { user_id: state.user_id, token_id: state.token_id }, request_id: null }
+    await audit(tx, who, 'forge.connected', { type: 'forge', id: row.id }, { url: state.url, auth: 'app', app_id: app.app_id })
+  })
+  return { name: app.slug, install_url: `${app.html_url}/installations/new` }
+}
+
+const stale = () => new ServiceError('unauthorized', 'This link is not ours, too old, or used already: begin again.')
+
+function readState({ sealer }: Pick<Services, 'sealer'>, text: string): { organization_id: number; state: State } {
+  const [, id, key_id = '', sealed = ''] = /^(\d{1,15})\.([0-9a-f]{1,64})\.([\w-]{1,480})$/.exec(text) ?? []
+  const organization_id = Number(id)
+  const state = opened(() => unpacked(sealer.open(place(organization_id), { key_id, sealed: Buffer.from(sealed, 'base64url') })))
+  if (state === null || Date.now() > state.at + STATE_MS) throw stale()
+  return { organization_id, state }
+}
+
+function opened<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch {
+    return null
+  }
+}

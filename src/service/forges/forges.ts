@@ -1,0 +1,189 @@
+import { createPrivateKey } from 'node:crypto'
+import type {
+  ForgeConnection,
+  ForgeConnectionInput,
+  ForgeKind,
+  ListForgeRepositoriesQuery,
+  MissingPermission,
+} from '../../contract/forges.ts'
+import { forgeUrl, repositoryOn } from '../../core/forges/forge-address.ts'
+import { missingPermission } from '../../core/forges/forge-permissions.ts'
+import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
+import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { invalid, ServiceError } from '../../core/service-error.ts'
+import { ForgeError, type RemoteForge } from '../../forge/port.ts'
+import { listRepositories } from '../../store/access/repositories.ts'
+import { lockSecrets } from '../../store/access/secrets.ts'
+import { deleteGaps, type ForgeGapRow } from '../../store/forges/forge-gaps.ts'
+import { deleteForge, type ForgeRow, listForges, saveForge } from '../../store/forges/forges.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+
+export const MOST_CONNECTIONS = 10
+/** Repositories that are asked for at once, and of ours those that they are compared with. */
+const MOST_LISTED = 1_000
+
+const reasons = {
+  url: 'must be the address of a forge, with https:// and without a user name',
+  path: 'must be the address of the forge itself, and of nothing below it',
+  https: 'must begin with https://',
+  private: 'address not allowed: private and loopback addresses must be allowed by the operator',
+  unknown: 'the host has no address: check its spelling, and that the service can resolve it',
+  forbidden: 'address not allowed: the host has an address that is private or reserved',
+}
+
+/** What became of asking a forge: its answer, or why there is none. */
+export async function answerOf<T>(asked: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {
+  try {
+    return { ok: true, value: await asked }
+  } catch (error) {
+    if (error instanceof ForgeError) return { ok: false, error }
+    throw error
+  }
+}
+
+/** The value, or 503 when it may work later by itself and 409 when somebody must do something, in the forge's words. */
+export async function givenBy<T>(asked: Promise<T>): Promise<T> {
+  const answer = await answerOf(asked)
+  if (answer.ok) return answer.value
+  const { message, retryable, retry_after_seconds } = answer.error
+  throw retryable
+    ? new ServiceError('unavailable', message, { headers: { 'retry-after': String(Math.ceil(retry_after_seconds ?? 5)) } })
+    : new ServiceError('conflict', message)
+}
+
+/** `gaps`: those of the organization. */
+export function forgeConnection(
+  ctx: Pick<Context, 'base_url'>,
+  row: ForgeRow,
+  { webhook_secret = null, gaps = [] }: { webhook_secret?: string | null; gaps?: readonly ForgeGapRow[] } = {},
+): ForgeConnection {
+  const { id, kind, url, auth, login, app_id, app_slug, installation_id, problem } = row
+  return {
+    ...{ id, kind, url, auth, login, app_id, app_slug, installation_id, problem },
+    missing_permissions: missingPermissions(row, gaps),
+    ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/${kind}/${id}`, webhook_secret },
+    ...{ last_used_at: row.used_at?.toISOString() ?? null, updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
+  }
+}
+
+/** By resource, with the repositories for which the forge refused it. */
+function missingPermissions(row: ForgeRow, gaps: readonly ForgeGapRow[]): MissingPermission[] {
+  const of_resource = Map.groupBy(
+    gaps.filter(gap => gap.forge_id === row.id),
+    gap => gap.resource,
+  )
+  return [...of_resource].map(([resource, some]) => ({
+    ...{ resource, ...missingPermission(row, resource), detail: some[0]?.detail ?? '' },
+    repo_ids: some.map(gap => gap.repository_id),
+  }))
+}
+
+/**
+ * Sets the connection to the forge of that address. The forge is asked whether it knows the credentials; what it says is kept, and is no
+ * failure. 400 for an address that may not be, a new one whose host has no address, and a key that is none; 409 when it would be one too many;
+ * 503 when a new host could not be looked up.
+ */
+export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeConnectionInput): Promise<ForgeConnection> {
+  const url = requireForgeUrl(ctx, kind, input.url, 'body')
+  const { app, token } = input
+  if (app) requirePrivateKey(app.private_key)
+  const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
+  if (before === undefined) await requireKnownHost(ctx, url)
+  const kept = before === undefined ? null : openForgeSecrets(ctx.sealer, before)
+  const made = input.webhook_secret == null && kept === null ? newWebhookSecret() : null
+  const webhook = input.webhook_secret ?? kept?.webhook ?? made ?? ''
+  const installation_id = app?.installation_id ?? null
+  const credentials = app ? { app_id: app.app_id, private_key: app.private_key, installation_id } : { token: token ?? '' }
+  const place = kind === 'gitea' ? { kind, url, token: token ?? '' } : { kind, url, credentials }
+  const identity = await answerOf(ctx.forges.tryOut(ctx.organization_id, place).identity())
+  const secrets: ForgeSecrets = app ? { private_key: app.private_key, webhook } : { token: token ?? '', webhook }
+  return ctx.db.transaction(async tx => {
+    await lockSecrets(tx, ctx.organization_id)
+    const row = await saveForge(
+      tx,
+      {
+        ...{ organization_id: ctx.organization_id, kind, url, auth: app ? 'app' : 'token' },
+        ...{ app_id: app?.app_id ?? null, installation_id, user_id: ctx.actor.user_id },
+        ...(identity.ok
+          ? { login: identity.value.login, app_slug: identity.value.app, problem: null }
+          : { login: null, app_slug: null, problem: identity.error.message }),
+        secrets: sealForgeSecrets(ctx.sealer, ctx.organization_id, url, secrets),
+      },
+      MOST_CONNECTIONS,
+    )
+    if (!row) throw tooManyConnections()
+    await deleteGaps(tx, ctx.organization_id, row.id)
+    await audit(
+      tx,
+      ctx,
+      'forge.connected',
+      { type: 'forge', id: row.id },
+      { kind, url, auth: row.auth, login: row.login, app_id: row.app_id },
+    )
+    return forgeConnection(ctx, row, { webhook_secret: made })
+  })
+}
+
+/** A wrong name is found at once, and not by the first run that needs it. Other failures of a name server are its own, so they refuse nothing for good. */
+async function requireKnownHost(ctx: Context, url: string): Promise<void> {
+  const found = await ctx.forges.lookUp(ctx.organization_id, url)
+  if (found === 'unknown' || found === 'forbidden') throw invalid(['body', 'url'], reasons[found])
+  if (found === 'unavailable')
+    throw new ServiceError('unavailable', `${new URL(url).host} could not be looked up now: try again.`, {
+      headers: { 'retry-after': '5' },
+    })
+}
+
+/** Returns it as it was, also when the operator no longer allows such an address. 404 when there is none. */
+export async function disconnectForge(ctx: Context, kind: ForgeKind, address: string): Promise<ForgeConnection> {
+  const url = requireForgeUrl({ allow_private_forges: true }, kind, address, 'query')
+  return ctx.db.transaction(async tx => {
+    const row = await deleteForge(tx, ctx.organization_id, kind, url)
+    if (!row) throw new ServiceError('not_found', `There is no connection to ${url}.`)
+    await audit(tx, ctx, 'forge.disconnected', { type: 'forge', id: row.id }, { kind, url })
+    return forgeConnection(ctx, row)
+  })
+}
+
+/** One page of what the forge shows us. Nothing while it is not connected; 409 when it does not know us any more, 503 while it is away. */
+export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query: ListForgeRepositoriesQuery) {
+  const url = requireForgeUrl(ctx, kind, query.url, 'query')
+  const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.kind === kind && one.url === url)
+  const found = row === undefined ? [] : await givenBy(opened(ctx, row).then(forge => forge.listRepositories(MOST_LISTED)))
+  const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MOST_LISTED, { own: ctx.actor.repository_ids })
+  const registered = new Map(rows.map(row => [nameOf(url, row), row.id]))
+  const all = found.map(item => ({ ...item, repo_id: registered.get(item.full_name.toLowerCase()) ?? null }))
+  const window = pageWindow(query)
+  return { items: all.slice(window.skip, window.skip + window.limit), total: all.length, ...pageNumbers(all.length, window) }
+}
+
+const nameOf = (forge_url: string, repository: Parameters<typeof repositoryOn>[1]) => {
+  const place = repositoryOn(forge_url, repository)
+  return place === null ? null : `${place.owner}/${place.name}`.toLowerCase()
+}
+
+const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.forges.open(row)
+
+export const tooManyConnections = () => new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
+
+/** The address as it is kept: GitHub has no path, others may. */
+export function requireForgeUrl(
+  ctx: Pick<Context, 'allow_private_forges'>,
+  kind: ForgeKind,
+  address: string,
+  place: 'body' | 'query',
+): string {
+  const read = forgeUrl(address, { allow_private: ctx.allow_private_forges, path: kind !== 'github' })
+  if (!read.ok) throw invalid([place, 'url'], reasons[read.reason])
+  return read.url
+}
+
+function requirePrivateKey(pem: string): void {
+  try {
+    if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
+  } catch {
+    // Said below: a text that is no key, and a key of another kind.
+  }
+  throw invalid(['body', 'app', 'private_key'], 'must be an RSA private key, PEM')
+}

@@ -1,0 +1,77 @@
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../../core/service-error.ts'
+import type { RepositoryRow } from '../../store/access/repositories.ts'
+import { getPullRequest, pullRequestsOfBranches } from '../../store/pull-requests/pull-requests.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+import { given, type Tried } from '../pull-requests/forge.ts'
+import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
+import { requireRepository } from '../repositories/repositories.ts'
+
+type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
+/** Which of git's protocols the client speaks. */
+export type GitProtocol = 0 | 1 | 2
+/** A commit of forty zeros stands for none. */
+export type MovedRef = { ref: string; from: string; to: string }
+
+/** What git answers to git (specification.md#access). Messages of what failed are for people, and git shows them. */
+export type GitServer = {
+  /** The first answer to one who fetches: after a look at the remote, unless that takes long or fails. */
+  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Tried<Buffer>>
+  /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
+  fetch(
+    repo: Repository,
+    request: Buffer,
+    options: { protocol: GitProtocol; signal: AbortSignal },
+  ): Promise<Tried<{ output: Readable; done: Promise<void> }>>
+  offerPush(repo: Repository): Promise<Tried<Buffer>>
+  /** What is wrong with the push itself is said in the report. `signal` stops it before the repository hears of it, and not later. */
+  push(
+    repo: Repository,
+    body: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+  ): Promise<Tried<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
+}
+
+/** What git is told first. 404, 403 for a push that is not taken here, 503 while the repository cannot be fetched for the first time. */
+export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {
+  const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  if (what === 'fetch') return given(await ctx.git_server.offerFetch(repository, protocol))
+  requirePush(repository)
+  return given(await ctx.git_server.offerPush(repository))
+}
+
+export async function fetchGit(ctx: Context, repo_id: number, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) {
+  return given(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
+}
+
+/** Passes a push on to the repository, and brings the pull requests of its branches up to date. Answers the report for git. */
+export async function pushGit(ctx: Context, repo_id: number, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
+  const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  requirePush(repository)
+  const { moved, report } = given(await ctx.git_server.push(repository, body, signal))
+  if (moved.length === 0) return report([])
+  const refs = moved.map(({ ref, from, to }) => ({ ref, from, to }))
+  await audit(ctx.db, ctx, 'repository.pushed', { type: 'repository', id: repo_id }, { refs })
+  return report(await movePullRequests(ctx, repository, moved))
+}
+
+/** What the service may write by itself. A server has its own people, rules and names of who pushed: they push there. */
+function requirePush({ kind, url, archived }: RepositoryRow): void {
+  if (kind !== 'local') throw new ServiceError('forbidden', `This address is for fetching. Push to the repository itself: ${url}`)
+  if (archived) throw new ServiceError('forbidden', 'This repository is archived: it takes no pushes.')
+}
+
+/** Those that are open, of branches that have moved, and into branches that have. What fails here is found when somebody reads the pull request. */
+async function movePullRequests(ctx: Context, repository: RepositoryRow, moved: MovedRef[]): Promise<string[]> {
+  const branches = moved.flatMap(({ ref }) => (ref.startsWith('refs/heads/') ? [ref.slice(11)] : []))
+  const rows = await pullRequestsOfBranches(ctx.db, ctx.organization_id, repository.id, branches)
+  const changed = await refreshPullRequests(ctx, rows, ctx.actor.user_id)
+  const notes: string[] = []
+  for (const { id } of rows.filter(pr => changed.has(pr.id))) {
+    const pr = await getPullRequest(ctx.db, ctx.organization_id, id)
+    const what = pr?.state === 'merged' || pr?.state === 'closed' ? pr.state : 'of this commit'
+    if (pr) notes.push(`Pull request ${pr.number} is ${what} now: ${pr.url}`)
+  }
+  return notes
+}

@@ -1,0 +1,74 @@
+import type { EgressInput, EgressPreset, EgressRule } from '../../contract/egress.ts'
+import { limits } from '../../contract/limits.ts'
+import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { type EgressRow, getEgress as getRow, listEgressOfRun, lockEgress, saveEgress } from '../../store/access/egress.ts'
+import { holdRepository } from '../../store/access/repositories.ts'
+import type { Db } from '../../store/database.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
+
+const egressObject = (row: EgressRow | undefined) => ({
+  agent: {
+    mode: row?.mode ?? null,
+    allow: row === undefined ? [] : (JSON.parse(row.allow) as EgressRule[]),
+    presets: row === undefined ? [] : (JSON.parse(row.presets) as EgressPreset[]),
+  },
+  setup: { mode: row?.setup_mode ?? null },
+})
+
+/** What was set for the organization, or for one of its repositories: 404 when it is not there. */
+export async function getEgress(ctx: Context, repo_id: number | null, db: Db = ctx.db) {
+  if (repo_id !== null) await requireRepository(db, ctx.organization_id, repo_id)
+  return egressObject(await getRow(db, ctx.organization_id, repo_id))
+}
+
+/** Sets all of it; what is not named is gone. Runs at work go by it within a second or two. */
+export async function setEgress(ctx: Context, repo_id: number | null, { agent, setup }: EgressInput) {
+  return change(ctx, repo_id, async () => ({
+    agent: { mode: agent.mode ?? null, allow: agent.allow ?? [], presets: agent.presets ?? [] },
+    setup: { mode: setup?.mode ?? null },
+  }))
+}
+
+/**
+ * Adds a rule to those of a repository. Nothing changes when it is there already; 409 when there are too many. Where egress was off for its
+ * runs it becomes an allow-list of this rule alone: whoever allows one host opens nothing that was listed while it was off.
+ */
+export async function allowEgress(ctx: Context, repo_id: number, rule: EgressRule) {
+  return change(ctx, repo_id, async ({ agent, setup }, tx) => {
+    const set = await listEgressOfRun(tx, ctx.organization_id, repo_id)
+    if (egressMode(set, ctx.usual_egress) === 'off') {
+      if (setupMode(set) === 'allowlist' && agent.allow.length + agent.presets.length > 0)
+        throw new ServiceError('conflict', 'What is listed is for setup commands alone: set mode and lists together (PUT …/egress).')
+      return { agent: { mode: 'allowlist', allow: [rule], presets: [] }, setup }
+    }
+    if (agent.allow.some(known => textOf(known) === textOf(rule))) return null
+    if (agent.allow.length >= limits.egress_rules)
+      throw new ServiceError('conflict', `There are ${limits.egress_rules} rules already: remove one first.`)
+    return { agent: { ...agent, allow: [...agent.allow, rule] }, setup }
+  })
+}
+
+type Settings = ReturnType<typeof egressObject>
+
+async function change(ctx: Context, repo_id: number | null, to: (now: Settings, tx: Db) => Promise<Settings | null>) {
+  return ctx.db.transaction(async tx => {
+    if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
+    await lockEgress(tx, ctx.organization_id)
+    const set = await to(await getEgress(ctx, repo_id, tx), tx)
+    if (set !== null) {
+      const { mode, allow, presets } = set.agent
+      const lists = { allow: JSON.stringify(allow), presets: JSON.stringify(presets) }
+      const row = { repository_id: repo_id, mode, setup_mode: set.setup.mode, ...lists }
+      await saveEgress(tx, ctx.organization_id, row, ctx.actor.user_id)
+      const target =
+        repo_id === null ? ({ type: 'organization', id: ctx.organization_id } as const) : ({ type: 'repository', id: repo_id } as const)
+      await audit(tx, ctx, 'egress.updated', target, set)
+    }
+    return getEgress(ctx, repo_id, tx)
+  })
+}
+
+const textOf = ({ host, port, methods }: EgressRule) => JSON.stringify([host, port ?? null, methods == null ? null : [...methods].sort()])

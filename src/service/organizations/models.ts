@@ -1,0 +1,42 @@
+import { invalid } from '../../core/service-error.ts'
+import { getOrganization } from '../../store/access/organizations.ts'
+import type { ActorContext, Context, ModelList, UsableModel } from '../context.ts'
+
+/** The model of that name. 400 with the list, naming `field` of the body, when there is none. */
+export function requireModel(models: ModelList, name: string, field = 'model'): UsableModel {
+  const model = models.get(name)
+  if (model) return model
+  const known = models.list().map(item => item.id)
+  throw invalid(['body', field], `unknown model ${JSON.stringify(name.slice(0, 100))}; available: ${known.join(', ')}`)
+}
+
+/** How the public API names models (`gpt-5`): without the provider that every name of this service begins with. */
+const PUBLIC_NAME = /^[A-Za-z0-9][\w.:-]*$/
+
+/**
+ * The model that a request names. Under wire profile `codegen` a public name means the model of that name from any provider; null: there is
+ * none, and the caller falls back to another model and says so. 400 for every other unknown name.
+ */
+export function requestedModel({ models, actor }: Pick<ActorContext, 'models' | 'actor'>, name: string): UsableModel | null {
+  if (actor.wire_profile !== 'codegen' || !PUBLIC_NAME.test(name)) return requireModel(models, name)
+  const same = models.list().find(({ id }) => id.endsWith(`/${name}`))
+  return same ? models.get(same.id) : null
+}
+
+/** The model of runs that name none: the organization's, or else the service's. 400 when the organization's is gone. */
+export function defaultModel(models: ModelList, organization_model: string | null): UsableModel {
+  const model = models.get(organization_model ?? models.default_model)
+  if (model) return model
+  throw invalid(['body', 'model'], `is required: ${organization_model}, the default of the organization, is not configured any more`)
+}
+
+export async function listModels(ctx: Context) {
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const providers = new Map<string, { label: string; value: string }[]>()
+  for (const model of ctx.models.list())
+    providers.set(model.provider, [...(providers.get(model.provider) ?? []), { label: model.label, value: model.id }])
+  return {
+    providers: [...providers].map(([name, models]) => ({ name, models })),
+    default_model: organization?.default_model ?? ctx.models.default_model,
+  }
+}

@@ -1,0 +1,97 @@
+import type { CreateOrganizationInput, UpdateOrganizationInput } from '../../contract/organizations.ts'
+import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { plainDecimal } from '../../core/text/plain-decimal.ts'
+import { getTokenUser, insertMembership, isAdminSomewhere } from '../../store/access/accounts.ts'
+import { addAcceptance } from '../../store/access/logins.ts'
+import { lockUser } from '../../store/access/members.ts'
+import {
+  getOrganization as getOrganizationRow,
+  insertOrganization,
+  listOrganizations as listOrganizationRows,
+  type OrganizationRow,
+  updateOrganization as updateOrganizationRow,
+} from '../../store/access/organizations.ts'
+import { holdRepository } from '../../store/access/repositories.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyWork } from '../../store/notify.ts'
+import { audit } from '../access/audit.ts'
+import type { ActorContext, Context } from '../context.ts'
+import { repositoryNotFound } from '../repositories/repositories.ts'
+import { requireModel } from './models.ts'
+
+const switchesOf = ({ enable_pr_creation, enable_rules_detection }: OrganizationRow) => ({ enable_pr_creation, enable_rules_detection })
+const settingsOf = (row: OrganizationRow) => ({
+  default_repo_id: row.default_repository_id,
+  default_model: row.default_model,
+  rules: row.rules,
+  max_concurrent_runs: row.max_concurrent_runs,
+  budget_usd_per_month: row.budget_usd_per_month === null ? null : plainDecimal(row.budget_usd_per_month),
+  runs_per_month: row.runs_per_month,
+})
+const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
+
+/** The organizations that the caller's token reaches. */
+export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
+  const window = pageWindow(query)
+  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.token_id, window.skip, window.limit)
+  const items = rows.map(row => ({ id: row.id, name: row.name, settings: switchesOf(row) }))
+  return { items, total, ...pageNumbers(total, window) }
+}
+
+/**
+ * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this one reaches it. 403 for a caller
+ * who is ADMIN of none, and for a token that is bound to one.
+ */
+export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
+  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
+  return ctx.db.transaction(async tx => {
+    if (!(await isAdminSomewhere(tx, ctx.actor.token_id)))
+      throw new ServiceError('forbidden', 'Only an ADMIN of an organization can make another one.')
+    const { id } = await insertOrganization(tx, input.name)
+    const email = (await getTokenUser(tx, ctx.actor.token_id))?.email ?? null
+    const { user_id, token_id } = ctx.actor
+    await lockUser(tx, user_id)
+    const membership = await insertMembership(tx, id, user_id, 'ADMIN', email)
+    if (membership) await addAcceptance(tx, user_id, { token_id, session_digest: null }, membership.id)
+    await audit(tx, { ...ctx, organization_id: id }, 'organization.created', { type: 'organization', id }, { name: input.name })
+    return detail(await requireOrganization({ db: tx, organization_id: id }))
+  })
+}
+
+export const getOrganization = async (ctx: Context) => detail(await requireOrganization(ctx))
+
+export async function getOrganizationSettings(ctx: Context) {
+  const row = await requireOrganization(ctx)
+  return { ...switchesOf(row), ...settingsOf(row) }
+}
+
+/** 400 for a model that is not configured, 404 for a repository that is not in this organization. */
+export async function updateOrganization(ctx: Context, input: UpdateOrganizationInput) {
+  if (input.default_model != null) requireModel(ctx.models, input.default_model, 'default_model')
+  return ctx.db.transaction(async tx => {
+    if (input.default_repo_id != null && !(await holdRepository(tx, ctx.organization_id, input.default_repo_id))) throw repositoryNotFound()
+    await updateOrganizationRow(tx, ctx.organization_id, {
+      ...input.settings,
+      name: input.name,
+      default_repository_id: input.default_repo_id,
+      default_model: input.default_model,
+      rules: input.rules === '' ? null : input.rules,
+      max_concurrent_runs: input.max_concurrent_runs,
+      budget_usd_per_month: input.budget_usd_per_month,
+      runs_per_month: input.runs_per_month,
+    })
+    if (input.max_concurrent_runs !== undefined) await notifyWork(tx)
+    const { rules, ...said } = input
+    const change = rules === undefined ? said : { ...said, rules: 'changed' }
+    await audit(tx, ctx, 'organization.updated', { type: 'organization', id: ctx.organization_id }, change)
+    return detail(await requireOrganization({ db: tx, organization_id: ctx.organization_id }))
+  })
+}
+
+/** There is one: the caller is a member of it. */
+async function requireOrganization({ db, organization_id }: Pick<Context, 'organization_id'> & { db: Db }): Promise<OrganizationRow> {
+  const row = await getOrganizationRow(db, organization_id)
+  if (!row) throw new ServiceError('forbidden', 'You do not have access to this organization.')
+  return row
+}

@@ -1,0 +1,65 @@
+import { checkSettings, retriesOf } from '../../core/pull-requests/check-settings.ts'
+import { checksVerdict, isMendable } from '../../core/pull-requests/checks-verdict.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { getCheckSuiteSettings } from '../../store/pull-requests/check-suite-settings.ts'
+import { findRunsAt } from '../../store/pull-requests/check-waits.ts'
+import { listChecks } from '../../store/pull-requests/checks.ts'
+import { append } from '../../store/runs/append.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { lastJudged } from '../../store/runs/journal.ts'
+import { requeueRun } from '../../store/runs/run-moves.ts'
+import { lockRun } from '../../store/runs/runs.ts'
+import { userMessage } from '../../trace/entry.ts'
+import { requireQuota } from '../access/quota.ts'
+import type { Context } from '../context.ts'
+
+const MOST_NAMES = 20
+
+/**
+ * A run that has ended, and whose pull request is open, gets a turn of its own when checks of what it pushed have failed since (specification.md#run-status):
+ * the worker that takes it tells the agent of them. None where the run has worked on the checks of this commit to its end already.
+ */
+export async function resumeForChecks(ctx: Pick<Context, 'db' | 'organization_id' | 'queue_seconds'>, repo_id: number, sha: string) {
+  const { db, organization_id } = ctx
+  const settings = checkSettings(await getCheckSuiteSettings(db, organization_id, repo_id))
+  const { settled, failing } = checksVerdict(
+    await listChecks(db, organization_id, [{ repository_id: repo_id, head_sha: sha }]),
+    settings.high_priority_apps,
+  )
+  const names = failing.filter(check => isMendable(check) && retriesOf(settings, check.name) > 0).map(check => check.name)
+  if (!settled || names.length === 0) return
+  for (const id of await findRunsAt(db, organization_id, repo_id, sha)) {
+    const judged = await lastJudged(db, organization_id, id)
+    const over = judged?.head_sha === sha && judged.because !== null && judged.because !== 'time_over'
+    if (!over) await db.transaction(tx => beginTurn(tx, ctx, id, names.slice(0, MOST_NAMES)))
+  }
+}
+
+async function beginTurn(
+  tx: Db,
+  { organization_id, queue_seconds }: Pick<Context, 'organization_id' | 'queue_seconds'>,
+  id: number,
+  names: string[],
+) {
+  const run = await lockRun(tx, organization_id, id)
+  if (run?.status !== 'completed' || run.banned || !(await hasQuota(tx, organization_id))) return
+  await requeueRun(tx, organization_id, id, { from: ['completed'], new_turn: true, deadline_seconds: queue_seconds })
+  const text = `Checks of what was pushed failed after the run had ended: ${names.join(', ')}.`
+  const said = userMessage({ text, user_id: null, source_type: 'GITHUB_CHECK_SUITE', mode: 'prompt', images: 0 })
+  await append(tx, organization_id, id, null, { entries: [said] })
+  await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
+  await notifyWork(tx)
+  await notifyRun(tx, organization_id, id)
+}
+
+async function hasQuota(tx: Db, organization_id: number): Promise<boolean> {
+  try {
+    await requireQuota(tx, organization_id, 0)
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+}

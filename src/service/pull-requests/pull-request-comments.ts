@@ -1,0 +1,109 @@
+import type { CreateCommentInput, PullRequestComment, UpdateCommentInput } from '../../contract/pull-request-contents.ts'
+import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun } from '../../store/notify.ts'
+import {
+  type CommentRow,
+  deleteComment,
+  insertComment,
+  listComments,
+  lockComment,
+  updateComment,
+} from '../../store/pull-requests/pull-request-comments.ts'
+import { touchPullRequest } from '../../store/pull-requests/pull-request-moves.ts'
+import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { lockRun } from '../../store/runs/runs.ts'
+import { audit } from '../access/audit.ts'
+import { once, type Replay } from '../access/idempotency.ts'
+import type { Context } from '../context.ts'
+import { withoutSecrets } from '../secrets/known-secrets.ts'
+import { requirePullRequest } from './pull-requests.ts'
+
+const notFound = () => new ServiceError('not_found', 'Comment not found.')
+
+/** One page, oldest first. */
+export async function listPullRequestComments(ctx: Context, pr_id: number, query: PageRequest) {
+  const pr = await requirePullRequest(ctx, pr_id)
+  const window = pageWindow(query)
+  const { rows, total } = await listComments(ctx.db, ctx.organization_id, pr.id, window.skip, window.limit)
+  return { items: rows.map(commentObject), total, ...pageNumbers(total, window) }
+}
+
+/** A comment of the caller. Whoever follows the run sees it. */
+export async function createPullRequestComment(
+  ctx: Context,
+  pr_id: number,
+  input: CreateCommentInput,
+): Promise<PullRequestComment | Replay> {
+  return once(ctx, 'createPullRequestComment', [pr_id, input], async inner => {
+    const pr = await requirePullRequest(inner, pr_id)
+    return inner.db.transaction(async tx => {
+      const body = await withoutSecrets(tx, ctx, pr.repository_id, input.body)
+      const place = { path: input.path ?? null, line: input.line ?? null, side: input.line == null ? null : (input.side ?? 'RIGHT') }
+      const author = { user_id: ctx.actor.user_id, run_id: null }
+      const made = { pull_request_id: pr.id, ...author, body, ...place, head_sha: pr.head_sha }
+      const row = await insertComment(tx, ctx.organization_id, made)
+      if (!row) throw notFound()
+      await tellOf(tx, ctx, pr, 'commented', row.id)
+      return commentObject(row)
+    })
+  })
+}
+
+/** 404, 403 when somebody else wrote it. */
+export async function updatePullRequestComment(
+  ctx: Context,
+  path: { pr_id: number; comment_id: number },
+  input: UpdateCommentInput,
+): Promise<PullRequestComment> {
+  return ctx.db.transaction(async tx => {
+    const { pr, row } = await requireOwn(tx, ctx, path)
+    const body = await withoutSecrets(tx, ctx, pr.repository_id, input.body)
+    if (body === row.body) return commentObject(row)
+    const updated_at = await updateComment(tx, ctx.organization_id, row.id, body)
+    await tellOf(tx, ctx, pr, 'comment_edited', row.id)
+    return commentObject({ ...row, body, updated_at: updated_at ?? row.updated_at, on_forge: row.on_forge && 'pending' })
+  })
+}
+
+/** The same. Answers it as it was. */
+export async function deletePullRequestComment(ctx: Context, path: { pr_id: number; comment_id: number }): Promise<PullRequestComment> {
+  return ctx.db.transaction(async tx => {
+    const { pr, row } = await requireOwn(tx, ctx, path)
+    await deleteComment(tx, ctx.organization_id, row.id)
+    await tellOf(tx, ctx, pr, 'comment_deleted', row.id)
+    return commentObject(row)
+  })
+}
+
+async function requireOwn(tx: Db, ctx: Context, { pr_id, comment_id }: { pr_id: number; comment_id: number }) {
+  const pr = await requirePullRequest(ctx, pr_id)
+  const row = await lockComment(tx, ctx.organization_id, pr.id, comment_id)
+  if (!row) throw notFound()
+  if (row.user_id !== ctx.actor.user_id) throw new ServiceError('forbidden', 'Somebody else wrote this comment.')
+  return { pr, row }
+}
+
+/** An entry in the audit log, and for the page a word that it looks again. */
+async function tellOf(tx: Db, ctx: Context, pr: PullRequestRow, what: string, comment_id: number): Promise<void> {
+  await audit(tx, ctx, `pull_request.${what}`, { type: 'pull_request', id: pr.id }, { comment_id })
+  const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
+  await touchPullRequest(tx, ctx.organization_id, pr.id)
+  if (!run) return
+  const change = { changed: ['pull_request_comments'], pr_id: pr.id, comment_id, user_id: ctx.actor.user_id }
+  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', change)
+  await notifyRun(tx, ctx.organization_id, run.id)
+}
+
+function commentObject(row: CommentRow): PullRequestComment {
+  const { id, pull_request_id, user_id, run_id, full_name, body, path, line, side, head_sha } = row
+  return {
+    ...{ id, pr_id: pull_request_id, user_id, agent_run_id: run_id },
+    author_name: full_name ?? (run_id === null ? 'A run that is deleted' : `Run ${run_id}`),
+    ...{ body, path, line, side, head_sha, forge_state: row.on_forge, forge_error: row.forge_problem },
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,40 @@
+import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-request-contents.ts'
+import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
+import type { WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import type { Context } from '../context.ts'
+import { given } from './forge.ts'
+import { currentPullRequest } from './pull-requests.ts'
+
+/** One page, oldest first. 404, 409 when the repository has its commit no more, 503 while it cannot be fetched. */
+export async function listPullRequestCommits(ctx: Context, pr_id: number, query: PageRequest) {
+  const { pr, repository } = await required(ctx, pr_id)
+  const window = pageWindow(query)
+  const { commits, total } = given(await ctx.forge.commits(repository, pr, window))
+  const items: PullRequestCommit[] = commits.map(commit => ({
+    ...commit,
+    authored_at: timeOf(commit.authored_at),
+    committed_at: timeOf(commit.committed_at),
+  }))
+  return { items, total, ...pageNumbers(total, window) }
+}
+
+/** As `listPullRequestCommits` refuses. */
+export async function getPullRequestDiff(ctx: Context, pr_id: number): Promise<PullRequestDiff> {
+  const { pr, repository } = await required(ctx, pr_id)
+  return { pr_id, ...given(await ctx.forge.changes(repository, pr)) }
+}
+
+async function required(ctx: Context, pr_id: number): Promise<{ pr: WholePullRequestRow; repository: RepositoryRow }> {
+  const pr = await currentPullRequest(ctx, pr_id)
+  const repository = await getRepository(ctx.db, ctx.organization_id, pr.repository_id)
+  if (!repository) throw new ServiceError('conflict', 'The repository of this pull request is no longer registered.')
+  return { pr, repository }
+}
+
+/** A commit may say any number. */
+function timeOf(seconds: number): string | null {
+  const time = new Date(seconds * 1000)
+  return Math.abs(time.getTime()) < 253_402_300_800_000 ? time.toISOString() : null
+}

@@ -1,0 +1,71 @@
+import type { MergePullRequestInput } from '../../contract/pull-requests.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import type { OnForge } from '../../forge/forges.ts'
+import { syncPullRequest, takeOver } from '../../forge/sync.ts'
+import type { RepositoryRow } from '../../store/access/repositories.ts'
+import type { PullRequestEdit } from '../../store/pull-requests/pull-request-moves.ts'
+import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import type { Context } from '../context.ts'
+import { answerOf, givenBy } from '../forges/forges.ts'
+import { requireExpectedHead } from './expected-head.ts'
+
+const NOT_CONNECTED = 'The forge that this pull request is on is not connected any more.'
+const opened = async (ctx: Context, repository: RepositoryRow): Promise<OnForge | null> => ctx.forges.of(repository)
+
+/**
+ * Merges a pull request where it is, by its forge's own rules. Answers the commit on the base branch and the head that it took in; null: it was
+ * merged there already, and that is written down. 409 for what a person must mend, in the forge's words, 503 while it does not answer.
+ */
+export async function mergeRemotely(
+  ctx: Context,
+  pr: PullRequestRow,
+  repository: RepositoryRow,
+  input: MergePullRequestInput,
+  message: string,
+): Promise<{ merge_sha: string; head_sha: string } | null> {
+  const on = await givenBy(opened(ctx, repository))
+  if (on === null) throw new ServiceError('conflict', NOT_CONNECTED)
+  const number = pr.remote_number ?? 0
+  const synced = await givenBy(syncPullRequest(ctx.db, on, pr))
+  const { state, head_sha } = synced ?? (await givenBy(on.forge.getPullRequest(on.repository, number)))
+  if (state === 'merged') return null
+  if (state !== 'open') throw new ServiceError('conflict', `The pull request is ${state} on its forge; open it first.`)
+  requireExpectedHead(pr, input, head_sha)
+  const merged = await answerOf(on.forge.mergePullRequest(on.repository, number, { method: input.method, head_sha, message }))
+  if (merged.ok) return { merge_sha: merged.value.merge_sha, head_sha }
+  // The answer may have been lost on its way.
+  const seen = merged.error.code === 'unreachable' ? await givenBy(on.forge.getPullRequest(on.repository, number)) : null
+  if (seen?.state !== 'merged') return givenBy(Promise.reject(merged.error))
+  await takeOver(ctx.db, pr, seen)
+  return null
+}
+
+/** Changes it on its forge, before it is changed here. A text: why that cannot be. Whether it is a draft follows by `tellDraft`. */
+export async function editRemotely(
+  ctx: Context,
+  pr: PullRequestRow,
+  repository: RepositoryRow,
+  edit: PullRequestEdit,
+): Promise<string | null> {
+  const { title, body, base, from, to } = edit
+  const state: 'open' | 'closed' | undefined =
+    to === 'closed' && from !== 'closed' ? 'closed' : from === 'closed' && to !== 'closed' ? 'open' : undefined
+  const change = {
+    ...(title !== undefined && { title }),
+    ...(body !== undefined && { body }),
+    ...(base && { base_branch: base.base_branch }),
+    ...(state && { state }),
+  }
+  if (Object.keys(change).length === 0) return null
+  const on = await answerOf(opened(ctx, repository))
+  if (!on.ok) return on.error.message
+  if (on.value === null) return NOT_CONNECTED
+  const changed = await answerOf(on.value.forge.updatePullRequest(on.value.repository, pr.remote_number ?? 0, change))
+  return changed.ok ? null : changed.error.message
+}
+
+/** Makes it a draft on its forge, or ready, as it is here by now. A forge that is away hears of it when it is looked at next. */
+export async function tellDraft(ctx: Context, pr: PullRequestRow, repository: RepositoryRow): Promise<void> {
+  const on = await answerOf(opened(ctx, repository))
+  if (on.ok && on.value !== null) await answerOf(syncPullRequest(ctx.db, on.value, pr))
+}

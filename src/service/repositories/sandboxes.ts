@@ -1,0 +1,72 @@
+import type { ListSandboxesQuery, Sandbox, SandboxLogsQuery } from '../../contract/sandboxes.ts'
+import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { entryUrl } from '../../core/runs/trace-url.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { getSandbox as getRow, listSandboxes as listRows, listSandboxEntries, type SandboxRow } from '../../store/workspaces/sandboxes.ts'
+import { shownEntry } from '../../trace/entry.ts'
+import type { Context } from '../context.ts'
+
+export async function requireSandbox(ctx: Context, id: number): Promise<SandboxRow> {
+  const row = await getRow(ctx.db, ctx.organization_id, id)
+  if (!row) throw new ServiceError('not_found', 'Sandbox not found.')
+  return row
+}
+
+/** One page, newest first. */
+export async function listSandboxes(ctx: Context, query: ListSandboxesQuery) {
+  const window = pageWindow(query)
+  const filter = { ...query, repository_ids: ctx.actor.repository_ids ?? undefined }
+  const { rows, total } = await listRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  return { items: rows.map(row => sandboxObject(row, ctx.base_url)), total, ...pageNumbers(total, window) }
+}
+
+/** 404 when it is not in this organization. */
+export async function getSandbox(ctx: Context, id: number): Promise<Sandbox> {
+  return sandboxObject(await requireSandbox(ctx, id), ctx.base_url)
+}
+
+/** One page of what the trace of its run tells of it, as JSON text: entries are passed through as they are stored. */
+export async function getSandboxLogs(ctx: Context, id: number, query: SandboxLogsQuery): Promise<string> {
+  const sandbox = await requireSandbox(ctx, id)
+  const window = pageWindow(query)
+  const { rows, total } = await listSandboxEntries(ctx.db, ctx.organization_id, sandbox, query.after_seq ?? 0, window)
+  const numbers = JSON.stringify({ total, ...pageNumbers(total, window) })
+  return `{"items":[${rows.map(row => shownEntry(row.body, ctx.base_url)).join(',')}],${numbers.slice(1)}`
+}
+
+type Limits = { max_memory_bytes: number; cpus: number; max_processes: number; max_disk_bytes: number; max_files: number }
+
+function sandboxObject(row: SandboxRow, base_url: string): Sandbox {
+  const limits = JSON.parse(row.limits) as Limits
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    agent_run_id: row.run_id,
+    repo_id: row.repository_id,
+    kind: row.kind,
+    state: row.state,
+    end_reason: row.end_reason,
+    driver: row.driver,
+    host: row.host,
+    limits: {
+      memory_bytes: limits.max_memory_bytes,
+      cpus: limits.cpus,
+      processes: limits.max_processes,
+      disk_bytes: limits.max_disk_bytes,
+      files: limits.max_files,
+    },
+    peaks: {
+      memory_bytes: row.peak_memory_bytes,
+      disk_bytes: row.peak_disk_bytes,
+      processes: row.peak_processes,
+      cpu_ms: row.cpu_ms,
+      memory_kills: row.memory_kills,
+    },
+    first_seq: row.first_seq,
+    last_seq: row.last_seq,
+    logs_url: entryUrl(base_url, row.run_id, row.first_seq),
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    ended_at: row.ended_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,53 @@
+import { type SetupCommandSettingsInput, usual_setup } from '../../contract/setup-commands.ts'
+import { mayBeVariable } from '../../core/secrets/run-secrets.ts'
+import { invalid } from '../../core/service-error.ts'
+import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
+import { getSetupCommands as getRow, type SetupCommandsRow, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+import { repositoryNotFound, requireRepository } from './repositories.ts'
+
+const settingsObject = (row: SetupCommandsRow | undefined) =>
+  row === undefined
+    ? { ...usual_setup, commands: [], updated_at: null, updated_by: null }
+    : {
+        ...{ on_failure: row.on_failure, timeout_seconds: row.timeout_seconds, updated_by: row.updated_by },
+        commands: JSON.parse(row.commands) as string[],
+        maintenance_commands: JSON.parse(row.maintenance_commands) as string[],
+        variables: JSON.parse(row.variables) as Record<string, string>,
+        updated_at: row.updated_at.toISOString(),
+      }
+
+/** 404 when the repository is not in this organization. */
+export async function getSetupCommands(ctx: Context, repo_id: number) {
+  await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  return settingsObject(await getRow(ctx.db, ctx.organization_id, repo_id))
+}
+
+/** Sets all of it; what is not named is as usual. 400 for a variable that the sandbox itself goes by. */
+export async function setSetupCommands(ctx: Context, repo_id: number, input: SetupCommandSettingsInput) {
+  const set = { ...usual_setup, ...input }
+  const obeyed = Object.keys(set.variables).find(name => !mayBeVariable(name))
+  if (obeyed !== undefined) throw invalid(['body', 'variables', obeyed], 'is a variable that the sandbox itself goes by')
+  return ctx.db.transaction(async tx => {
+    if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
+    const lists = { commands: JSON.stringify(set.commands), maintenance_commands: JSON.stringify(set.maintenance_commands) }
+    const row = { ...set, ...lists, variables: JSON.stringify(set.variables) }
+    const saved = await saveSetupCommands(tx, ctx.organization_id, repo_id, row, ctx.actor.user_id)
+    await setSetupStatus(tx, ctx.organization_id, repo_id, set.commands.length > 0 ? 'SETUP' : 'NOT_SETUP')
+    // Commands may be long, and stand in the trace of every run.
+    await audit(
+      tx,
+      ctx,
+      'setup_commands.updated',
+      { type: 'repository', id: repo_id },
+      {
+        ...set,
+        commands: set.commands.length,
+        maintenance_commands: set.maintenance_commands.length,
+        variables: Object.keys(set.variables),
+      },
+    )
+    return settingsObject(saved)
+  })
+}

@@ -1,0 +1,31 @@
+import type { GenerateSetupCommandsInput } from '../../contract/analysis.ts'
+import { limits } from '../../contract/limits.ts'
+import { getOrganization } from '../../store/access/organizations.ts'
+import type { Context } from '../context.ts'
+import { requireRepository } from '../repositories/repositories.ts'
+import { acceptRun, planRun } from '../runs/create-run.ts'
+import type { MessageSource } from '../runs/message-source.ts'
+
+const by_generation: MessageSource = { source_type: 'SETUP_COMMANDS', comment: null }
+const TRIGGER = 'setup-commands'
+
+/**
+ * Accepts a run that finds out how a repository is set up (specification.md#setup-and-analysis). 404 for a repository that is not in this organization, 409 for one
+ * that takes no runs.
+ */
+export async function generateSetupCommands(ctx: Context, { repo_id, prompt, trigger_source }: GenerateSetupCommandsInput) {
+  const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  // It works by rules too: a model that is gone keeps nobody from it.
+  const preferred = organization?.default_model ?? null
+  const input = {
+    ...{ repo_id, auto_create_pr: false, metadata: { trigger_source: trigger_source ?? TRIGGER } },
+    prompt: prompt ?? `Find out how ${repository.full_name} is set up.`,
+    title: `Setup commands of ${repository.full_name}`.slice(0, limits.title_chars).toWellFormed(),
+    model: preferred !== null && ctx.models.get(preferred) !== null ? preferred : ctx.models.default_model,
+  }
+  const { plan, problems } = await planRun(ctx, input)
+  if (plan === null) throw problems[0]
+  const run = await ctx.db.transaction(tx => acceptRun(tx, ctx, input, plan, by_generation))
+  return { agent_run_id: run.id, status: run.status, url: run.web_url }
+}

@@ -1,0 +1,140 @@
+import { limits } from '../../contract/limits.ts'
+import type { RecordedSession, SessionStatus } from '../../contract/recorded-sessions.ts'
+import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import { isTerminal } from '../../core/runs/run-status.ts'
+import { titleOf } from '../../core/runs/title.ts'
+import { traceUrl } from '../../core/runs/trace-url.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { storedText } from '../../core/text/stored-text.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun } from '../../store/notify.ts'
+import { append, type NewEntry } from '../../store/runs/append.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import {
+  beginRecordedTurn,
+  findSession,
+  getRecording,
+  insertSession,
+  lockSession,
+  type RecordedChange,
+  saveRecording,
+} from '../../store/runs/recorded-sessions.ts'
+import { type Move, moveRun } from '../../store/runs/run-moves.ts'
+import { lockRun, type RunRow } from '../../store/runs/runs.ts'
+import { closeCalls, finalAnswer, type OpenCall, recordLog, sessionError } from '../../trace/recorded-log.ts'
+import { redactedEntry } from '../../trace/redacted-entry.ts'
+import type { Context } from '../context.ts'
+import { secretsRedactor } from '../secrets/known-secrets.ts'
+
+/** What a run that records Claude Code is called before its user wrote anything, and its model before the agent answered. */
+const UNNAMED = 'Claude Code session'
+const UNKNOWN_MODEL = 'claude_code'
+
+const keyOf = ({ organization_id, actor }: Context, session_id: string) => ({ organization_id, user_id: actor.user_id, session_id })
+const shown = (ctx: Context, session_id: string, agent_run_id: number): RecordedSession => ({
+  agent_run_id,
+  session_id,
+  web_url: traceUrl(ctx.base_url, agent_run_id),
+})
+
+/** Begins to record a session of the caller; one that is recorded already keeps its run, whatever became of it. */
+export async function createSession(ctx: Context, session_id: string): Promise<RecordedSession> {
+  const key = keyOf(ctx, session_id)
+  return ctx.db.transaction(async tx => {
+    await lockSession(tx, key)
+    const known = await findSession(tx, key)
+    if (known) return shown(ctx, session_id, known.run_id)
+    const { run_id } = await insertSession(tx, key, { title: UNNAMED, model: UNKNOWN_MODEL })
+    await notifyRun(tx, ctx.organization_id, run_id)
+    await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.created', { status: 'running' })
+    return shown(ctx, session_id, run_id)
+  })
+}
+
+/**
+ * Appends what a log of the session says. 404 for a session that the caller has not created, 409 when its run was stopped, is banned, or
+ * has as many entries as a recording may have.
+ */
+export async function addSessionLog(ctx: Context, session_id: string, log: Record<string, unknown>): Promise<RecordedSession> {
+  // Before it is cut, since half a secret is not recognized; and before the run is locked, since a large log takes a while.
+  const redactor = await secretsRedactor(ctx.db, ctx, null)
+  const redacted = await redactor.value(log)
+  return record(ctx, session_id, async (tx, recording) => {
+    const { run, calls, answer } = recording
+    if (run.total_logs >= limits.session_entries)
+      throw new ServiceError('conflict', `This recording is full: it has ${limits.session_entries} entries. Begin a new session.`)
+    const said = recordLog(redacted, calls, { user_id: run.user_id, final: run.status === 'completed' })
+    const entries = said.entries.slice(0, limits.session_entries - run.total_logs - 1)
+    if (entries.length < said.entries.length)
+      entries.push(sessionError(`The recording ends here: a session is recorded up to ${limits.session_entries} entries.`))
+    await appendRedacted(tx, redactor, run, entries)
+    const prompt = run.prompt === '' && said.prompt !== null ? storedText(said.prompt.slice(0, limits.prompt_chars)) : null
+    // A title that somebody gave it meanwhile stays.
+    const title = prompt !== null && run.title === UNNAMED ? titleOf(prompt) : null
+    const newest = said.answer === null ? answer : storedText(said.answer)
+    const change = { prompt, title, model: said.model === null ? null : storedText(said.model), result: null }
+    const late = run.status === 'completed' && said.answer !== null
+    await keep(tx, run, { calls: said.calls, answer: newest }, { ...change, result: late ? newest : null })
+  })
+}
+
+/** Moves the run as the session reports. Refused as `addSessionLog`; a status that the run has already changes nothing. */
+export async function setSessionStatus(ctx: Context, session_id: string, status: SessionStatus): Promise<RecordedSession> {
+  return record(ctx, session_id, async (tx, { run, calls, answer }) => {
+    if (status === 'ACTIVE') {
+      if (isTerminal(run.status)) await beginTurn(tx, run)
+      await keep(tx, run, { calls, answer: isTerminal(run.status) ? '' : answer })
+      return
+    }
+    if (isTerminal(run.status)) return
+    const completed = status === 'COMPLETE'
+    const message = 'The local session ended with an error.'
+    const last = completed ? (answer === '' ? [] : [finalAnswer(answer)]) : [sessionError(message)]
+    const redactor = await secretsRedactor(tx, ctx, null)
+    await appendRedacted(tx, redactor, run, [...closeCalls(calls), ...last])
+    await keep(tx, run, { calls: [], answer })
+    const end: Move = completed
+      ? { from: ['running'], to: 'completed', result: answer }
+      : { from: ['running'], to: 'failed', status_reason: 'agent_error', error: { code: 'agent_error', message } }
+    await moveRun(tx, run.organization_id, run.id, null, end)
+    await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: end.to, status_reason: end.status_reason ?? null })
+  })
+}
+
+type Recording = { run: RunRow; calls: OpenCall[]; answer: string }
+
+/** One report of a session at a time, with its run locked and live if it was only abandoned. */
+async function record(ctx: Context, session_id: string, report: (tx: Db, recording: Recording) => Promise<void>): Promise<RecordedSession> {
+  return ctx.db.transaction(async tx => {
+    const found = await findSession(tx, keyOf(ctx, session_id))
+    let run = found && (await lockRun(tx, ctx.organization_id, found.run_id))
+    if (!run) throw new ServiceError('not_found', 'Session not found. Create it first.')
+    if (run.banned || run.status === 'cancelled')
+      throw new ServiceError(
+        'conflict',
+        `The recording of this session was ${run.banned ? 'banned' : 'stopped'}: it takes no more reports.`,
+      )
+    if (run.status_reason === 'timeout') {
+      await beginTurn(tx, run)
+      run = (await lockRun(tx, ctx.organization_id, run.id)) ?? run
+    }
+    const state = await getRecording(tx, ctx.organization_id, run.id)
+    await report(tx, { run, calls: JSON.parse(state?.open_calls ?? '[]') as OpenCall[], answer: state?.answer ?? '' })
+    await notifyRun(tx, ctx.organization_id, run.id)
+    return shown(ctx, session_id, run.id)
+  })
+}
+
+async function beginTurn(tx: Db, { organization_id, id }: RunRow): Promise<void> {
+  if (await beginRecordedTurn(tx, organization_id, id))
+    await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'running' })
+}
+
+async function appendRedacted(tx: Db, redactor: BackgroundRedactor, run: RunRow, entries: NewEntry[]): Promise<void> {
+  const redacted = await Promise.all(entries.map(entry => redactedEntry(redactor, entry)))
+  if (redacted.length > 0) await append(tx, run.organization_id, run.id, null, { entries: redacted })
+}
+
+const unchanged: RecordedChange = { prompt: null, title: null, model: null, result: null }
+const keep = (tx: Db, run: RunRow, { calls, answer }: Pick<Recording, 'calls' | 'answer'>, change = unchanged) =>
+  saveRecording(tx, run.organization_id, run.id, { open_calls: JSON.stringify(calls), answer }, change)

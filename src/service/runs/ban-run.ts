@@ -1,0 +1,72 @@
+import type { AgentRun } from '../../contract/runs.ts'
+import { letBranchGo } from '../../store/changes.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun } from '../../store/notify.ts'
+import { detachPullRequests } from '../../store/pull-requests/pull-requests.ts'
+import { listRunsOfPullRequests, setBanned } from '../../store/runs/bans.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+import { getRun, runNotFound } from './runs.ts'
+import { lockLines, stopLockedRuns } from './stop-run.ts'
+
+/**
+ * Stops a run and every other of its pull requests, and marks them: nothing starts them again, neither a resume (409) nor a check,
+ * until the ban is lifted. Banned already: unchanged.
+ */
+export const banRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
+  withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
+    await stopLockedRuns(tx, ctx, lines)
+    await mark(tx, ctx, runs, true)
+  })
+
+/** Lifts the ban. The runs stay as they are; a resume may start them again. */
+export const unbanRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
+  withRunsOfPullRequests(ctx, run_id, (tx, runs) => mark(tx, ctx, runs, false))
+
+/**
+ * Stops a run and every other of its pull requests, and takes them off these: no check of them reaches the run any more, and
+ * a later turn writes to a new branch and proposes a pull request of its own. What was proposed stays as it is.
+ */
+export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<AgentRun> =>
+  withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
+    await stopLockedRuns(tx, ctx, lines)
+    const ids = runs.map(run => run.id)
+    const left = await detachPullRequests(tx, ctx.organization_id, ids)
+    if (left.length === 0) return
+    for (const { id, repository_id, branch } of runs) {
+      if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch)) await letBranchGo(tx, ctx.organization_id, id)
+      await tell(tx, ctx, id, { removed_from_pull_request: true })
+      await audit(tx, ctx, 'run.removed_from_pull_request', { type: 'run', id })
+    }
+  })
+
+/** All of it in one transaction. `lines`: the runs and all that a stop of them ends. 404 when the run is not in this organization. */
+async function withRunsOfPullRequests(
+  ctx: Context,
+  run_id: number,
+  act: (tx: Db, runs: RunRow[], lines: RunRow[]) => Promise<void>,
+): Promise<AgentRun> {
+  return ctx.db.transaction(async tx => {
+    const ids = await listRunsOfPullRequests(tx, ctx.organization_id, run_id)
+    const lines = await lockLines(tx, ctx, ids)
+    const runs = lines.filter(({ id }) => ids.includes(id))
+    if (runs.length === 0) throw runNotFound()
+    await act(tx, runs, lines)
+    return getRun(ctx, run_id, tx)
+  })
+}
+
+async function mark(tx: Db, ctx: Context, runs: RunRow[], banned: boolean): Promise<void> {
+  for (const { id } of runs) {
+    if (!(await setBanned(tx, ctx.organization_id, id, banned))) continue
+    await tell(tx, ctx, id, { banned })
+    await audit(tx, ctx, banned ? 'run.banned' : 'run.unbanned', { type: 'run', id })
+  }
+}
+
+async function tell(tx: Db, ctx: Context, run_id: number, change: Record<string, unknown>): Promise<void> {
+  await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { ...change, user_id: ctx.actor.user_id })
+  await notifyRun(tx, ctx.organization_id, run_id)
+}

@@ -1,0 +1,208 @@
+import type { CreateRunInput } from '../../contract/run-inputs.ts'
+import type { AgentRun } from '../../contract/runs.ts'
+import { findPlaybook } from '../../core/runs/playbook.ts'
+import { titleOf } from '../../core/runs/title.ts'
+import { traceUrl } from '../../core/runs/trace-url.ts'
+import { invalid, ServiceError } from '../../core/service-error.ts'
+import { getOrganization } from '../../store/access/organizations.ts'
+import { holdRepository, listRepositories, type RepositoryRow } from '../../store/access/repositories.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { append } from '../../store/runs/append.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { insertMessage } from '../../store/runs/messages.ts'
+import { insertRun } from '../../store/runs/runs.ts'
+import { recordTraceparent } from '../../store/runs/traceparents.ts'
+import { runLink, userMessage } from '../../trace/entry.ts'
+import { requireQuota } from '../access/quota.ts'
+import type { Context, UsableModel } from '../context.ts'
+import { defaultModel, requestedModel } from '../organizations/models.ts'
+import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
+import { withoutSecrets } from '../secrets/known-secrets.ts'
+import { storedTargets } from '../webhooks/webhook-targets.ts'
+import { by_api, type MessageSource } from './message-source.ts'
+import { linkWhileActive } from './related-runs.ts'
+import { getRun, requireRun } from './runs.ts'
+
+const AGENTS = ['built_in']
+/** Agents that clients of the public API ask for by name. */
+const not_installed = ['claude_code', 'codex', 'opencode', 'gemini']
+
+/**
+ * Accepts a run: the row, its first entry and the job to work on it commit together (specification.md#create-and-resume).
+ * 400 names the field; 404 for a repository or parent run that is not in this organization.
+ */
+export async function createRun(ctx: Context, input: CreateRunInput, source: MessageSource = by_api): Promise<AgentRun> {
+  const { plan, problems } = await planRun(ctx, input)
+  if (plan === null) throw problems[0]
+  return ctx.db.transaction(tx => acceptRun(tx, ctx, input, plan, source))
+}
+
+type Agent = { agent_type: string; instead_of?: string }
+type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: string | null }
+
+/** Everything that is decided before the run is written. */
+export type RunPlan = {
+  agent: Agent
+  /** `instead_of`: the public model name that was requested, and that this service does not have. */
+  model: UsableModel & { instead_of?: string }
+  /** Null: an empty workspace. */
+  repository: RepositoryRow | null
+  base: Base
+  webhooks: string | null
+  auto_create_pr: boolean
+}
+
+/** What was found out for a run, and why it cannot be: `plan` is there when nothing stands in its way. */
+export type Planned = { plan: RunPlan | null; found: { [K in keyof RunPlan]: RunPlan[K] | undefined }; problems: ServiceError[] }
+
+/** Looks for everything that a run needs, and goes on where it can when something is wrong. The first problem is what a create is refused with. */
+export async function planRun(ctx: Context, input: CreateRunInput): Promise<Planned> {
+  const problems: ServiceError[] = []
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      problems.push(error)
+    }
+  }
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const agent = await attempt(() => chooseAgent(ctx, input.agent_type ?? 'built_in'))
+  const model = await attempt(() => chooseModel(ctx, input.model ?? null, organization?.default_model ?? null))
+  if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
+  const webhooks = await attempt(() => storedTargets(ctx, input.webhooks))
+  const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
+  const base =
+    repository === undefined
+      ? undefined
+      : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? repository?.base_branch ?? null))
+  const { parent_run_id } = input
+  if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
+  const auto_create_pr = input.auto_create_pr ?? organization?.enable_pr_creation ?? true
+  const found = { agent, model, repository, base, webhooks, auto_create_pr }
+  return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }
+}
+
+/** Writes the run down, in the transaction of the caller: there and queued, or not at all. */
+export async function acceptRun(
+  tx: Db,
+  ctx: Context,
+  input: CreateRunInput,
+  plan: RunPlan,
+  source: MessageSource = by_api,
+): Promise<AgentRun> {
+  const { agent, model, repository, base, webhooks, auto_create_pr } = plan
+  const { prompt, title, tags, metadata, instead_of } = await withoutSecrets(tx, ctx, repository?.id ?? null, {
+    prompt: input.prompt,
+    title: input.title ?? null,
+    tags: input.tags ?? [],
+    metadata: input.metadata ?? null,
+    instead_of: model.instead_of ?? null,
+  })
+  const images = input.images ?? null
+  const budget = input.budget ?? {}
+  if (repository && !(await holdRepository(tx, ctx.organization_id, repository.id))) throw repositoryNotFound()
+  const { id } = await insertRun(tx, {
+    organization_id: ctx.organization_id,
+    user_id: ctx.actor.user_id,
+    repository_id: repository?.id ?? null,
+    source_type: source.source_type,
+    agent_type: agent.agent_type,
+    model: model.id,
+    prompt,
+    title: title ?? titleOf(prompt),
+    tags,
+    metadata: metadata === null ? null : JSON.stringify(metadata),
+    webhooks,
+    base_ref: base.ref,
+    base_sha: base.sha,
+    auto_create_pr,
+    parent_run_id: input.parent_run_id ?? null,
+    repository_ids: ctx.actor.repository_ids,
+    budget_max_cost_usd: budget.max_cost_usd ?? null,
+    budget_max_steps: budget.max_steps ?? null,
+    budget_max_active_seconds: budget.max_active_seconds ?? null,
+    budget_max_wall_seconds: budget.max_wall_seconds ?? null,
+    deadline_seconds: ctx.queue_seconds,
+  })
+  if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
+  const place = { organization_id: ctx.organization_id, run_id: id }
+  const message = {
+    text: prompt,
+    user_id: ctx.actor.user_id,
+    source_type: source.source_type,
+    mode: 'prompt',
+    images: images?.length ?? 0,
+    agent,
+    ...(instead_of !== null && { model: { id: model.id, instead_of } }),
+  }
+  const parent = input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
+  const entries = [userMessage(message)]
+  if (source.comment) entries.push(source.comment)
+  if (parent) entries.push(runLink({ id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }, source.relation ?? 'parent'))
+  await append(tx, ctx.organization_id, id, null, { entries })
+  await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images, user_id: ctx.actor.user_id })
+  await notifyWork(tx)
+  await notifyRun(tx, ctx.organization_id, id)
+  const run = await getRun(ctx, id, tx)
+  if (parent) await linkWhileActive(tx, ctx, parent.id, run, source.relation ?? 'child')
+  // Last: from here on every other create of the organization waits for this one.
+  await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+  await requireQuota(tx, ctx.organization_id, 1)
+  return run
+}
+
+/** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (specification.md#create-and-resume). */
+function chooseAgent(ctx: Context, name: string): Agent {
+  if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
+  if (ctx.actor.wire_profile === 'codegen' && not_installed.includes(name)) return { agent_type: 'built_in', instead_of: name }
+  throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
+}
+
+/** The default model stands in for a public model name under wire profile `codegen`, as the built-in agent does for other agents. */
+function chooseModel(ctx: Context, name: string | null, organization_model: string | null): RunPlan['model'] {
+  const named = name === null ? null : requestedModel(ctx, name)
+  if (named !== null) return named
+  const model = defaultModel(ctx.models, organization_model)
+  return name === null ? model : { ...model, instead_of: name }
+}
+
+/** A scripted run with a broken script is refused at once, with line and key, rather than failing later. */
+export function requireValidPlaybook(prompt: string): void {
+  const found = findPlaybook(prompt)
+  if (found && !found.ok)
+    throw invalid(['body', 'prompt'], `playbook, line ${found.line}${found.key ? `, key ${found.key}` : ''}: ${found.message}`)
+}
+
+async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: number | null): Promise<RepositoryRow | null> {
+  if (input.repoless && input.repo_id != null) throw invalid(['body', 'repoless'], 'cannot be true when repo_id names a repository')
+  const own = ctx.actor.repository_ids
+  if (input.repoless && own !== null)
+    throw new ServiceError('forbidden', 'This token is bound to repositories: a run without one is not for it.')
+  if (input.repoless) return null
+  if (input.repo_id != null) {
+    return requireOpen(await requireRepository(ctx.db, ctx.organization_id, input.repo_id))
+  }
+  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1, { own, archived: false })
+  const first = rows[0]
+  if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
+  if (preferred !== null && (own === null || own.includes(preferred)))
+    return requireOpen(await requireRepository(ctx.db, ctx.organization_id, preferred))
+  if (total > 1) throw invalid(['body', 'repo_id'], `is required: there are ${total} repositories to choose from and no default`)
+  return first
+}
+
+function requireOpen(repository: RepositoryRow): RepositoryRow {
+  if (repository.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it takes no new runs.`)
+  return repository
+}
+
+async function chooseBase(ctx: Context, repository: RepositoryRow | null, base_ref: string | null): Promise<Base> {
+  if (!repository) return { state: 'known', ref: null, sha: null }
+  const base = await ctx.resolveBase(repository, base_ref)
+  if (base.state === 'known') return base
+  if (base.state === 'unknown_ref')
+    throw invalid(['body', 'base_ref'], `no branch, tag or commit ${JSON.stringify(base_ref)} in ${repository.full_name}`)
+  return { state: base.state, ref: base_ref, sha: null }
+}

@@ -1,0 +1,146 @@
+import type { DryRun } from '../../contract/dry-run.ts'
+import type { CreateRunInput } from '../../contract/run-inputs.ts'
+import type { AgentRun } from '../../contract/runs.ts'
+import { egressMode } from '../../core/network/egress-mode.ts'
+import { madeByDigest, manifestsDigest, setupDigest } from '../../core/repositories/prepared-environment.ts'
+import { openSecrets, setupSecretsMark } from '../../core/secrets/run-secrets.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { listEgressOfRun } from '../../store/access/egress.ts'
+import type { RepositoryRow } from '../../store/access/repositories.ts'
+import { listSealedSecrets } from '../../store/access/secrets.ts'
+import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
+import { listEnvironments } from '../../store/workspaces/environments.ts'
+import { getSetupCommands, type SetupCommandsRow } from '../../store/workspaces/setup-commands.ts'
+import type { Context } from '../context.ts'
+import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
+import { getRepositoryStartups } from './startups.ts'
+import { workerState } from './worker-state.ts'
+
+type Remark = DryRun['notices'][number]
+
+/** Carries the run out of the transaction that it was written in, and takes that back on the way. */
+class Rehearsed extends Error {
+  readonly run: AgentRun
+  constructor(run: AgentRun) {
+    super('a dry run')
+    this.run = run
+  }
+}
+
+/**
+ * What a create would do: the same plan, and the same writing in a transaction that is taken back, so that no row, event or notification
+ * is left. What a create would be refused with is told as a problem; a request that cannot be parsed is refused as ever.
+ */
+export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<DryRun> {
+  const { plan, found, problems } = await planRun(ctx, input)
+  const run = plan && (await rehearse(ctx, input, plan, problems))
+  const { sandbox, blocked } = await workerState(ctx.db)
+  const egress = await listEgressOfRun(ctx.db, ctx.organization_id, found.repository?.id ?? null)
+  const network = egressMode(egress, ctx.usual_egress) === 'off' ? 'none' : 'allowlist'
+  return {
+    dry_run: true,
+    repository: found.repository ? { id: found.repository.id, full_name: found.repository.full_name, url: found.repository.url } : null,
+    base_ref: run?.base_ref ?? found.base?.ref ?? null,
+    base_sha: run?.base_sha ?? found.base?.sha ?? null,
+    model: run?.model ?? found.model?.id ?? null,
+    agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
+    environment: { sandbox, blocked, network, ...(await preparedness(ctx, found)) },
+    limits_left: limitsLeft(ctx),
+    blocking_problems: [
+      ...problems.map(problemRemark),
+      ...(blocked === null ? [] : [remark('workers_blocked', `No run can be started now: ${blocked}`)]),
+      ...(found.base?.state === 'empty' ? [remark('empty_repository', 'The repository has no commit yet.')] : []),
+    ],
+    notices: noticesOf(found, input),
+  }
+}
+
+/** How far the repository is prepared for a run that would start from that commit. */
+async function preparedness(ctx: Context, { repository, base }: Planned['found']) {
+  if (!repository) return { setup: null, checks: 0, startups: null }
+  const [set_up, checked, startups] = await Promise.all([
+    getSetupCommands(ctx.db, ctx.organization_id, repository.id),
+    getCheckCommands(ctx.db, ctx.organization_id, repository.id),
+    getRepositoryStartups(ctx, repository.id, {}),
+  ])
+  const commands = JSON.parse(set_up?.commands ?? '[]') as string[]
+  const checks = (JSON.parse(checked?.checks ?? '[]') as unknown[]).length
+  const sha = base?.sha ?? null
+  const ready =
+    set_up && commands.length > 0 && sha !== null ? await preparedFor(ctx, repository, set_up, { ref: base?.ref ?? null, sha }) : undefined
+  const state = commands.length === 0 ? 'none' : ready ? 'prepared' : 'to_be_prepared'
+  const made = {
+    environment_id: ready?.id ?? null,
+    made_at: ready?.made_at.toISOString() ?? null,
+    at_base_sha: ready ? ready.base_sha === sha : null,
+  }
+  return { setup: { commands: commands.length, state, ...made } as const, checks, startups }
+}
+
+/** What a run would stand on, as far as that is known without its machine: made by the same commands with the same secrets from the same manifests, for that ref or for all. */
+async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
+  const commands = JSON.parse(set_up.commands) as string[]
+  const files = await ctx.listManifests(repository.id, at.sha, commands)
+  if (files === null) return undefined
+  const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
+  const secrets = setupSecretsMark(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
+  const same = { made_by: madeByDigest(setupDigest(commands, set_up.variables), secrets), manifests: manifestsDigest(files) }
+  const made_after = Date.now() - ctx.environment_seconds * 1_000
+  const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(
+    row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,
+  )
+  const shared = repository.base_branch ?? repository.default_branch
+  return rows.find(row => row.base_ref === at.ref || row.base_ref === at.sha) ?? rows.find(row => row.base_ref === shared)
+}
+
+async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, problems: ServiceError[]): Promise<AgentRun | null> {
+  try {
+    return await ctx.db.transaction(async tx => {
+      throw new Rehearsed(await acceptRun(tx, ctx, input, plan))
+    })
+  } catch (error) {
+    if (error instanceof Rehearsed) return error.run
+    if (!(error instanceof ServiceError)) throw error
+    problems.push(error)
+    return null
+  }
+}
+
+const remark = (code: string, detail: string, field: string | null = null): Remark => ({ code, detail, field })
+const problemRemark = ({ code, message, errors }: ServiceError): Remark => remark(code, message, errors[0]?.loc.slice(1).join('.') || null)
+
+function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateRunInput): Remark[] {
+  const unbounded = budget?.max_cost_usd != null && model?.price({ input_tokens: 1, output_tokens: 1 }) === null
+  return [
+    ...(unbounded
+      ? [remark('price_unknown', `The price of ${model.id} is not known, so max_cost_usd bounds nothing.`, 'budget.max_cost_usd')]
+      : []),
+    ...(model?.scripted
+      ? [remark('scripted_model', `${model.id} plays a script that stands in the prompt; it is no language model.`, 'model')]
+      : []),
+    ...(model?.instead_of === undefined
+      ? []
+      : [remark('model_replaced', `${model.instead_of} is not available here; ${model.id} is used instead.`, 'model')]),
+    ...(agent?.instead_of === undefined
+      ? []
+      : [remark('agent_replaced', `${agent.instead_of} is not installed; ${agent.agent_type} works instead.`, 'agent_type')]),
+    ...(base?.state === 'no_mirror'
+      ? [
+          remark(
+            'base_unresolved',
+            'The repository could not be looked at in time; the commit is looked up when the run starts.',
+            'base_ref',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function limitsLeft({ windows }: Context): DryRun['limits_left'] {
+  return Object.fromEntries(
+    windows.map(({ name, rate, used, reset_ms }) => [
+      name,
+      { limit: rate.requests, remaining: Math.max(0, rate.requests - used), reset_seconds: Math.ceil(reset_ms / 1000) },
+    ]),
+  )
+}

@@ -1,0 +1,76 @@
+import type { AgentRun } from '../../contract/runs.ts'
+import type { Frame } from '../../live/feed.ts'
+import type { Db } from '../../store/database.ts'
+import { lastEventSeq, listEventsAfter } from '../../store/runs/events.ts'
+import { lastRecord } from '../../store/runs/journal.ts'
+import { listEntriesAfter } from '../../store/runs/log-entries.ts'
+import { getRun } from '../../store/runs/runs.ts'
+import { shownEntry } from '../../trace/entry.ts'
+import { runObjects } from './run-object.ts'
+
+const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
+
+/** The run object as the readers of a stream are told it (specification.md#wire-profiles). */
+export type Telling = (run: AgentRun) => unknown
+
+/**
+ * A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (specification.md#events);
+ * `deleted` is the last thing that is told of it.
+ */
+export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, tell: Telling) {
+  return {
+    async after(seq: number, limit: number): Promise<Frame[]> {
+      const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
+      return rows.map(row => ({ seq: row.seq, text: frame('log', shownEntry(row.body, base_url), row.seq) }))
+    },
+    farewell: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
+    async state(): Promise<string | null> {
+      const row = await getRun(db, organization_id, run_id)
+      const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
+      return run ? frame('run', JSON.stringify(tell(run))) : null
+    },
+    /** The tool that is running, for who begins to look on in the middle of it. */
+    async now(): Promise<string | null> {
+      const last = await lastRecord(db, organization_id, run_id)
+      if (last?.kind !== 'tool_started') return null
+      const { call } = JSON.parse(last.body) as { call: { id: string; name: string; input: unknown } }
+      const data = { call_id: call.id, tool_name: call.name, tool_input: call.input ?? {}, started_at: last.created_at.toISOString() }
+      return frame('tool', JSON.stringify(data))
+    },
+  }
+}
+
+/** What happened to an organization's runs, with the run as it is now in every frame; null when it is deleted. */
+export function organizationSource(db: Db, base_url: string, organization_id: number, tell: Telling) {
+  return {
+    async after(seq: number, limit: number): Promise<Frame[]> {
+      const events = await listEventsAfter(db, organization_id, seq, limit)
+      const told = events.map(event => ({ ...event, agent_run_id: event.run_id ?? deletedRun(event) }))
+      const rows = await Promise.all([...new Set(told.map(event => event.agent_run_id))].map(id => getRun(db, organization_id, id)))
+      const runs = await runObjects(
+        db,
+        organization_id,
+        rows.filter(row => row !== undefined),
+        base_url,
+      )
+      return told.map(({ seq, type, agent_run_id }) => {
+        const run = runs.find(item => item.id === agent_run_id)
+        const data = JSON.stringify({ seq, type, agent_run_id, run: run === undefined ? null : tell(run) })
+        return { seq, text: frame('run', data, seq) }
+      })
+    },
+    state: async () => null,
+    now: async () => null,
+  }
+}
+
+const deletedRun = (event: { body: string }) => (JSON.parse(event.body) as { agent_run_id: number }).agent_run_id
+
+/** Where a reader of an organization's events begins who wants to hear of new ones only. */
+export const eventsSoFar = (db: Db, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)
+
+/** The frame of something that passes: `live` JSON is `{event, data}` as the worker sent it. */
+export function liveFrame(json: string): string | null {
+  const match = /^\{"event":"(tool|output|text|notice)","data":([\s\S]*)\}$/.exec(json)
+  return match?.[1] === undefined || match[2] === undefined ? null : frame(match[1], match[2])
+}

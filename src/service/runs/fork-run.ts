@@ -1,0 +1,95 @@
+import type { ForkRunInput } from '../../contract/run-inputs.ts'
+import type { AgentRun } from '../../contract/runs.ts'
+import { narrowed } from '../../core/access/repository-bounds.ts'
+import { titleOf } from '../../core/runs/title.ts'
+import { traceUrl } from '../../core/runs/trace-url.ts'
+import { invalid, ServiceError } from '../../core/service-error.ts'
+import { getRepository, holdRepository } from '../../store/access/repositories.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { append } from '../../store/runs/append.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { copyConversation } from '../../store/runs/forks.ts'
+import { insertMessage } from '../../store/runs/messages.ts'
+import { insertRun, type RunRow } from '../../store/runs/runs.ts'
+import { recordTraceparent } from '../../store/runs/traceparents.ts'
+import { copyCheckpoint } from '../../store/workspaces/checkpoint-packs.ts'
+import { runLink, userMessage } from '../../trace/entry.ts'
+import { requireQuota } from '../access/quota.ts'
+import type { Context } from '../context.ts'
+import { withoutSecrets } from '../secrets/known-secrets.ts'
+import { requireValidPlaybook } from './create-run.ts'
+import { requireFilesAt } from './kept-files.ts'
+import { linkWhileActive } from './related-runs.ts'
+import { getRun, requireConversation, requireRun } from './runs.ts'
+
+const GO_ON = 'Continue.'
+
+/**
+ * A new run with the conversation of another one up to entry `from_seq`, and its files as they were after it (specification.md#create-and-resume). It takes all that
+ * it needs with it, so the other may be deleted. 400 for an entry that is not there, 404 for a run that is not in this organization, 409 when
+ * it is banned, its repository takes no runs, its model is gone, or its files of that entry are not kept.
+ */
+export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentRun> {
+  return ctx.db.transaction(async tx => {
+    const parent = await requireRun(tx, ctx.organization_id, input.agent_run_id)
+    requireConversation(parent)
+    if (input.from_seq > parent.total_logs)
+      throw invalid(['body', 'from_seq'], `must not be more than ${parent.total_logs}, the last entry of the run`)
+    if (parent.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')
+    const prompt = await withoutSecrets(tx, ctx, parent.repository_id, input.prompt ?? GO_ON)
+    const model = ctx.models.get(parent.model)
+    if (model === null) throw new ServiceError('conflict', `The model ${parent.model} of the run is not configured any more.`)
+    if (model.scripted) requireValidPlaybook(prompt)
+    await requireOpenRepository(tx, parent)
+    const files = await requireFilesAt(tx, parent, input.from_seq, true)
+
+    const { id } = await insertRun(tx, {
+      ...inherited(parent),
+      user_id: ctx.actor.user_id,
+      source_type: 'FORK',
+      prompt,
+      title: input.prompt == null ? parent.title : titleOf(prompt),
+      base_sha: files?.base_sha ?? parent.base_sha,
+      parent_run_id: parent.id,
+      repository_ids: narrowed(parent.repository_ids, ctx.actor.repository_ids),
+      forked_at_seq: input.from_seq,
+      deadline_seconds: ctx.queue_seconds,
+    })
+    if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
+    if (files !== null && !(await copyCheckpoint(tx, ctx.organization_id, { run_id: parent.id, seq: files.seq }, id)))
+      throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are kept no more.`)
+    await copyConversation(tx, ctx.organization_id, { run_id: parent.id, seq: input.from_seq }, id)
+    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK' as const, mode: 'prompt', images: 0 }
+    const from = { id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }
+    const { from_seq } = input
+    await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), runLink(from, 'parent', { from_seq })] })
+    const place = { organization_id: ctx.organization_id, run_id: id }
+    await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id })
+    await notifyWork(tx)
+    const run = await getRun(ctx, id, tx)
+    // Last: from here on the run that is forked cannot write, and other creates of the organization wait.
+    await linkWhileActive(tx, ctx, parent.id, run, 'fork', { from_seq })
+    await notifyRun(tx, ctx.organization_id, id)
+    await insertEvent(tx, ctx.organization_id, parent.id, 'agent_run.updated', { forked_to: id })
+    await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+    await requireQuota(tx, ctx.organization_id, 1)
+    return run
+  })
+}
+
+const inherited = ({ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, ...run }: RunRow) => ({
+  ...{ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, metadata: null, webhooks: null },
+  budget_max_cost_usd: run.budget_max_cost_usd,
+  budget_max_steps: run.budget_max_steps,
+  budget_max_active_seconds: run.budget_max_active_seconds,
+  budget_max_wall_seconds: run.budget_max_wall_seconds,
+})
+
+async function requireOpenRepository(tx: Db, { organization_id, repository_id }: RunRow): Promise<void> {
+  if (repository_id === null) return
+  if (!(await holdRepository(tx, organization_id, repository_id)))
+    throw new ServiceError('conflict', 'The repository of this run was removed: make a new run in another one.')
+  const repository = await getRepository(tx, organization_id, repository_id)
+  if (repository?.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it takes no new runs.`)
+}

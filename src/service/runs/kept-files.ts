@@ -1,0 +1,26 @@
+import { tools_without_effect } from '../../core/runs/file-tools.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import type { Db } from '../../store/database.ts'
+import { hasChangedFiles } from '../../store/runs/forks.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { type CheckpointRow, checkpointAt, newestKeptSeq } from '../../store/workspaces/checkpoints.ts'
+
+type Run = Pick<RunRow, 'organization_id' | 'id' | 'total_logs'>
+
+/**
+ * The checkpoint that holds the files of a run after entry `seq`; null: nothing had been done to what it started from. 409 when they are not
+ * kept, with the newest entry whose files are. `all`: files that were left out matter.
+ */
+export async function requireFilesAt(db: Db, run: Run, seq: number, all: boolean): Promise<CheckpointRow | null> {
+  const found = await checkpointAt(db, run.organization_id, run.id, seq, tools_without_effect)
+  if (found?.covers && (!all || found.left_out === null)) return found
+  if (!found && !(await hasChangedFiles(db, run.organization_id, run.id, seq, tools_without_effect))) return null
+  const newest = await newestFiles(db, run)
+  const which = found?.covers ? 'Some files' : 'The files'
+  const newest_kept = newest === undefined ? 'There is no entry of which they are.' : `The newest entry of which they are is ${newest}.`
+  throw new ServiceError('conflict', `${which} of the run after entry ${seq} are not kept. ${newest_kept}`)
+}
+
+/** The last entry after which all files of a run are kept; undefined when there is none. */
+export const newestFiles = (db: Db, run: Run): Promise<number | undefined> =>
+  newestKeptSeq(db, run.organization_id, run.id, tools_without_effect)

@@ -1,0 +1,42 @@
+import type { AgentRun } from '../../contract/runs.ts'
+import { isTerminal } from '../../core/runs/run-status.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyOwner, notifyRun } from '../../store/notify.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { recordPause, requestPause } from '../../store/runs/pauses.ts'
+import { moveRun } from '../../store/runs/run-moves.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import type { Context } from '../context.ts'
+import { getRun, requireConversation, requireLockedRun } from './runs.ts'
+
+/**
+ * Holds a run until it is resumed, by the same turn. A run that nobody works on is paused at once; a working one when its worker has let go,
+ * or when the sweep takes it from one that is dead. Paused already: unchanged. 409 for a run that is stopping or has ended (specification.md#run-status).
+ */
+export async function pauseRun(ctx: Context, run_id: number): Promise<AgentRun> {
+  return ctx.db.transaction(async tx => {
+    const run = await requireLockedRun(tx, ctx.organization_id, run_id)
+    requireConversation(run)
+    if (isTerminal(run.status))
+      throw new ServiceError('invalid_transition', `The run has ended as ${run.status}; there is nothing to pause.`)
+    if (run.status === 'cancelling') throw new ServiceError('invalid_transition', 'The run is being stopped.')
+    if (run.status !== 'paused') await pause(tx, ctx, run)
+    return getRun(ctx, run_id, tx)
+  })
+}
+
+async function pause(tx: Db, ctx: Context, run: RunRow): Promise<void> {
+  const user_id = ctx.actor.user_id
+  if (run.status === 'starting' || run.status === 'running') {
+    if (!(await requestPause(tx, ctx.organization_id, run.id, user_id))) return
+    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { pause_requested: true, user_id })
+    await notifyOwner(tx, ctx.organization_id, run.id)
+  } else {
+    await recordPause(tx, ctx.organization_id, run.id, user_id)
+    await moveRun(tx, ctx.organization_id, run.id, null, { from: ['queued', 'waiting'], to: 'paused', status_reason: 'user_request' })
+    const status = { status: 'paused', status_reason: 'user_request', user_id }
+    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', status)
+  }
+  await notifyRun(tx, ctx.organization_id, run.id)
+}

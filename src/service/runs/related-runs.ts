@@ -1,0 +1,47 @@
+import type { PageQuery } from '../../contract/page.ts'
+import type { RelatedRun } from '../../contract/related-runs.ts'
+import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { isTerminal } from '../../core/runs/run-status.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyRun } from '../../store/notify.ts'
+import { append } from '../../store/runs/append.ts'
+import { listRuns, lockRun, type ShownRun } from '../../store/runs/runs.ts'
+import { runLink } from '../../trace/entry.ts'
+import type { Context } from '../context.ts'
+import { runObjects } from './run-object.ts'
+import { requireRun } from './runs.ts'
+
+/** The run that this one belongs to, and the runs that belong to it, archived ones too; newest first. 404 when it is not in this organization. */
+export async function listRelatedRuns(ctx: Context, run_id: number, query: PageQuery) {
+  const { parent_run_id } = await requireRun(ctx.db, ctx.organization_id, run_id)
+  const window = pageWindow(query)
+  const filter = { related_to: run_id, archived: null, repository_ids: ctx.actor.repository_ids ?? undefined }
+  const { rows, total } = await listRuns(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const runs = await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url)
+  const items = runs.map((run, n) => ({ ...run, relation: relationOf(rows[n] as ShownRun, parent_run_id) }))
+  return { items, total, ...pageNumbers(total, window) }
+}
+
+function relationOf(row: ShownRun, parent_run_id: number | null): RelatedRun['relation'] {
+  if (row.id === parent_run_id) return 'parent'
+  if (row.forked_at_seq !== null) return 'fork'
+  return row.source_type === 'LOG_ANALYSIS' ? 'analysis' : 'child'
+}
+
+/**
+ * Links a run with one that was made from it while its turn is not over. Afterwards nothing is appended: the last entry of a run that has
+ * ended is its answer or its error, and `GET …/related` has them all.
+ */
+export async function linkWhileActive(
+  tx: Db,
+  ctx: Context,
+  run_id: number,
+  to: { id: number; web_url: string },
+  relation: 'child' | 'fork' | 'analysis',
+  more: { from_seq?: number } = {},
+): Promise<void> {
+  const run = await lockRun(tx, ctx.organization_id, run_id)
+  if (run !== undefined && !isTerminal(run.status))
+    await append(tx, ctx.organization_id, run_id, null, { entries: [runLink(to, relation, more)] })
+  await notifyRun(tx, ctx.organization_id, run_id)
+}

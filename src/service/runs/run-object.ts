@@ -1,0 +1,108 @@
+import type { AgentRun } from '../../contract/runs.ts'
+import { isRecorded } from '../../core/runs/recorded-run.ts'
+import { isTerminal } from '../../core/runs/run-status.ts'
+import { traceUrl } from '../../core/runs/trace-url.ts'
+import { waitingOn } from '../../core/runs/waiting-on.ts'
+import { parseJsonExactly } from '../../core/text/json-text.ts'
+import { plainDecimal } from '../../core/text/plain-decimal.ts'
+import type { Db } from '../../store/database.ts'
+import { listPullRequests, type PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import type { ShownRun } from '../../store/runs/runs.ts'
+
+const iso = (time: Date | null) => time?.toISOString() ?? null
+
+/** The run object of specification.md#run-object from its rows. */
+export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_url: string): AgentRun {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    status: row.status,
+    created_at: row.created_at.toISOString(),
+    web_url: traceUrl(base_url, row.id),
+    result: row.result,
+    summary: row.title,
+    source_type: row.source_type,
+    github_pull_requests: pull_requests.map(pr => ({
+      id: pr.id,
+      title: pr.title,
+      url: pr.url,
+      created_at: pr.created_at.toISOString(),
+      updated_at: pr.updated_at.toISOString(),
+      head_branch_name: pr.head_branch,
+      number: pr.number,
+      state: pr.state,
+      base_branch_name: pr.base_branch,
+      head_sha: pr.head_sha,
+      files_changed: pr.files_changed,
+      additions: pr.additions,
+      deletions: pr.deletions,
+    })),
+    metadata: row.metadata === null ? null : (parseJsonExactly(row.metadata) as Record<string, unknown>),
+    status_reason: row.status_reason,
+    terminal: isTerminal(row.status),
+    phase: row.phase,
+    waiting_on: isRecorded(row)
+      ? null
+      : waitingOn({ ...row, claimable: row.runnable_at !== null, pausing: row.pause_requested_at !== null }),
+    queue_position: row.queue_position,
+    last_progress_at: row.last_progress_at.toISOString(),
+    deadline_at: iso(row.deadline_at),
+    stop_requested_at: iso(row.stop_requested_at),
+    stop_requested_by: row.stop_requested_by,
+    pause_requested_at: iso(row.pause_requested_at),
+    pause_requested_by: row.pause_requested_by,
+    started_at: iso(row.started_at),
+    updated_at: row.updated_at.toISOString(),
+    finished_at: iso(row.finished_at),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    agent_type: row.agent_type,
+    model: row.model,
+    prompt: row.prompt,
+    title: row.title,
+    tags: row.tags,
+    archived: row.archived,
+    repo_id: row.repository_id,
+    base_ref: row.base_ref,
+    base_sha: row.base_sha,
+    // Its name is settled when the run starts; the branch itself is there once it was pushed.
+    branch: row.pushed_sha === null ? null : row.branch,
+    user_id: row.user_id,
+    turn: row.turn,
+    parent_run_id: row.parent_run_id,
+    forked_at_seq: row.forked_at_seq,
+    total_logs: row.total_logs,
+    usage: {
+      input_tokens: row.input_tokens,
+      output_tokens: row.output_tokens,
+      cached_tokens: row.cached_tokens,
+      cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
+      active_seconds: row.active_ms / 1000,
+    },
+    budget: {
+      max_cost_usd: row.budget_max_cost_usd === null ? null : plainDecimal(row.budget_max_cost_usd),
+      max_steps: row.budget_max_steps,
+      max_active_seconds: row.budget_max_active_seconds,
+      max_wall_seconds: row.budget_max_wall_seconds,
+    },
+    banned: row.banned,
+  }
+}
+
+/** Run objects of several rows, with one look-up for their pull requests. */
+export async function runObjects(db: Db, organization_id: number, rows: ShownRun[], base_url: string): Promise<AgentRun[]> {
+  const all =
+    rows.length === 0
+      ? []
+      : await listPullRequests(
+          db,
+          organization_id,
+          rows.map(row => row.id),
+        )
+  return rows.map(row =>
+    runObject(
+      row,
+      all.filter(pr => pr.run_id === row.id),
+      base_url,
+    ),
+  )
+}

@@ -1,0 +1,65 @@
+import type { RecoveryQuery, RunRecovery } from '../../contract/recovery.ts'
+import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery.ts'
+import { type JournalRow, listSteps } from '../../store/runs/journal.ts'
+import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
+import type { Context } from '../context.ts'
+import { newestFiles } from './kept-files.ts'
+import { requireRun } from './runs.ts'
+
+type Recovery = RunRecovery['recoveries'][number]
+const ALL = { skip: 0, limit: 1_000, reverse: false }
+
+/** What became of every step of a run, as its journal tells it (specification.md#journal). 404 when it is not in this organization. */
+export async function getRunRecovery(ctx: Context, run_id: number, query: RecoveryQuery): Promise<RunRecovery> {
+  const run = await requireRun(ctx.db, ctx.organization_id, run_id)
+  const rows = await listSteps(ctx.db, ctx.organization_id, run_id)
+  const at_work = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
+  const steps = stepsOf(rows.map(stepRecord), at_work)
+  const window = pageWindow(query)
+  const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: ['workspace_restored'] }, ALL)).rows
+  return {
+    agent_run_id: run_id,
+    newest_kept_seq: (await newestFiles(ctx.db, run)) ?? null,
+    recoveries: rows.filter(row => row.kind === 'recovered').map((row, i, all) => recoveryOf(row, restored, all[i + 1]?.seq)),
+    counts: countStates(steps),
+    steps: { items: steps.slice(window.skip, window.skip + window.limit), total: steps.length, ...pageNumbers(steps.length, window) },
+  }
+}
+
+/** `restored`: all entries about workspaces that were brought back. `until`: where the next owner went on. */
+function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow, restored: EntryRow[], until = Number.POSITIVE_INFINITY): Recovery {
+  const { cause, since, model_call_reissued, interrupted } = JSON.parse(body) as {
+    cause: 'lease_lost' | 'handed_over'
+    since: string
+    model_call_reissued: boolean
+    interrupted: { call_id: string; tool_name: string }[]
+  }
+  const recovered_at = created_at.toISOString()
+  const entry = restored.findLast(row => row.seq > seq && row.seq <= until)
+  const workspace = entry === undefined ? null : workspaceOf(entry)
+  return { turn, cause, lost_at: since, recovered_at, after_seq: seq, epoch, model_call_reissued, interrupted, workspace }
+}
+
+function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
+  const { tool_output } = JSON.parse(body) as { tool_output: NonNullable<Recovery['workspace']> }
+  const { how, seq, commit, tree, matches, up_to_date } = tool_output
+  return { how, seq, commit, tree, matches, up_to_date }
+}
+
+function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {
+  const place = { turn, epoch, seq, at: created_at.toISOString() }
+  if (kind === 'model_started') return { ...place, kind }
+  if (kind === 'model_failed') return { ...place, kind, code: (JSON.parse(body) as { code: string }).code }
+  if (kind === 'model_answered')
+    return { ...place, kind, calls: (JSON.parse(body) as { tool_calls: { id: string; name: string }[] }).tool_calls }
+  if (kind === 'tool_started') return { ...place, kind, call_id: key ?? '' }
+  if (kind === 'tool_finished') return { ...place, kind, call_id: key ?? '', status: statusOf(body) }
+  return { ...place, kind: 'other' }
+}
+
+/** How the tool ended, as the model was told. */
+function statusOf(body: string): string {
+  type Finished = { message: { content: { output?: { value?: { status?: string } } }[] } }
+  return (JSON.parse(body) as Finished).message.content[0]?.output?.value?.status ?? 'ok'
+}

@@ -1,0 +1,63 @@
+import type { AgentRun } from '../../contract/runs.ts'
+import { isRecorded } from '../../core/runs/recorded-run.ts'
+import { isTerminal, sourcesOf } from '../../core/runs/run-status.ts'
+import type { Db } from '../../store/database.ts'
+import { notifyOwner, notifyRun } from '../../store/notify.ts'
+import { lockRunsAndLiveBelow } from '../../store/runs/child-runs.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { moveRun, recordStop, requestResume } from '../../store/runs/run-moves.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import type { Context } from '../context.ts'
+import { getRun, runNotFound } from './runs.ts'
+
+/**
+ * Asks a run to stop. A run that nobody works on is cancelled at once; a working one is `cancelling` until its worker has let go,
+ * or until the sweep finds that the worker is dead. On a run that has ended: unchanged; on one that is stopping: a follow-up that waits for
+ * that is taken back, and stays in the trace (specification.md#run-status).
+ */
+export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
+  return ctx.db.transaction(async tx => {
+    const runs = await lockLines(tx, ctx, [run_id])
+    if (runs.length === 0) throw runNotFound()
+    await stopLockedRuns(tx, ctx, runs)
+    return getRun(ctx, run_id, tx)
+  })
+}
+
+/**
+ * Runs with all that a stop of them ends. None is added once all are held, so it is asked until there is nothing new. Always in the order of
+ * their ids, and before the first event, which takes the lock of the organization: so nobody who does the same waits for who waits for them.
+ */
+export async function lockLines(tx: Db, { organization_id }: Context, run_ids: number[]): Promise<RunRow[]> {
+  for (let held = ''; ; ) {
+    const runs = await lockRunsAndLiveBelow(tx, organization_id, run_ids)
+    const now = runs.map(({ id }) => id).join()
+    if (now === held) return runs
+    held = now
+  }
+}
+
+/** The stop itself, for whoever holds the locks of the runs and of all that their agents have started. */
+export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Promise<void> {
+  for (const run of runs) if (!isTerminal(run.status)) await stopOne(tx, ctx, run)
+}
+
+async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
+  if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run.id)
+  // One that lost its worker has something open that the sweep closes first.
+  const leased = !isRecorded(run) && (run.status === 'starting' || run.status === 'running' || run.recovering_since !== null)
+  await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
+  await moveRun(tx, ctx.organization_id, run.id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
+  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })
+  if (!leased) {
+    await moveRun(tx, ctx.organization_id, run.id, null, { from: ['cancelling'], to: 'cancelled' })
+    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelled' })
+  } else await notifyOwner(tx, ctx.organization_id, run.id)
+  await notifyRun(tx, ctx.organization_id, run.id)
+}
+
+async function withdrawFollowUp(tx: Db, ctx: Context, run_id: number): Promise<void> {
+  if (!(await requestResume(tx, ctx.organization_id, run_id, false))) return
+  await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { follow_up_withdrawn: true, user_id: ctx.actor.user_id })
+  await notifyRun(tx, ctx.organization_id, run_id)
+}

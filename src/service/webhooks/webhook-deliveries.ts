@@ -1,0 +1,116 @@
+import type {
+  ListDeliveriesQuery,
+  RedeliveredFailed,
+  RedeliverFailedInput,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+} from '../../contract/webhook-deliveries.ts'
+import type { WebhookDeletion, WebhookEvent, WebhookMessage } from '../../contract/webhook-messages.ts'
+import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { traceUrl } from '../../core/runs/trace-url.ts'
+import { ServiceError } from '../../core/service-error.ts'
+import { parseJsonExactly } from '../../core/text/json-text.ts'
+import { messageId, messageText } from '../../core/webhooks/webhook-event.ts'
+import { runRecipient } from '../../core/webhooks/webhook-request.ts'
+import type { Db } from '../../store/database.ts'
+import {
+  type DeliveryRow,
+  getDelivery,
+  listAttempts,
+  listDeliveries,
+  requeueDelivery,
+  requeueFailed,
+  type WholeDeliveryRow,
+} from '../../store/webhooks/webhook-ledger.ts'
+import { holdEvents, restWebhook } from '../../store/webhooks/webhook-outcomes.ts'
+import { getWebhook } from '../../store/webhooks/webhooks.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+import { secretsRedactor } from '../secrets/known-secrets.ts'
+
+const ATTEMPTS = 100
+const iso = (time: Date | null) => time?.toISOString() ?? null
+
+/** One page, newest first. */
+export async function listWebhookDeliveries(ctx: Context, query: ListDeliveriesQuery) {
+  const window = pageWindow(query)
+  const { rows, total } = await listDeliveries(ctx.db, ctx.organization_id, query, window.skip, window.limit)
+  return { items: rows.map(deliveryObject), total, ...pageNumbers(total, window) }
+}
+
+/** With what is sent, as it would be sent now, and with its attempts. 404. */
+export async function getWebhookDelivery(ctx: Context, delivery_id: number): Promise<WebhookDeliveryDetail> {
+  const row = await requireDelivery(ctx, ctx.db, delivery_id)
+  const redactor = await secretsRedactor(ctx.db, ctx, row.repository_id)
+  const text = messageText(row.type, row.created_at, await redactor.json(row.body, 'known'), traceUrl(ctx.base_url, row.run_id))
+  const log = await listAttempts(ctx.db, ctx.organization_id, row.id, ATTEMPTS)
+  return {
+    ...deliveryObject(row),
+    message: parseJsonExactly(text) as WebhookMessage | WebhookDeletion,
+    log: log.map(attempt => ({
+      ...attempt,
+      url: attempt.url || null,
+      started_at: attempt.started_at.toISOString(),
+      finished_at: iso(attempt.finished_at),
+    })),
+  }
+}
+
+/** Puts it into the queue again. 404; 409 when the webhook is gone or switched off, or the run does not name that address any more. */
+export async function redeliverWebhook(ctx: Context, delivery_id: number): Promise<WebhookDelivery> {
+  return ctx.db.transaction(async tx => {
+    await holdEvents(tx, ctx.organization_id)
+    const row = await requireDelivery(ctx, tx, delivery_id)
+    await requireRecipient(ctx, tx, row)
+    if (await requeueDelivery(tx, ctx.organization_id, row.id)) {
+      if (row.url === null) await restWebhook(tx, ctx.organization_id, 0)
+      await audit(tx, ctx, 'webhook.redelivered', { type: 'webhook', id: 'agent-run' }, { delivery_id: row.id, agent_run_id: row.run_id })
+    }
+    return deliveryObject(await requireDelivery(ctx, tx, delivery_id))
+  })
+}
+
+/** Puts what failed into the queue again, the earliest first, and says how much is left. */
+export async function redeliverFailedWebhooks(ctx: Context, input: RedeliverFailedInput): Promise<RedeliveredFailed> {
+  const { limit, since, until, type = null } = input
+  const time = (text: string | null | undefined) => (text == null ? null : new Date(text))
+  return ctx.db.transaction(async tx => {
+    await holdEvents(tx, ctx.organization_id)
+    const filter = { since: time(since), until: time(until), type }
+    const { queued, own, left, without } = await requeueFailed(tx, ctx.organization_id, filter, limit)
+    if (own > 0) await restWebhook(tx, ctx.organization_id, 0)
+    if (queued > 0) await audit(tx, ctx, 'webhook.redelivered', { type: 'webhook', id: 'agent-run' }, { count: queued, since, until })
+    return { queued, remaining: left, without_recipient: without }
+  })
+}
+
+async function requireDelivery(ctx: Context, db: Db, delivery_id: number): Promise<WholeDeliveryRow> {
+  const row = await getDelivery(db, ctx.organization_id, delivery_id)
+  if (!row) throw new ServiceError('not_found', 'Delivery not found.')
+  return row
+}
+
+async function requireRecipient(ctx: Context, tx: Db, { url, webhooks }: WholeDeliveryRow): Promise<void> {
+  if (url !== null && runRecipient(ctx.sealer, ctx.organization_id, webhooks, url) === null)
+    throw new ServiceError('conflict', 'The run does not name this address any more.')
+  if (url === null && !(await getWebhook(tx, ctx.organization_id))?.enabled)
+    throw new ServiceError('conflict', 'The webhook of the organization is gone or switched off; set it first.')
+}
+
+const deliveryObject = (row: DeliveryRow): WebhookDelivery => ({
+  id: row.id,
+  organization_id: row.organization_id,
+  agent_run_id: row.run_id,
+  event_seq: row.event_seq,
+  type: row.type as WebhookEvent,
+  message_id: messageId(row.message_id),
+  url: row.url,
+  state: row.state,
+  error: row.error,
+  attempts: row.attempts,
+  last_status: row.last_status,
+  last_latency_ms: row.last_latency_ms,
+  next_attempt_at: iso(row.next_attempt_at),
+  created_at: row.created_at.toISOString(),
+  finished_at: iso(row.finished_at),
+})

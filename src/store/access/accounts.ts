@@ -1,0 +1,274 @@
+import type { WireProfile } from '../../contract/tokens.ts'
+import type { Role } from '../../core/access/permissions.ts'
+import { type Db, only } from '../database.ts'
+import { type Login, login_values, reaches_membership } from './logins.ts'
+
+export type TokenKind = 'personal' | 'service' | 'browser'
+
+/** Whom a token stands for, what it may do, and its user's role in the organization that was asked for. */
+export type Access = {
+  token_id: number
+  user_id: number
+  kind: TokenKind
+  wire_profile: WireProfile
+  /** The only organization that the token is good for; null: all of its user. */
+  token_organization_id: number | null
+  scopes: string[] | null
+  repository_ids: number[] | null
+  expires_at: Date | null
+  /** Not used within the last minute, as far as is written down. */
+  idle: boolean
+  role: Role | null
+}
+
+/** The access of each pair of token digest and organization; undefined for an unknown, expired or revoked token. */
+export async function findAccess(db: Db, asked: { digest: Buffer; organization_id: number | null }[]): Promise<(Access | undefined)[]> {
+  const { rows } = await db.query<Access & { n: number }>({
+    name: 'find_access',
+    text: `select asked.n, t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
+        t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role
+      from unnest($1::bytea[], $2::bigint[]) with ordinality as asked (digest, organization_id, n)
+      join tokens t on t.digest = asked.digest and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      left join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
+    values: [asked.map(item => item.digest), asked.map(item => item.organization_id)],
+  })
+  const found = new Map(rows.map(row => [row.n, row]))
+  return asked.map((_item, n) => found.get(n + 1))
+}
+
+/** Writes down that a token was used, to the minute. */
+export async function touchToken(db: Db, token_id: number): Promise<void> {
+  await db.query({
+    name: 'touch_token',
+    text: `update tokens set last_used_at = now() where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+    values: [token_id],
+  })
+}
+
+export async function insertToken(
+  db: Db,
+  token: {
+    user_id: number
+    kind: TokenKind
+    name: string
+    digest: Buffer
+    wire_profile: WireProfile
+    expires_in_seconds: number | null
+    /** In the place of `expires_in_seconds`. */
+    expires_at?: string | null
+    /** When it expires at the latest. */
+    not_after?: Date | null
+    /** How it begins and how it ends, for its owner to tell it from others. */
+    prefix?: string
+    hint?: string
+    organization_id?: number | null
+    scopes?: string[] | null
+    repository_ids?: number[] | null
+    created_by?: number | null
+    /** What the token is derived from; absent: it is a login of its own. */
+    login?: Login
+    /** The session that a browser token belongs to. */
+    session_digest?: Buffer
+  },
+): Promise<{ id: number; expires_at: Date | null }> {
+  const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
+    name: 'insert_token',
+    text: `insert into tokens
+        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix,
+          session_digest, login_at, acceptances)
+      values ($1, $2, $3, $4, $5, least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz),
+        $7, $8, $9, $10, $11, $12, $17, ${login_values('$15', '$16')})
+      returning id, expires_at`,
+    values: [
+      token.user_id,
+      token.kind,
+      token.name,
+      token.digest,
+      token.wire_profile,
+      token.expires_in_seconds,
+      token.hint ?? '',
+      token.organization_id ?? null,
+      token.scopes ?? null,
+      token.repository_ids ?? null,
+      token.created_by ?? null,
+      token.prefix ?? '',
+      token.expires_at ?? null,
+      token.not_after ?? null,
+      token.login?.at ?? null,
+      token.login?.acceptances ?? null,
+      token.session_digest ?? null,
+    ],
+  })
+  return only(rows)
+}
+
+/** Whether a token was ever made from this secret, revoked and expired ones included. */
+export async function isKnownToken(db: Db, digest: Buffer): Promise<boolean> {
+  const { rows } = await db.query({ name: 'is_known_token', text: 'select 1 from tokens where digest = $1', values: [digest] })
+  return rows.length > 0
+}
+
+/** Browser tokens live 15 minutes; their rows need not outlive them. */
+export async function deleteExpiredTokens(db: Db): Promise<void> {
+  await db.query({
+    name: 'delete_expired_tokens',
+    text: `delete from tokens where kind = 'browser' and expires_at < now() - interval '1 hour'`,
+    values: [],
+  })
+}
+
+/** Whether the user of a token is ADMIN of any organization that it reaches. */
+export async function isAdminSomewhere(db: Db, token_id: number): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'is_admin_somewhere',
+    text: `select 1 from tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership} where t.id = $1 and m.role = 'ADMIN' limit 1`,
+    values: [token_id],
+  })
+  return rows.length > 0
+}
+
+/** SQL: the GitHub account of the user `u` as the organization of the membership `m` shows it; empty where unknown. */
+export const github_account = `coalesce(m.github_user_id, u.github_user_id) as github_user_id,
+  coalesce(m.github_username, u.github_username) as github_username`
+
+export type UserRow = {
+  id: number
+  email: string | null
+  full_name: string | null
+  github_user_id: string
+  github_username: string
+  avatar_url: string | null
+  role: Role | null
+}
+
+/** The user of a token, with address and role in the first organization that the token reaches. */
+export async function getTokenUser(db: Db, token_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
+  const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
+    name: 'get_token_user',
+    text: `select u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url,
+        u.custom_prompt, m.role
+      from tokens t join users u on u.id = t.user_id left join memberships m on m.user_id = u.id and ${reaches_membership}
+      where t.id = $1 order by m.organization_id limit 1`,
+    values: [token_id],
+  })
+  return rows[0]
+}
+
+/** An account itself, whatever it belongs to. */
+export async function getAccount(db: Db, user_id: number): Promise<{ id: number; full_name: string | null } | undefined> {
+  const { rows } = await db.query<{ id: number; full_name: string | null }>({
+    name: 'get_account',
+    text: 'select id, full_name from users where id = $1',
+    values: [user_id],
+  })
+  return rows[0]
+}
+
+const member_columns = `u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url, m.role`
+
+/** A user of an organization, with the role there. */
+export async function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
+  const { rows } = await db.query<UserRow>({
+    name: 'get_member',
+    text: `select ${member_columns} from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2`,
+    values: [organization_id, user_id],
+  })
+  return rows[0]
+}
+
+/** Users of an organization, oldest first. */
+export async function listMembers(
+  db: Db,
+  organization_id: number,
+  skip: number,
+  limit: number,
+): Promise<{ rows: UserRow[]; total: number }> {
+  const page = await db.query<UserRow>({
+    name: 'list_members',
+    text: `select ${member_columns} from memberships m join users u on u.id = m.user_id where m.organization_id = $1 order by u.id limit $2 offset $3`,
+    values: [organization_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_members',
+    text: 'select count(*) as total from memberships where organization_id = $1',
+    values: [organization_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+export type UserChange = {
+  github_user_id?: string | null
+  github_username?: string | null
+  full_name?: string | null
+  avatar_url?: string | null
+  custom_prompt?: string | null
+}
+type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
+
+/** What is absent stays as it is, null empties it. */
+export async function updateUser(db: Db, user_id: number, change: Undefinable<UserChange>): Promise<void> {
+  await db.query({
+    name: 'update_user',
+    text: `update users set full_name = case when $2 then $3 else full_name end, avatar_url = case when $4 then $5 else avatar_url end,
+        custom_prompt = case when $6 then $7 else custom_prompt end,
+        custom_prompt_set_at = case when $6 then clock_timestamp() else custom_prompt_set_at end,
+        github_user_id = case when $8 then coalesce($9, '') else github_user_id end,
+        github_username = case when $10 then coalesce($11, '') else github_username end where id = $1`,
+    values: [
+      user_id,
+      change.full_name !== undefined,
+      change.full_name ?? null,
+      change.avatar_url !== undefined,
+      change.avatar_url ?? null,
+      change.custom_prompt !== undefined,
+      change.custom_prompt ?? null,
+      change.github_user_id !== undefined,
+      change.github_user_id ?? null,
+      change.github_username !== undefined,
+      change.github_username ?? null,
+    ],
+  })
+}
+
+/**
+ * What a user of the organization wants to be said to agents; null: nothing, or the user is not in it any more. What was set before the user
+ * joined holds elsewhere: whoever controlled the account then does not instruct agents here (decisions §89).
+ */
+export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
+  const { rows } = await db.query<{ custom_prompt: string | null }>({
+    name: 'get_custom_prompt',
+    text: `select u.custom_prompt from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2
+        and (m.accepted_at is null or u.custom_prompt_set_at >= m.accepted_at)`,
+    values: [organization_id, user_id],
+  })
+  return rows[0]?.custom_prompt ?? null
+}
+
+export async function insertUser(db: Db, user: { full_name: string | null }): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_user',
+    text: 'insert into users (full_name) values ($1) returning id',
+    values: [user.full_name],
+  })
+  return only(rows)
+}
+
+/** The beginning of a membership. `at`: as of `Login`. */
+export type Acceptance = { id: string; at: string }
+
+/** Undefined for a user who is a member already; the role stays. `email`: by which the organization knows the member. */
+export async function insertMembership(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+  role: Role,
+  email: string | null = null,
+): Promise<Acceptance | undefined> {
+  const { rows } = await db.query<Acceptance>({
+    name: 'insert_membership',
+    text: `insert into memberships (organization_id, user_id, role, email) values ($1, $2, $3, $4)
+      on conflict (organization_id, user_id) do nothing returning acceptance_id as id, accepted_at::text as at`,
+    values: [organization_id, user_id, role, email],
+  })
+  return rows[0]
+}

@@ -1,0 +1,58 @@
+import type { Db } from '../database.ts'
+
+export type SetupMode = 'off' | 'allowlist' | 'open'
+
+/** Lists as JSON text. `repository_id` null: of the whole organization. */
+export type EgressRow = {
+  repository_id: number | null
+  mode: 'off' | 'allowlist' | null
+  setup_mode: SetupMode | null
+  allow: string
+  presets: string
+}
+
+/** Undefined: nothing was set. */
+export async function getEgress(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow | undefined> {
+  const { rows } = await db.query<EgressRow>({
+    name: 'get_egress',
+    text: 'select repository_id, mode, setup_mode, allow, presets from egress where organization_id = $1 and repository_id is not distinct from $2',
+    values: [organization_id, repository_id],
+  })
+  return rows[0]
+}
+
+/** What a run of the repository (null: of none) goes by: its organization's first, as far as anything was set. */
+export async function listEgressOfRun(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow[]> {
+  const { rows } = await db.query<EgressRow>({
+    name: 'list_egress_of_run',
+    text: `select repository_id, mode, setup_mode, allow, presets from egress
+      where organization_id = $1 and (repository_id is null or repository_id = $2) order by repository_id nulls first`,
+    values: [organization_id, repository_id],
+  })
+  return rows
+}
+
+/** Nobody else changes these of this organization until the transaction ends. */
+export async function lockEgress(db: Db, organization_id: number): Promise<void> {
+  await db.query({ name: 'lock_egress', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
+}
+
+/** Sets all of it. */
+export async function saveEgress(db: Db, organization_id: number, row: EgressRow, user_id: number): Promise<void> {
+  await db.query({
+    name: 'save_egress',
+    text: `insert into egress (organization_id, repository_id, mode, setup_mode, allow, presets, updated_by) values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (organization_id, repository_id) do update set mode = excluded.mode, setup_mode = excluded.setup_mode, allow = excluded.allow, presets = excluded.presets,
+        updated_by = excluded.updated_by, updated_at = now()`,
+    values: [organization_id, row.repository_id, row.mode, row.setup_mode, row.allow, row.presets, user_id],
+  })
+}
+
+/** What a repository has, when it goes. */
+export async function deleteEgressOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
+  await db.query({
+    name: 'delete_egress_of',
+    text: 'delete from egress where organization_id = $1 and repository_id = $2',
+    values: [organization_id, repository_id],
+  })
+}

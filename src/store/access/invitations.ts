@@ -1,0 +1,94 @@
+import type { Role } from '../../core/access/permissions.ts'
+import { type Db, only } from '../database.ts'
+
+export type InvitationRow = {
+  id: number
+  organization_id: number
+  email: string
+  full_name: string | null
+  role: Role
+  created_by: number | null
+  created_at: Date
+  expires_at: Date
+}
+const columns = 'id, organization_id, email, full_name, role, created_by, created_at, expires_at'
+
+/** Creates an invitation, good for `days`. The open one of the same address in the organization is replaced: its link is void. */
+export async function saveInvitation(
+  db: Db,
+  organization_id: number,
+  invitation: { email: string; full_name: string | null; role: Role; created_by: number; digest: Buffer; days: number },
+): Promise<InvitationRow> {
+  const { email, full_name, role, created_by, digest, days } = invitation
+  const values = [organization_id, email, full_name, role, created_by, digest, days]
+  const { rows } = await db.query<InvitationRow>({
+    name: 'save_invitation',
+    text: `insert into invitations (organization_id, email, full_name, role, created_by, digest, expires_at)
+      values ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))
+      on conflict (organization_id, email) do update set full_name = excluded.full_name, role = excluded.role,
+        created_by = excluded.created_by, digest = excluded.digest, created_at = excluded.created_at, expires_at = excluded.expires_at
+      returning ${columns}`,
+    values,
+  })
+  return only(rows)
+}
+
+/** Open and expired invitations, oldest first. */
+export async function listInvitations(
+  db: Db,
+  organization_id: number,
+  skip: number,
+  limit: number,
+): Promise<{ rows: InvitationRow[]; total: number }> {
+  const page = await db.query<InvitationRow>({
+    name: 'list_invitations',
+    text: `select ${columns} from invitations where organization_id = $1 order by id limit $2 offset $3`,
+    values: [organization_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_invitations',
+    text: 'select count(*) as total from invitations where organization_id = $1',
+    values: [organization_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** Undefined when there is no such invitation in the organization. */
+export async function deleteInvitation(db: Db, organization_id: number, id: number): Promise<InvitationRow | undefined> {
+  const { rows } = await db.query<InvitationRow>({
+    name: 'delete_invitation',
+    text: `delete from invitations where organization_id = $1 and id = $2 returning ${columns}`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+/** Deletes the open invitations that a user created in an organization. Returns their ids, ascending. */
+export async function deleteInvitationsBy(db: Db, organization_id: number, user_id: number): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'delete_invitations_by',
+    text: 'delete from invitations where organization_id = $1 and created_by = $2 returning id',
+    values: [organization_id, user_id],
+  })
+  return rows.map(row => row.id).sort((a, b) => a - b)
+}
+
+/** The invitation that a code opens, with the name of its organization. Undefined for a wrong, used, revoked or expired one. */
+export async function findInvitation(db: Db, digest: Buffer): Promise<(InvitationRow & { organization_name: string }) | undefined> {
+  const { rows } = await db.query<InvitationRow & { organization_name: string }>({
+    name: 'find_invitation',
+    text: `select i.id, i.organization_id, i.email, i.full_name, i.role, i.created_by, i.created_at, i.expires_at, o.name as organization_name
+      from invitations i join organizations o on o.id = i.organization_id where i.digest = $1 and i.expires_at > now()`,
+    values: [digest],
+  })
+  return rows[0]
+}
+
+/** Removes invitations that expired more than 30 days ago. */
+export async function deleteOldInvitations(db: Db): Promise<void> {
+  await db.query({
+    name: 'delete_old_invitations',
+    text: `delete from invitations where expires_at < now() - interval '30 days'`,
+    values: [],
+  })
+}

@@ -1,0 +1,64 @@
+import type { Db } from '../database.ts'
+
+/**
+ * What a credential reaches (decisions §245): the memberships that were accepted before `at`, and those of `acceptances`, which it accepted
+ * itself or had when it was derived. `at`: to the microsecond, as PostgreSQL writes it; null reaches only memberships from before
+ * invitations existed. Sessions, browser tokens and links for oneself begin with a copy.
+ */
+export type Login = { at: string | null; acceptances: string[] }
+
+/** Who accepts, by one of the two: a session or a token. A browser token stands for its session. */
+export type Credential = { token_id: number | null; session_digest: Buffer | null }
+
+/**
+ * SQL: whether the token `t` reaches the membership `m` of its user. A token without an organization reaches what was accepted before its
+ * login, and what it accepted itself; one that is bound to an organization was created by a member there.
+ */
+export const reaches_membership = `case when t.organization_id is null
+  then m.accepted_at is null or t.login_at >= m.accepted_at or m.acceptance_id = any (t.acceptances) else t.organization_id = m.organization_id end`
+
+/** SQL: `login_at` and `acceptances` of what is created with a login, or with none: then it is a login of its own, as of now. */
+export const login_values = (at: string, acceptances: string) =>
+  `case when ${acceptances}::uuid[] is null then clock_timestamp() else ${at}::timestamptz end, coalesce(${acceptances}::uuid[], '{}')`
+
+/** The login of a token. Undefined for an unknown one. */
+export async function loginOfToken(db: Db, token_id: number): Promise<Login | undefined> {
+  const { rows } = await db.query<Login>({
+    name: 'login_of_token',
+    text: 'select login_at::text as at, acceptances from tokens where id = $1',
+    values: [token_id],
+  })
+  return rows[0]
+}
+
+/**
+ * From now on the credential of a user reaches a membership: a session with its browser tokens, or one other token. What it reached before
+ * stays, and nothing else of the user reaches more, whatever login it shares.
+ */
+export async function addAcceptance(
+  db: Db,
+  user_id: number,
+  { token_id, session_digest }: Credential,
+  acceptance_id: string,
+): Promise<void> {
+  await db.query({
+    name: 'add_acceptance',
+    text: `with acting as (select coalesce($3, (select session_digest from tokens where id = $2)) as session),
+      signed_in as (
+        update browser_sessions set acceptances = array_append(acceptances, $4) where user_id = $1 and digest = (select session from acting)
+      )
+      update tokens set acceptances = array_append(acceptances, $4)
+      where user_id = $1 and (id = $2 or session_digest = (select session from acting))`,
+    values: [user_id, token_id, session_digest, acceptance_id],
+  })
+}
+
+/** Whether a token reaches every organization of its user. */
+export async function reachesAllMemberships(db: Db, token_id: number): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'reaches_all_memberships',
+    text: `select 1 from tokens t join memberships m on m.user_id = t.user_id where t.id = $1 and (${reaches_membership}) is not true limit 1`,
+    values: [token_id],
+  })
+  return rows.length === 0
+}

@@ -1,0 +1,180 @@
+import type { Role } from '../../core/access/permissions.ts'
+import { type Db, only } from '../database.ts'
+import { github_account } from './accounts.ts'
+
+export type MemberRow = {
+  user_id: number
+  organization_id: number
+  kind: 'person' | 'service'
+  email: string | null
+  full_name: string | null
+  github_user_id: string
+  github_username: string
+  role: Role
+  last_sign_in_at: Date | null
+  /** Since when a member. */
+  created_at: Date
+}
+
+const columns = `m.user_id, m.organization_id, u.kind, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, m.role,
+  u.last_sign_in_at, m.created_at`
+const from = 'from memberships m join users u on u.id = m.user_id'
+
+/** Oldest users first. `kind`: only these. */
+export async function listMemberships(
+  db: Db,
+  organization_id: number,
+  kind: 'person' | 'service' | null,
+  skip: number,
+  limit: number,
+): Promise<{ rows: MemberRow[]; total: number }> {
+  const where = 'where m.organization_id = $1 and ($2::text is null or u.kind = $2)'
+  const page = await db.query<MemberRow>({
+    name: 'list_memberships',
+    text: `select ${columns} ${from} ${where} order by m.user_id limit $3 offset $4`,
+    values: [organization_id, kind, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_memberships',
+    text: `select count(*) as total ${from} ${where}`,
+    values: [organization_id, kind],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** A membership that is neither changed nor ended before the transaction is over. */
+export async function holdMembership(tx: Db, organization_id: number, user_id: number): Promise<MemberRow | undefined> {
+  const { rows } = await tx.query<MemberRow>({
+    name: 'hold_membership',
+    text: `select ${columns} ${from} where m.organization_id = $1 and m.user_id = $2 for share of m`,
+    values: [organization_id, user_id],
+  })
+  return rows[0]
+}
+
+/** Changes of who belongs to an organization, and in which role, are made one after the other. */
+export async function lockMemberships(tx: Db, organization_id: number): Promise<void> {
+  await tx.query({
+    name: 'lock_memberships',
+    text: 'select 1 from organizations where id = $1 for no key update',
+    values: [organization_id],
+  })
+}
+
+/** How many people, other than this one, are ADMIN. */
+export async function countOtherAdmins(db: Db, organization_id: number, user_id: number): Promise<number> {
+  const { rows } = await db.query<{ total: number }>({
+    name: 'count_other_admins',
+    text: `select count(*) as total ${from} where m.organization_id = $1 and m.user_id <> $2 and m.role = 'ADMIN' and u.kind = 'person'`,
+    values: [organization_id, user_id],
+  })
+  return only(rows).total
+}
+
+export async function setRole(db: Db, organization_id: number, user_id: number, role: Role): Promise<void> {
+  await db.query({
+    name: 'set_role',
+    text: 'update memberships set role = $3 where organization_id = $1 and user_id = $2',
+    values: [organization_id, user_id, role],
+  })
+}
+
+/** Which GitHub account an organization shows for a member; what is undefined stays, null: the one that the user named. */
+export async function setGithubAccount(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+  change: { github_user_id?: string | null | undefined; github_username?: string | null | undefined },
+): Promise<void> {
+  const { github_user_id, github_username } = change
+  await db.query({
+    name: 'set_github_account',
+    text: `update memberships set github_user_id = case when $3 then $4 else github_user_id end,
+        github_username = case when $5 then $6 else github_username end where organization_id = $1 and user_id = $2`,
+    values: [
+      ...[organization_id, user_id, github_user_id !== undefined, github_user_id ?? null],
+      ...[github_username !== undefined, github_username ?? null],
+    ],
+  })
+}
+
+export async function deleteMembership(db: Db, organization_id: number, user_id: number): Promise<void> {
+  await db.query({
+    name: 'delete_membership',
+    text: 'delete from memberships where organization_id = $1 and user_id = $2',
+    values: [organization_id, user_id],
+  })
+}
+
+/** Whether a user belongs to another organization too. */
+export async function belongsElsewhere(db: Db, organization_id: number, user_id: number): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'belongs_elsewhere',
+    text: 'select 1 from memberships where user_id = $2 and organization_id <> $1 limit 1',
+    values: [organization_id, user_id],
+  })
+  return rows.length > 0
+}
+
+/** Whether an organization knows one of its members by this address. */
+export async function hasMemberOf(db: Db, organization_id: number, email: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'has_member_of',
+    text: `select 1 ${from} where m.organization_id = $1 and coalesce(m.email, u.email) = $2 limit 1`,
+    values: [organization_id, email],
+  })
+  return rows.length > 0
+}
+
+/** No membership, and no sign-in link, of a user is created before the transaction is over. Locked after `lockMemberships`. */
+export async function lockUser(tx: Db, user_id: number): Promise<void> {
+  await tx.query({ name: 'lock_user', text: 'select 1 from users where id = $1 for no key update', values: [user_id] })
+}
+
+export async function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_service_user',
+    text: `insert into users (kind, service_organization_id, full_name) values ('service', $1, $2) returning id`,
+    values: [organization_id, name],
+  })
+  return only(rows)
+}
+
+/** No other change of this member, and no link for them, is made before the transaction is over. Locked before the membership. */
+export async function lockMember(tx: Db, organization_id: number, user_id: number): Promise<void> {
+  await tx.query({
+    name: 'lock_member',
+    text: `select 1 ${from} where m.organization_id = $1 and m.user_id = $2 for no key update of u`,
+    values: [organization_id, user_id],
+  })
+}
+
+export type FoundUser = {
+  id: number
+  email: string | null
+  full_name: string | null
+  kind: 'person' | 'service'
+  /** Where they are a member, oldest first. */
+  organization_ids: number[]
+}
+
+/**
+ * Users by id or by address, oldest first: several organizations may know different users by one address. `organization_id`: only members
+ * of that organization.
+ */
+export async function findUsers(
+  db: Db,
+  { id, email, organization_id }: { id: number | null; email: string | null; organization_id: number | null },
+): Promise<FoundUser[]> {
+  const { rows } = await db.query<FoundUser>({
+    name: 'find_users',
+    text: `select u.id, coalesce(u.email, (select m.email from memberships m where m.user_id = u.id order by m.organization_id limit 1)) as email,
+        u.full_name, u.kind,
+        array(select m.organization_id from memberships m where m.user_id = u.id order by m.organization_id) as organization_ids
+      from users u where (u.id = $1 or u.email = $2 or exists (select 1 from memberships m where m.user_id = u.id and m.email = $2))
+        and ($3::bigint is null or exists (select 1 from memberships m where m.user_id = u.id and m.organization_id = $3))
+      order by u.id`,
+    values: [id, email, organization_id],
+  })
+  return rows
+}

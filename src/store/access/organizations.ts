@@ -1,0 +1,125 @@
+import { type Db, only } from '../database.ts'
+import { reaches_membership } from './logins.ts'
+
+export type OrganizationRow = {
+  id: number
+  name: string
+  enable_pr_creation: boolean
+  enable_rules_detection: boolean
+  default_repository_id: number | null
+  default_model: string | null
+  rules: string | null
+  max_concurrent_runs: number | null
+  budget_usd_per_month: string | null
+  runs_per_month: number | null
+}
+const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.rules,
+  o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
+
+export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
+  const { rows } = await db.query<OrganizationRow>({
+    name: 'get_organization',
+    text: `select ${columns} from organizations o where o.id = $1`,
+    values: [organization_id],
+  })
+  return rows[0]
+}
+
+/** Organizations that a token reaches, oldest first. */
+export async function listOrganizations(
+  db: Db,
+  token_id: number,
+  skip: number,
+  limit: number,
+): Promise<{ rows: OrganizationRow[]; total: number }> {
+  const reached = `from tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership}`
+  const page = await db.query<OrganizationRow>({
+    name: 'list_organizations',
+    text: `select ${columns} ${reached} join organizations o on o.id = m.organization_id where t.id = $1 order by o.id limit $2 offset $3`,
+    values: [token_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_organizations',
+    text: `select count(*) as total ${reached} where t.id = $1`,
+    values: [token_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** The oldest organization that has an admin, with its oldest: what the first start made. A service user is none: it cannot sign in. */
+export async function firstOrganization(
+  db: Db,
+  only_id: number | null = null,
+): Promise<{ organization_id: number; user_id: number } | undefined> {
+  const { rows } = await db.query<{ organization_id: number; user_id: number }>({
+    name: 'first_organization',
+    text: `select m.organization_id, m.user_id from memberships m join users u on u.id = m.user_id
+      where m.role = 'ADMIN' and u.kind = 'person' and ($1::bigint is null or m.organization_id = $1)
+      order by m.organization_id, m.user_id limit 1`,
+    values: [only_id],
+  })
+  return rows[0]
+}
+
+export async function insertOrganization(db: Db, name: string): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_organization',
+    text: 'insert into organizations (name) values ($1) returning id',
+    values: [name],
+  })
+  return only(rows)
+}
+
+export async function setDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
+  await db.query({
+    name: 'set_default_repository',
+    text: `update organizations set default_repository_id = $2 where id = $1 and exists (select 1 from repositories where id = $2 and organization_id = $1)`,
+    values: [organization_id, repository_id],
+  })
+}
+
+export type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
+
+/** Changes name and settings; what is absent stays as it is, null empties it. False: there is no such organization. */
+export async function updateOrganization(db: Db, organization_id: number, change: OrganizationChange): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'update_organization',
+    text: `update organizations set name = coalesce($2, name), enable_pr_creation = coalesce($3, enable_pr_creation),
+        enable_rules_detection = coalesce($4, enable_rules_detection),
+        default_repository_id = case when $5 then $6::bigint else default_repository_id end,
+        default_model = case when $7 then $8 else default_model end,
+        rules = case when $9 then $10 else rules end,
+        max_concurrent_runs = case when $11 then $12::int else max_concurrent_runs end,
+        budget_usd_per_month = case when $13 then $14::numeric else budget_usd_per_month end,
+        runs_per_month = case when $15 then $16::int else runs_per_month end
+      where id = $1`,
+    values: [
+      organization_id,
+      change.name ?? null,
+      change.enable_pr_creation ?? null,
+      change.enable_rules_detection ?? null,
+      change.default_repository_id !== undefined,
+      change.default_repository_id ?? null,
+      change.default_model !== undefined,
+      change.default_model ?? null,
+      change.rules !== undefined,
+      change.rules ?? null,
+      change.max_concurrent_runs !== undefined,
+      change.max_concurrent_runs ?? null,
+      change.budget_usd_per_month !== undefined,
+      change.budget_usd_per_month ?? null,
+      change.runs_per_month !== undefined,
+      change.runs_per_month ?? null,
+    ],
+  })
+  return rowCount === 1
+}
+
+/** Leaves an organization without a default repository when this one is it. */
+export async function forgetDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
+  await db.query({
+    name: 'forget_default_repository',
+    text: 'update organizations set default_repository_id = null where id = $1 and default_repository_id = $2',
+    values: [organization_id, repository_id],
+  })
+}

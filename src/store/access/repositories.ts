@@ -1,0 +1,191 @@
+import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
+import { type Db, only } from '../database.ts'
+
+export type RepositoryRow = {
+  id: number
+  organization_id: number
+  name: string
+  full_name: string
+  url: string
+  kind: RepositoryKind
+  description: string | null
+  language: string | null
+  visibility: string | null
+  /** Its own default branch, once it was looked at. */
+  default_branch: string | null
+  /** Where people want runs to start instead. */
+  base_branch: string | null
+  sample: boolean
+  archived: boolean
+  setup_status: string
+  /** Up to what its forge was looked through for requests; null: never. */
+  forge_seen_until: Date | null
+  /** What was asked there before is over. */
+  forge_heard_from: Date
+}
+
+/** One that was removed is not there any more, for everything but the runs that it had. */
+export async function getRepository(db: Db, organization_id: number, id: number): Promise<RepositoryRow | undefined> {
+  const { rows } = await db.query<RepositoryRow>({
+    name: 'get_repository',
+    text: 'select * from repositories where organization_id = $1 and id = $2 and removed_at is null',
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+export type RepositoryFilter = {
+  /** Only these. */
+  own?: readonly number[] | null
+  archived?: boolean
+}
+
+/** Oldest first. */
+export async function listRepositories(
+  db: Db,
+  organization_id: number,
+  skip: number,
+  limit: number,
+  filter: RepositoryFilter = {},
+): Promise<{ rows: RepositoryRow[]; total: number }> {
+  const listed = `organization_id = $1 and removed_at is null and ($2::bigint[] is null or id = any($2)) and ($3::boolean is null or archived = $3)`
+  const values = [organization_id, filter.own ?? null, filter.archived ?? null]
+  const page = await db.query<RepositoryRow>({
+    name: 'list_repositories',
+    text: `select * from repositories where ${listed} order by id limit $4 offset $5`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_repositories',
+    text: `select count(*) as total from repositories where ${listed}`,
+    values,
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** Registers a repository. One that the organization has already stays as it is: `created` tells. */
+export async function insertRepository(
+  db: Db,
+  repository: {
+    organization_id: number
+    name: string
+    full_name: string
+    url: string
+    kind: RepositoryKind
+    description: string | null
+    base_branch?: string | null
+    sample: boolean
+  },
+): Promise<{ id: number; created: boolean }> {
+  const { rows } = await db.query<{ id: number; created: boolean }>({
+    name: 'insert_repository',
+    text: `insert into repositories (organization_id, name, full_name, url, kind, description, sample, base_branch)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict (organization_id, url) where removed_at is null do update set url = excluded.url returning id, xmax = 0 as created`,
+    values: [
+      repository.organization_id,
+      repository.name,
+      repository.full_name,
+      repository.url,
+      repository.kind,
+      repository.description,
+      repository.sample,
+      repository.base_branch ?? null,
+    ],
+  })
+  return only(rows)
+}
+
+export async function setDefaultBranch(db: Db, organization_id: number, id: number, default_branch: string): Promise<void> {
+  await db.query({
+    name: 'set_default_branch',
+    text: 'update repositories set default_branch = $3 where organization_id = $1 and id = $2 and default_branch is distinct from $3',
+    values: [organization_id, id, default_branch],
+  })
+}
+
+export async function setSetupStatus(db: Db, organization_id: number, id: number, status: 'SETUP' | 'NOT_SETUP'): Promise<void> {
+  await db.query({
+    name: 'set_setup_status',
+    text: 'update repositories set setup_status = $3 where organization_id = $1 and id = $2',
+    values: [organization_id, id, status],
+  })
+}
+
+/** Those of the given ids that are repositories of the organization. */
+export async function ownRepositoryIds(db: Db, organization_id: number, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'own_repository_ids',
+    text: 'select id from repositories where organization_id = $1 and id = any($2::bigint[]) and removed_at is null order by id',
+    values: [organization_id, ids],
+  })
+  return rows.map(row => row.id)
+}
+
+/** Keeps a repository from being removed until the transaction ends. False: it is not there. */
+export async function holdRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'hold_repository',
+    text: 'select 1 from repositories where organization_id = $1 and id = $2 and removed_at is null for key share',
+    values: [organization_id, id],
+  })
+  return rows.length > 0
+}
+
+/** The same, and nobody else holds it or makes a run in it: what is counted after this stays so. */
+export async function lockRepository(db: Db, organization_id: number, id: number): Promise<RepositoryRow | undefined> {
+  const { rows } = await db.query<RepositoryRow>({
+    name: 'lock_repository',
+    text: 'select * from repositories where organization_id = $1 and id = $2 and removed_at is null for update',
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+export type RepositoryChange = Partial<Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language'>>
+
+/** What is absent stays as it is, null empties it. */
+export async function updateRepository(db: Db, organization_id: number, id: number, change: RepositoryChange): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'update_repository',
+    text: `update repositories set name = coalesce($3, name), archived = coalesce($4, archived),
+        description = case when $5 then $6 else description end, base_branch = case when $7 then $8 else base_branch end,
+        visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end
+      where organization_id = $1 and id = $2 and removed_at is null`,
+    values: [
+      organization_id,
+      id,
+      change.name ?? null,
+      change.archived ?? null,
+      change.description !== undefined,
+      change.description ?? null,
+      change.base_branch !== undefined,
+      change.base_branch ?? null,
+      change.visibility !== undefined,
+      change.visibility ?? null,
+      change.language !== undefined,
+      change.language ?? null,
+    ],
+  })
+  return rowCount === 1
+}
+
+/** Takes a repository out of every list, for good; the row stays for the runs that it had. */
+export async function removeRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'remove_repository',
+    text: 'update repositories set removed_at = now() where organization_id = $1 and id = $2 and removed_at is null',
+    values: [organization_id, id],
+  })
+  return rowCount === 1
+}
+
+/** Those of these repositories that were removed more than so many hours ago. */
+export async function removedRepositories(db: Db, ids: readonly number[], hours: number): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'removed_repositories',
+    text: 'select id from repositories where id = any($1::bigint[]) and removed_at < now() - make_interval(hours => $2) order by id',
+    values: [ids, hours],
+  })
+  return rows.map(row => row.id)
+}

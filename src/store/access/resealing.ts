@@ -1,0 +1,99 @@
+import type { Db } from '../database.ts'
+
+/** Values that another key than `key_id` has sealed, of all organizations, from behind a place on, in its order. For the operator alone. */
+export type SealedRow = { id: number; organization_id: number; repository_id: number | null; name: string; key_id: string; sealed: Buffer }
+
+export async function secretsOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedRow[]> {
+  const { rows } = await db.query<SealedRow>({
+    name: 'secrets_of_other_keys',
+    text: `select id, organization_id, repository_id, name, key_id, sealed from secrets
+      where key_id <> $1 and id > $2 order by id limit $3`,
+    values: [key_id, after_id, limit],
+  })
+  return rows
+}
+
+/** False: it was set anew or deleted meanwhile, which is as good. */
+export async function resealSecret(db: Db, before: SealedRow, key_id: string, sealed: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'reseal_secret',
+    text: 'update secrets set key_id = $3, sealed = $4 where organization_id = $1 and id = $2 and sealed = $5',
+    values: [before.organization_id, before.id, key_id, sealed, before.sealed],
+  })
+  return rowCount === 1
+}
+
+/** `which`: the secret of now, or the one of before that signs beside it. */
+export type SealedWebhookRow = { organization_id: number; which: 'current' | 'previous'; key_id: string; sealed: Buffer }
+const of = {
+  current: { key: 'key_id', sealed: 'sealed_secret' },
+  previous: { key: 'previous_key_id', sealed: 'previous_sealed_secret' },
+} as const
+
+export async function webhooksOfOtherKeys(
+  db: Db,
+  which: SealedWebhookRow['which'],
+  key_id: string,
+  after_organization: number,
+  limit: number,
+): Promise<SealedWebhookRow[]> {
+  const { key, sealed } = of[which]
+  const { rows } = await db.query<SealedWebhookRow>({
+    name: `webhooks_of_other_keys_${which}`,
+    text: `select organization_id, '${which}' as which, ${key} as key_id, ${sealed} as sealed from webhooks
+      where ${key} <> $1 and organization_id > $2 order by organization_id limit $3`,
+    values: [key_id, after_organization, limit],
+  })
+  return rows
+}
+
+export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: string, sealed: Buffer): Promise<boolean> {
+  const column = of[before.which]
+  const { rowCount } = await db.query({
+    name: `reseal_webhook_${before.which}`,
+    text: `update webhooks set ${column.key} = $2, ${column.sealed} = $3 where organization_id = $1 and ${column.sealed} = $4`,
+    values: [before.organization_id, key_id, sealed, before.sealed],
+  })
+  return rowCount === 1
+}
+
+/** JSON text of the targets of a run, with secrets in it. */
+export type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
+
+export async function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {
+  const { rows } = await db.query<RunTargetsRow>({
+    name: 'run_targets',
+    text: `select id, organization_id, webhooks from runs where id > $1 and strpos(webhooks, '"key_id"') > 0 order by id limit $2`,
+    values: [after_id, limit],
+  })
+  return rows
+}
+
+export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'reseal_run_targets',
+    text: 'update runs set webhooks = $3 where organization_id = $1 and id = $2 and webhooks = $4',
+    values: [before.organization_id, before.id, webhooks, before.webhooks],
+  })
+  return rowCount === 1
+}
+
+export type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
+
+export async function forgesOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedForgeRow[]> {
+  const { rows } = await db.query<SealedForgeRow>({
+    name: 'forges_of_other_keys',
+    text: 'select id, organization_id, url, key_id, sealed from forges where key_id <> $1 and id > $2 order by id limit $3',
+    values: [key_id, after_id, limit],
+  })
+  return rows
+}
+
+export async function resealForge(db: Db, before: SealedForgeRow, key_id: string, sealed: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'reseal_forge',
+    text: 'update forges set key_id = $3, sealed = $4 where organization_id = $1 and id = $2 and sealed = $5',
+    values: [before.organization_id, before.id, key_id, sealed, before.sealed],
+  })
+  return rowCount === 1
+}

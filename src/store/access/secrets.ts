@@ -1,0 +1,122 @@
+import type { SealedSecret } from '../../core/secrets/run-secrets.ts'
+import { type Db, only } from '../database.ts'
+
+export type SecretRow = {
+  name: string
+  /** Null: of the whole organization. */
+  repository_id: number | null
+  for_agent: boolean
+  created_at: Date
+  updated_at: Date
+  updated_by: number
+}
+const columns = 'name, repository_id, for_agent, created_at, updated_at, updated_by'
+
+/** By name. `repository_id` null: those of the whole organization. */
+export async function listSecrets(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+  skip: number,
+  limit: number,
+): Promise<{ rows: SecretRow[]; total: number }> {
+  const page = await db.query<SecretRow>({
+    name: 'list_secrets',
+    text: `select ${columns} from secrets where organization_id = $1 and repository_id is not distinct from $2
+      order by name collate "C" limit $3 offset $4`,
+    values: [organization_id, repository_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_secrets',
+    text: 'select count(*) as total from secrets where organization_id = $1 and repository_id is not distinct from $2',
+    values: [organization_id, repository_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** Everything that a run on that repository may be given or print, sealed; null: on none. */
+export async function listSealedSecrets(db: Db, organization_id: number, repository_id: number | null): Promise<SealedSecret[]> {
+  const { rows } = await db.query<SealedSecret>({
+    name: 'list_sealed_secrets',
+    text: `select name, repository_id, for_agent, key_id, sealed from secrets
+      where organization_id = $1 and (repository_id is null or repository_id = $2) order by id`,
+    values: [organization_id, repository_id],
+  })
+  return rows
+}
+
+export type NewSecret = {
+  organization_id: number
+  repository_id: number | null
+  name: string
+  /** Null: as before, or false. */
+  for_agent: boolean | null
+  key_id: string
+  sealed: Buffer
+  user_id: number
+}
+
+/** Nobody else makes a secret of this organization until the transaction ends, so that they can be counted. */
+export async function lockSecrets(db: Db, organization_id: number): Promise<void> {
+  await db.query({ name: 'lock_secrets', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
+}
+
+/** Sets a secret, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
+export async function saveSecret(db: Db, secret: NewSecret, most: number): Promise<SecretRow | undefined> {
+  const { rows } = await db.query<SecretRow>({
+    name: 'save_secret',
+    text: `insert into secrets as s (organization_id, repository_id, name, for_agent, key_id, sealed, updated_by)
+      select $1, $2, $3, coalesce($4, false), $5, $6, $7
+      where exists (select 1 from secrets where organization_id = $1 and repository_id is not distinct from $2 and name = $3)
+        or (select count(*) from secrets where organization_id = $1 and repository_id is not distinct from $2) < $8
+      on conflict (organization_id, repository_id, name) do update set for_agent = coalesce($4, s.for_agent),
+        key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
+      returning ${columns}`,
+    values: [
+      secret.organization_id,
+      secret.repository_id,
+      secret.name,
+      secret.for_agent,
+      secret.key_id,
+      secret.sealed,
+      secret.user_id,
+      most,
+    ],
+  })
+  return rows[0]
+}
+
+/** Answers it as it was; undefined when there is none. */
+export async function deleteSecret(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+  name: string,
+): Promise<SecretRow | undefined> {
+  const { rows } = await db.query<SecretRow>({
+    name: 'delete_secret',
+    text: `delete from secrets where organization_id = $1 and repository_id is not distinct from $2 and name = $3 returning ${columns}`,
+    values: [organization_id, repository_id, name],
+  })
+  return rows[0]
+}
+
+/** All secrets of a repository, when it goes. */
+export async function deleteSecretsOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
+  await db.query({
+    name: 'delete_secrets_of',
+    text: 'delete from secrets where organization_id = $1 and repository_id = $2',
+    values: [organization_id, repository_id],
+  })
+}
+
+/** How many secrets, of webhooks and forges too, other keys than these have sealed: they can not be opened. */
+export async function countSealedOtherwise(db: Db, key_ids: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ sealed: number }>({
+    name: 'count_sealed_otherwise',
+    text: `select (select count(*) from secrets where key_id <> all ($1)) + (select count(*) from webhooks where key_id <> all ($1))
+      + (select count(*) from forges where key_id <> all ($1)) as sealed`,
+    values: [key_ids],
+  })
+  return only(rows).sealed
+}

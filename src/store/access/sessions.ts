@@ -1,0 +1,71 @@
+import { type Db, only } from '../database.ts'
+import { type Login, login_values } from './logins.ts'
+
+/** `login`: what the link is derived from; null: it is a login of its own, as of now. Using it later makes it no younger. */
+export async function insertSignInLink(
+  db: Db,
+  link: { digest: Buffer; user_id: number; minutes: number; login: Login | null },
+): Promise<{ expires_at: Date }> {
+  const { rows } = await db.query<{ expires_at: Date }>({
+    name: 'insert_sign_in_link',
+    text: `insert into sign_in_links (digest, user_id, expires_at, login_at, acceptances)
+      values ($1, $2, now() + make_interval(mins => $3), ${login_values('$4', '$5')}) returning expires_at`,
+    values: [link.digest, link.user_id, link.minutes, link.login?.at ?? null, link.login?.acceptances ?? null],
+  })
+  return only(rows)
+}
+
+/** Whoever holds a link that was not used yet cannot use it any more. */
+export async function voidSignInLinks(db: Db, user_id: number): Promise<void> {
+  await db.query({
+    name: 'void_sign_in_links',
+    text: 'delete from sign_in_links where user_id = $1 and used_at is null',
+    values: [user_id],
+  })
+}
+
+export async function recordSignIn(db: Db, user_id: number): Promise<void> {
+  await db.query({ name: 'record_sign_in', text: 'update users set last_sign_in_at = now() where id = $1', values: [user_id] })
+}
+
+type UserLogin = { user_id: number; login: Login }
+type LoginRow = { user_id: number; login_at: string | null; acceptances: string[] }
+const userLogin = (row: LoginRow | undefined): UserLogin | undefined =>
+  row && { user_id: row.user_id, login: { at: row.login_at, acceptances: row.acceptances } }
+
+/** Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */
+export async function useSignInLink(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
+  const { rows } = await db.query<LoginRow>({
+    name: 'use_sign_in_link',
+    text: `update sign_in_links set used_at = now() where digest = $1 and used_at is null and expires_at > now()
+      returning user_id, login_at::text, acceptances`,
+    values: [digest],
+  })
+  return userLogin(rows[0])
+}
+
+/** `login`: null: the session is a login of its own, as of now. */
+export async function insertBrowserSession(
+  db: Db,
+  session: { digest: Buffer; user_id: number; days: number; login: Login | null },
+): Promise<void> {
+  await db.query({
+    name: 'insert_browser_session',
+    text: `insert into browser_sessions (digest, user_id, expires_at, login_at, acceptances)
+      values ($1, $2, now() + make_interval(days => $3), ${login_values('$4', '$5')})`,
+    values: [session.digest, session.user_id, session.days, session.login?.at ?? null, session.login?.acceptances ?? null],
+  })
+}
+
+export async function findBrowserSession(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
+  const { rows } = await db.query<LoginRow>({
+    name: 'find_browser_session',
+    text: 'select user_id, login_at::text, acceptances from browser_sessions where digest = $1 and expires_at > now()',
+    values: [digest],
+  })
+  return userLogin(rows[0])
+}
+
+export async function deleteBrowserSession(db: Db, digest: Buffer): Promise<void> {
+  await db.query({ name: 'delete_browser_session', text: 'delete from browser_sessions where digest = $1', values: [digest] })
+}

@@ -1,0 +1,122 @@
+import type { WireProfile } from '../../contract/tokens.ts'
+import type { Role } from '../../core/access/permissions.ts'
+import { type Db, only } from '../database.ts'
+import { reaches_membership } from './logins.ts'
+
+export type TokenRow = {
+  id: number
+  name: string
+  kind: 'personal' | 'service'
+  prefix: string
+  hint: string
+  scopes: string[] | null
+  repository_ids: number[] | null
+  wire_profile: WireProfile
+  organization_id: number | null
+  user_id: number
+  created_by: number | null
+  created_at: Date
+  expires_at: Date | null
+  last_used_at: Date | null
+  revoked_at: Date | null
+  /** Of its user in the organization that was asked for; null without membership. */
+  role: Role | null
+}
+
+/**
+ * Who looks: `all` sees whatever is bound to the organization, anyone else their own, and of these what reaches no further than the token
+ * they look with: `scopes` and `repository_ids` are its bounds, null for none. `anywhere`: it is bound by nothing at all.
+ */
+export type Viewer = {
+  user_id: number
+  /** The token they look with: it always sees itself. */
+  token_id: number
+  all: boolean
+  anywhere: boolean
+  scopes: readonly string[] | null
+  repository_ids: readonly number[] | null
+}
+
+const columns = `t.id, t.name, t.kind, t.prefix, t.hint, t.scopes, t.repository_ids, t.wire_profile, t.organization_id, t.user_id, t.created_by,
+  t.created_at, t.expires_at, t.last_used_at, t.revoked_at, m.role`
+const member = 'left join memberships m on m.organization_id = $1 and m.user_id = t.user_id'
+/** $1 organization, $2 to $7 the viewer. A token without an organization is its user's own business, like those of the page. */
+const visible = `t.kind <> 'browser' and (t.id = $7 or case when t.organization_id is null then t.user_id = $2 and $4
+  else t.organization_id = $1 and ($3 or t.user_id = $2 and ($5::text[] is null or t.scopes <@ $5)
+    and ($6::bigint[] is null or t.repository_ids <@ $6)) end)`
+const valuesOf = (organization_id: number, { user_id, token_id, all, anywhere, scopes, repository_ids }: Viewer) => [
+  organization_id,
+  user_id,
+  all,
+  anywhere,
+  scopes,
+  repository_ids,
+  token_id,
+]
+
+/** Newest first. */
+export async function listTokens(
+  db: Db,
+  organization_id: number,
+  viewer: Viewer,
+  skip: number,
+  limit: number,
+): Promise<{ rows: TokenRow[]; total: number }> {
+  const values = valuesOf(organization_id, viewer)
+  const page = await db.query<TokenRow>({
+    name: 'list_tokens',
+    text: `select ${columns} from tokens t ${member} where ${visible} order by t.id desc limit $8 offset $9`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_tokens',
+    text: `select count(*) as total from tokens t where ${visible}`,
+    values,
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+export async function getToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<TokenRow | undefined> {
+  const { rows } = await db.query<TokenRow>({
+    name: 'get_token',
+    text: `select ${columns} from tokens t ${member} where ${visible} and t.id = $8`,
+    values: [...valuesOf(organization_id, viewer), token_id],
+  })
+  return rows[0]
+}
+
+/** False for a token that is revoked already, or that the viewer does not see. */
+export async function revokeToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'revoke_token',
+    text: `update tokens t set revoked_at = now() where ${visible} and t.id = $8 and t.revoked_at is null`,
+    values: [...valuesOf(organization_id, viewer), token_id],
+  })
+  return rowCount === 1
+}
+
+/** Revokes what a user has that is bound to an organization; answers the ids. */
+export async function revokeTokensOf(db: Db, organization_id: number, user_id: number): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'revoke_tokens_of',
+    text: `update tokens set revoked_at = now() where organization_id = $1 and user_id = $2 and revoked_at is null returning id`,
+    values: [organization_id, user_id],
+  })
+  return rows.map(row => row.id).sort((a, b) => a - b)
+}
+
+/** What each of these tokens is good for in an organization now; undefined for one that is revoked or expired, or whose user left. */
+export async function findLiveTokens(
+  db: Db,
+  asked: { token_id: number; organization_id: number }[],
+): Promise<({ role: Role; scopes: string[] | null } | undefined)[]> {
+  const { rows } = await db.query<{ n: number; role: Role; scopes: string[] | null }>({
+    name: 'find_live_tokens',
+    text: `select asked.n, m.role, t.scopes from unnest($1::bigint[], $2::bigint[]) with ordinality as asked (token_id, organization_id, n)
+      join tokens t on t.id = asked.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
+    values: [asked.map(item => item.token_id), asked.map(item => item.organization_id)],
+  })
+  const found = new Map(rows.map(row => [row.n, row]))
+  return asked.map((_item, n) => found.get(n + 1))
+}

@@ -1,0 +1,131 @@
+import type { ForgeKind } from '../../contract/forges.ts'
+import type { Sealed } from '../../core/secrets/sealing.ts'
+import { type Db, only } from '../database.ts'
+
+export type ForgeRow = {
+  id: number
+  organization_id: number
+  kind: ForgeKind
+  url: string
+  auth: 'token' | 'app'
+  login: string | null
+  app_slug: string | null
+  app_id: number | null
+  installation_id: number | null
+  key_id: string
+  sealed: Buffer
+  problem: string | null
+  /** Within a minute; null: never. */
+  used_at: Date | null
+  /** When there was none of that address before. */
+  connected_at: Date
+  updated_at: Date
+  updated_by: number
+}
+const columns =
+  'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, used_at, connected_at, updated_at, updated_by'
+
+/** Oldest first. */
+export async function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'list_forges',
+    text: `select ${columns} from forges where organization_id = $1 order by id`,
+    values: [organization_id],
+  })
+  return rows
+}
+
+/** The one that a signed delivery names, of whichever organization. */
+export async function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
+  const { rows } = await db.query<ForgeRow>({ name: 'find_forge', text: `select ${columns} from forges where id = $1`, values: [id] })
+  return rows[0]
+}
+
+/** The number of a connection that is about to be made. */
+export async function nextForgeId(db: Db): Promise<number> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'next_forge_id',
+    text: `select nextval(pg_get_serial_sequence('forges', 'id')) as id`,
+    values: [],
+  })
+  return only(rows).id
+}
+
+/** `id`: a number that was given to it before; absent: the next one. */
+export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'> & {
+  id?: number
+  secrets: Sealed
+  user_id: number
+}
+
+/** Sets all of it, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
+export async function saveForge(db: Db, forge: NewForge, most: number): Promise<ForgeRow | undefined> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'save_forge',
+    text: `insert into forges (id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id, sealed, updated_by)
+      overriding system value select coalesce($14::bigint, nextval(pg_get_serial_sequence('forges', 'id'))), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+      where exists (select 1 from forges where organization_id = $1 and url = $3)
+        or (select count(*) from forges where organization_id = $1) < $13
+      on conflict (organization_id, url) do update set kind = excluded.kind, auth = excluded.auth, login = excluded.login,
+        app_slug = excluded.app_slug, app_id = excluded.app_id, installation_id = excluded.installation_id, problem = excluded.problem,
+        key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
+      returning ${columns}`,
+    values: [
+      ...[forge.organization_id, forge.kind, forge.url, forge.auth, forge.login, forge.app_slug, forge.app_id, forge.installation_id],
+      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, most, forge.id ?? null],
+    ],
+  })
+  return rows[0]
+}
+
+/** Those that did not work when they were last tried, of all organizations. */
+export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow[]> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'list_failing_forges',
+    text: `select ${columns} from forges where problem is not null or login is null order by id limit $1`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** Why it does not work any more. */
+export async function recordForgeProblem(db: Db, organization_id: number, id: number, problem: string): Promise<void> {
+  await db.query({
+    name: 'record_forge_problem',
+    text: 'update forges set problem = $3 where organization_id = $1 and id = $2 and problem is distinct from $3',
+    values: [organization_id, id, problem],
+  })
+}
+
+/** Something is asked of it, by whichever process. */
+export async function recordForgeUse(db: Db, organization_id: number, id: number): Promise<void> {
+  await db.query({
+    name: 'record_forge_use',
+    text: 'update forges set used_at = now() where organization_id = $1 and id = $2',
+    values: [organization_id, id],
+  })
+}
+
+/** It works, and has said who we are there. */
+export async function recordForgeIdentity(
+  db: Db,
+  organization_id: number,
+  id: number,
+  identity: { login: string; app: string | null },
+): Promise<void> {
+  await db.query({
+    name: 'record_forge_identity',
+    text: 'update forges set problem = null, login = $3, app_slug = $4 where organization_id = $1 and id = $2',
+    values: [organization_id, id, identity.login, identity.app],
+  })
+}
+
+/** Answers it as it was; undefined when there is none. */
+export async function deleteForge(db: Db, organization_id: number, kind: ForgeKind, url: string): Promise<ForgeRow | undefined> {
+  const { rows } = await db.query<ForgeRow>({
+    name: 'delete_forge',
+    text: `delete from forges where organization_id = $1 and kind = $2 and url = $3 returning ${columns}`,
+    values: [organization_id, kind, url],
+  })
+  return rows[0]
+}

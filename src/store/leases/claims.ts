@@ -1,0 +1,106 @@
+import { END_SECONDS } from '../../core/runs/lost-run.ts'
+import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
+import type { Transactional } from '../database.ts'
+import type { RunRow } from '../runs/runs.ts'
+
+export type Lease = { owner: string; seconds: number; turn_seconds: number }
+
+const claimed = `status = case status when 'waiting' then 'running' else 'starting' end,
+        phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
+          when exists (select 1 from journal j where j.run_id = runs.id and j.turn = runs.turn) then 'recover' else 'checkout' end,
+        waiting_on = null,
+        owner = $1, epoch = epoch + 1, runnable_at = null,
+        lease_until = case when recovering_since is null then now() + make_interval(secs => $2)
+          else least(now() + make_interval(secs => $2), deadline_at + interval '${END_SECONDS} seconds') end,
+        deadline_at = case when recovering_since is null then now() + make_interval(secs => $3) else deadline_at end,
+        started_at = coalesce(started_at, now()), updated_at = now(), last_progress_at = now()`
+
+// The order of an organization's queue, which is that of the index `runs_queue`: runs that recover come first, because nulls come last.
+const queue = 'recovering_since, runnable_at, id'
+const first = `select organization_id, recovering_since, runnable_at from runs`
+const at_work = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null
+  and owner <> '${RECORDED_OWNER}')`
+const claimable = (of: string) => `select r.id from runs r where r.organization_id = ${of} and r.runnable_at <= now()`
+const locked = `order by r.${queue.replaceAll(', ', ', r.')} for update of r skip locked limit 1`
+
+/**
+ * The run whose turn it is, now owned by `owner` for `lease.seconds`; undefined when there is none. Database clock.
+ * Runs that another worker had begun go first, whosever they are. Then it is the turn of the organization with the fewest runs at work,
+ * of several the one whose first run has waited longest; an organization that has as many at work as it may have is passed over.
+ * A turn that begins has `turn_seconds` from now on; one that another worker had begun keeps its deadline.
+ */
+export async function claimRun(db: Transactional, lease: Lease): Promise<RunRow | undefined> {
+  const passed: number[] = []
+  const busy: number[] = []
+  for (;;) {
+    const next = await claimUnbounded(db, lease, passed)
+    if (next === undefined) break
+    if (next.bounded_organization_id === null) return next
+    const run = await claimBounded(db, lease, next.bounded_organization_id, 'skip locked')
+    if (run !== 'busy' && run !== undefined) return run
+    if (run === 'busy') busy.push(next.bounded_organization_id)
+    passed.push(next.bounded_organization_id)
+  }
+  // Nobody else has anything to take: only now is it worth waiting for whoever holds their row.
+  for (const organization_id of busy) {
+    const run = await claimBounded(db, lease, organization_id, '')
+    if (run !== 'busy' && run !== undefined) return run
+  }
+  return undefined
+}
+
+/**
+ * Claims the next run unless its organization has a bound: then it is only named. From one organization with something in the queue to
+ * the next is one step in the index, however long their queues are, and no row is locked but the one that is taken.
+ */
+async function claimUnbounded(db: Transactional, lease: Lease, passed: number[]) {
+  const { rows } = await db.query<RunRow & { bounded_organization_id: number | null }>({
+    name: 'claim_run',
+    text: `with recursive heads as (
+        (${first} where runnable_at is not null order by organization_id, ${queue} limit 1)
+        union all
+        select n.* from heads h cross join lateral
+          (${first} where runnable_at is not null and organization_id > h.organization_id order by organization_id, ${queue} limit 1) n
+      ), turns as materialized (
+        select o.id as organization_id, h.recovering_since, case when o.max_concurrent_runs is not null then o.id end as bounded_organization_id
+        from heads h join organizations o on o.id = h.organization_id cross join lateral ${at_work('o.id')} w
+        where o.id <> all ($4::bigint[]) and (o.max_concurrent_runs is null or w.runs < o.max_concurrent_runs)
+        order by w.runs, h.runnable_at, o.id
+      ), next as (
+        (select r.id, t.bounded_organization_id from (select * from turns where recovering_since is not null order by recovering_since) t
+          cross join lateral (${claimable('t.organization_id')} and r.recovering_since is not null ${locked}) r limit 1)
+        union all
+        (select r.id, t.bounded_organization_id from turns t cross join lateral (${claimable('t.organization_id')} ${locked}) r limit 1)
+        limit 1
+      ), claimed as (update runs set ${claimed} from next where runs.id = next.id and next.bounded_organization_id is null returning runs.*)
+      select claimed.*, next.bounded_organization_id from next left join claimed on true`,
+    values: [lease.owner, lease.seconds, lease.turn_seconds, passed],
+  })
+  return rows[0]
+}
+
+/** One claim at a time for each organization with a bound: what is counted under its lock is exact. 'busy': somebody else holds it. */
+async function claimBounded(
+  db: Transactional,
+  lease: Lease,
+  organization_id: number,
+  patience: 'skip locked' | '',
+): Promise<RunRow | 'busy' | undefined> {
+  return db.transaction(async tx => {
+    const { rows: held } = await tx.query({
+      name: patience === '' ? 'lock_organization' : 'try_lock_organization',
+      text: `select 1 from organizations where id = $1 for no key update ${patience}`,
+      values: [organization_id],
+    })
+    if (held.length === 0) return 'busy'
+    const { rows } = await tx.query<RunRow>({
+      name: 'claim_run_of',
+      text: `update runs set ${claimed}
+        where id = (${claimable('$4')} and (select o.max_concurrent_runs is null or o.max_concurrent_runs >
+            ${at_work('$4')} from organizations o where o.id = $4) ${locked})
+        returning *`,
+      values: [lease.owner, lease.seconds, lease.turn_seconds, organization_id],
+    })
+    return rows[0]
+  })
+}

@@ -1,0 +1,117 @@
+import type { RunStatus } from '../../contract/runs.ts'
+import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lost-run.ts'
+import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
+import { add_to_day, today } from '../access/usage-days.ts'
+import type { Db } from '../database.ts'
+import { ownerIsDead } from './worker-sessions.ts'
+
+/** A beat that does not get through in this time is tried again: the lease goes on running out. */
+const BEAT_TIMEOUT_MS = 2_000
+
+export type HeartbeatAnswer = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
+
+/**
+ * Extends the lease, but not that of a run that is to stop or to pause, and never much past the deadline; counts the time worked.
+ * `progressed`: the run got on since the last beat. Undefined: the run is not ours any more.
+ */
+export async function heartbeat(
+  db: Db,
+  claim: { organization_id: number; run_id: number; epoch: number },
+  lease_seconds: number,
+  worked_ms: number,
+  progressed: boolean,
+): Promise<HeartbeatAnswer | undefined> {
+  const { rows } = await db.query<HeartbeatAnswer>({
+    name: 'heartbeat',
+    query_timeout: BEAT_TIMEOUT_MS,
+    text: `with beat as (update runs set active_ms = active_ms + $5, turn_active_ms = turn_active_ms + $5,
+          last_progress_at = case when $6 then now() else last_progress_at end,
+          lease_until = case when status = 'cancelling' or pause_requested_at is not null then lease_until
+            else least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $7)) end
+        where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null
+        returning id, organization_id, user_id, repository_id, model, status, interrupt_requested, deadline_at, pause_requested_at
+      ), worked as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, active_ms)
+        select organization_id, ${today}, id, model, user_id, repository_id, $5 from beat where $5 > 0 ${add_to_day}
+      )
+      select status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed, pause_requested_at is not null as pausing from beat`,
+    values: [claim.organization_id, claim.run_id, claim.epoch, lease_seconds, Math.round(worked_ms), progressed, END_SECONDS],
+  })
+  return rows[0]
+}
+
+/** The process that sweeps: its data folder and its name as an owner of runs; null for one that works on none. */
+export type Sweeper = { folder_id: string | null; owner: string | null }
+/** `late_seconds`: since when a lease has ended that is taken. */
+export type Sweep = Sweeper & { max_losses: number; late_seconds: number; limit: number }
+
+const valuesOf = ({ max_losses, late_seconds, limit, folder_id, owner }: Sweep) => [max_losses, late_seconds, limit, folder_id, owner]
+
+export type LostRun = {
+  id: number
+  organization_id: number
+  status: RunStatus
+  turn: number
+  epoch: number
+  losses: number
+  pausing: boolean
+  overdue: boolean
+  /** The sandbox that the owner left where it worked. */
+  sandbox: string | null
+}
+
+const lost = `id, organization_id, status, turn, epoch, losses, sandbox,
+  pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
+/** Recorded sessions have no worker that could be lost; `listAbandoned` finds their end. */
+const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
+/** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
+const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
+  or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
+/** As src/core/runs/lost-run.ts says. */
+const goes_on = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
+
+/**
+ * Runs whose owner let the lease end, or is dead, go back to the queue for another worker: those that nobody asked to stop or to pause,
+ * that have time left and have lost fewer than `max_losses` in this turn. The epoch is raised at once, so no write of that owner is accepted any more.
+ */
+export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'requeue_expired',
+    text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
+        losses = losses + 1, recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
+      where id in (select id from runs where ${of_worker} and ${lease_over} and ${goes_on}
+        order by lease_until for update skip locked limit $3)
+      returning ${lost}`,
+    values: valuesOf(sweep),
+  })
+  return rows
+}
+
+/**
+ * Runs whose owner let the lease end, or is dead, and that nobody goes on with, and those that waited for another one until their time was over. They are
+ * the caller's now.
+ */
+export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'take_expired',
+    text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
+      where id in (select id from runs where ${of_worker} and ${lease_over} and not (${goes_on})
+        order by lease_until for update skip locked limit $3)
+        or id in (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
+        for update skip locked limit $3)
+      returning ${lost}`,
+    values: valuesOf(sweep),
+  })
+  return rows
+}
+
+/** Runs that nobody works on and whose time is over: queued or waiting past their deadline. Those that wait for checks go on then. */
+export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'list_overdue',
+    text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null
+      and (waiting_on is distinct from 'ci' or runnable_at is not null) order by deadline_at limit $1`,
+    values: [limit],
+  })
+  return rows
+}

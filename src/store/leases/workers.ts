@@ -1,0 +1,65 @@
+import type { Db } from '../database.ts'
+
+/** What a process that works on runs says of itself. */
+export type WorkerReport = {
+  owner: string
+  host: string
+  /** Names the data folder. */
+  folder_id: string
+  pid: number
+  version: string
+  /** What it makes sandboxes with. */
+  sandbox: string
+  /** By what it holds their limits, as JSON; null when it makes none. */
+  sandbox_limits: string | null
+  concurrency: number
+  active: number
+  /** Why it starts no run; null when it does. */
+  blocked_reason: string | null
+}
+export type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
+
+export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
+  await db.query({
+    name: 'report_worker',
+    text: `insert into workers (owner, host, folder_id, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      on conflict (owner) do update set active = excluded.active, blocked_reason = excluded.blocked_reason,
+        sandbox_limits = excluded.sandbox_limits, seen_at = now()`,
+    values: [
+      worker.owner,
+      worker.host,
+      worker.folder_id,
+      worker.pid,
+      worker.version,
+      worker.sandbox,
+      worker.sandbox_limits,
+      worker.concurrency,
+      worker.active,
+      worker.blocked_reason,
+    ],
+  })
+}
+
+export async function forgetWorker(db: Db, owner: string): Promise<void> {
+  await db.query({ name: 'forget_worker', text: 'delete from workers where owner = $1', values: [owner] })
+}
+
+/** Workers that were heard of in the last `seconds`, the longest running first. */
+export async function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]> {
+  const { rows } = await db.query<WorkerRow>({
+    name: 'list_workers',
+    text: 'select * from workers where seen_at > now() - make_interval(secs => $1) order by started_at, owner',
+    values: [seconds],
+  })
+  return rows
+}
+
+/** Rows of processes that were not heard of for `seconds`: dead without a word. */
+export async function deleteSilentWorkers(db: Db, seconds: number): Promise<void> {
+  await db.query({
+    name: 'delete_silent_workers',
+    text: 'delete from workers where seen_at < now() - make_interval(secs => $1)',
+    values: [seconds],
+  })
+}

@@ -1,0 +1,96 @@
+import type { CheckConclusion, CheckSource, CheckStatus } from '../../contract/checks.ts'
+import type { Db } from '../database.ts'
+
+export type CheckRow = {
+  id: number
+  repository_id: number
+  head_sha: string
+  source: CheckSource
+  name: string
+  app: string | null
+  status: CheckStatus
+  conclusion: CheckConclusion | null
+  url: string | null
+  log_excerpt: string | null
+  attempt: number
+  started_at: Date | null
+  completed_at: Date | null
+}
+const columns = 'id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt, attempt, started_at, completed_at'
+
+/** Times that are null are taken from the clock of the database where the status says that it has begun, or ended. */
+export type CheckReport = Omit<CheckRow, 'id' | 'repository_id'>
+
+/**
+ * Writes down what a check says of a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier moment
+ * of the same attempt, changes nothing but to add what it wrote. False: it was known already.
+ */
+export async function saveCheck(db: Db, organization_id: number, repository_id: number, report: CheckReport): Promise<boolean> {
+  const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`
+  const { rowCount } = await db.query({
+    name: 'save_check',
+    text: `insert into checks as c (organization_id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt, attempt, started_at, completed_at)
+      select $1, r.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, case when $7 <> 'queued' then coalesce($12::timestamptz, now()) end,
+        case when $7 = 'completed' then coalesce($13::timestamptz, now()) end
+      from repositories r where r.organization_id = $1 and r.id = $2
+      on conflict (organization_id, repository_id, head_sha, source, name) do update set app = excluded.app, status = excluded.status,
+        conclusion = excluded.conclusion, url = excluded.url, log_excerpt = excluded.log_excerpt, attempt = excluded.attempt,
+        started_at = case when c.attempt = excluded.attempt then coalesce($12, c.started_at, excluded.started_at) else excluded.started_at end,
+        completed_at = excluded.completed_at
+      where c.attempt < excluded.attempt or (c.attempt = excluded.attempt and (${order('c')} < ${order('excluded')}
+        or (c.status = excluded.status and c.log_excerpt is null and excluded.log_excerpt is not null)))`,
+    values: [
+      organization_id,
+      repository_id,
+      report.head_sha,
+      report.source,
+      report.name,
+      report.app,
+      report.status,
+      report.conclusion,
+      report.url,
+      report.log_excerpt,
+      report.attempt,
+      report.started_at,
+      report.completed_at,
+    ],
+  })
+  return rowCount === 1
+}
+
+// Of the commit's runs none is left that could end it.
+const given_up = `c.source = 'local' and c.status <> 'completed' and not exists (select from runs r where r.organization_id = c.organization_id
+  and r.repository_id = c.repository_id and r.pushed_sha = c.head_sha and r.status not in ('completed', 'failed', 'cancelled'))`
+
+/**
+ * What is known of commits, by commit and name; of each whether its repository ignores it. One that the service had begun is cancelled when
+ * no run of that commit goes on.
+ */
+export async function listChecks(
+  db: Db,
+  organization_id: number,
+  heads: readonly { repository_id: number; head_sha: string }[],
+): Promise<(CheckRow & { ignored: boolean })[]> {
+  const { rows } = await db.query<CheckRow & { ignored: boolean }>({
+    name: 'list_checks',
+    text: `select ${columns.replaceAll(/\w+/g, 'c.$&').replace('c.status', `case when ${given_up} then 'completed' else c.status end as status`).replace('c.conclusion', `case when ${given_up} then 'cancelled' else c.conclusion end as conclusion`)}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
+      from checks c left join check_suite_settings s using (organization_id, repository_id)
+      where c.organization_id = $1 and (c.repository_id, c.head_sha) in (select * from unnest($2::bigint[], $3::text[]))
+      order by c.head_sha, c.name, c.source`,
+    values: [organization_id, heads.map(head => head.repository_id), heads.map(head => head.head_sha)],
+  })
+  return rows
+}
+
+/** Names of the checks of a repository: of its own, and of those that were seen on its commits. */
+export async function listCheckNames(db: Db, organization_id: number, repository_id: number, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'list_check_names',
+    text: `select name from checks where organization_id = $1 and repository_id = $2
+      union select check_command ->> 'name' from check_commands, jsonb_array_elements(checks::jsonb) check_command
+        where organization_id = $1 and repository_id = $2
+      order by name limit $3`,
+    values: [organization_id, repository_id, limit],
+  })
+  return rows.map(row => row.name)
+}

@@ -1,0 +1,105 @@
+import { type Db, only } from '../database.ts'
+
+export type CommentRow = {
+  id: number
+  pull_request_id: number
+  user_id: number | null
+  run_id: number | null
+  /** Of the person; null for a run. */
+  full_name: string | null
+  body: string
+  path: string | null
+  line: number | null
+  side: 'LEFT' | 'RIGHT' | null
+  head_sha: string
+  created_at: Date
+  updated_at: Date
+  /** Whether the forge has it as it is here; null: the pull request is on none. `forge_problem`: why not. */
+  on_forge: 'pending' | 'posted' | 'refused' | null
+  forge_problem: string | null
+}
+export type NewComment = Pick<CommentRow, 'pull_request_id' | 'user_id' | 'run_id' | 'body' | 'path' | 'line' | 'side' | 'head_sha'>
+
+const columns = `c.id, c.pull_request_id, c.user_id, c.run_id, u.full_name, c.body, c.path, c.line, c.side, c.head_sha, c.created_at, c.updated_at`
+const from_forge = `case when m.id is null then null when m.said < m.change then 'pending' when m.problem is null then 'posted' else 'refused' end as on_forge,
+  m.problem as forge_problem`
+const joined = `left join users u on u.id = c.user_id left join comment_mirrors m on m.organization_id = c.organization_id and m.comment_id = c.id`
+
+/** Undefined: the pull request is not in this organization. What a person says of one that is on a forge is to be said there too. */
+export async function insertComment(db: Db, organization_id: number, comment: NewComment): Promise<CommentRow | undefined> {
+  const { pull_request_id, user_id, run_id, body, path, line, side, head_sha } = comment
+  const { rows } = await db.query<CommentRow>({
+    name: 'insert_pull_request_comment',
+    text: `with c as (insert into pull_request_comments (organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha)
+        select organization_id, id, $3, $4, $5, $6, $7, $8, $9 from pull_requests where organization_id = $1 and id = $2 returning *),
+      m as (insert into comment_mirrors (organization_id, comment_id, pull_request_id, repository_id)
+        select p.organization_id, c.id, p.id, p.repository_id from c join pull_requests p on p.organization_id = c.organization_id and p.id = c.pull_request_id
+        where p.remote_number is not null and c.user_id is not null returning id)
+      select ${columns}, case when exists (select from m) then 'pending' end as on_forge, null as forge_problem from c left join users u on u.id = c.user_id`,
+    values: [organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha],
+  })
+  return rows[0]
+}
+
+export async function getComment(db: Db, organization_id: number, pull_request_id: number, id: number): Promise<CommentRow | undefined> {
+  const { rows } = await db.query<CommentRow>({
+    name: 'get_pull_request_comment',
+    text: `select ${columns}, ${from_forge} from pull_request_comments c ${joined}
+      where c.organization_id = $1 and c.pull_request_id = $2 and c.id = $3`,
+    values: [organization_id, pull_request_id, id],
+  })
+  return rows[0]
+}
+
+/** Oldest first. */
+export async function listComments(
+  db: Db,
+  organization_id: number,
+  pull_request_id: number,
+  skip: number,
+  limit: number,
+): Promise<{ rows: CommentRow[]; total: number }> {
+  const page = await db.query<CommentRow>({
+    name: 'list_pull_request_comments',
+    text: `select ${columns}, ${from_forge} from pull_request_comments c ${joined}
+      where c.organization_id = $1 and c.pull_request_id = $2 order by c.id limit $3 offset $4`,
+    values: [organization_id, pull_request_id, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_pull_request_comments',
+    text: 'select count(*) as total from pull_request_comments where organization_id = $1 and pull_request_id = $2',
+    values: [organization_id, pull_request_id],
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** Held until the transaction ends, so that nobody else changes it meanwhile. */
+export async function lockComment(db: Db, organization_id: number, pull_request_id: number, id: number): Promise<CommentRow | undefined> {
+  const { rows } = await db.query<CommentRow>({
+    name: 'lock_pull_request_comment',
+    text: `select ${columns}, ${from_forge} from pull_request_comments c ${joined}
+      where c.organization_id = $1 and c.pull_request_id = $2 and c.id = $3 for update of c`,
+    values: [organization_id, pull_request_id, id],
+  })
+  return rows[0]
+}
+
+const told_again = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
+
+export async function updateComment(db: Db, organization_id: number, id: number, body: string): Promise<Date | undefined> {
+  const { rows } = await db.query<{ updated_at: Date }>({
+    name: 'update_pull_request_comment',
+    text: `with ${told_again} update pull_request_comments set body = $3, updated_at = now() where organization_id = $1 and id = $2 returning updated_at`,
+    values: [organization_id, id, body],
+  })
+  return rows[0]?.updated_at
+}
+
+export async function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'delete_pull_request_comment',
+    text: `with ${told_again} delete from pull_request_comments where organization_id = $1 and id = $2`,
+    values: [organization_id, id],
+  })
+  return rowCount === 1
+}

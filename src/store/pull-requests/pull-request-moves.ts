@@ -1,0 +1,110 @@
+import type { Db } from '../database.ts'
+import type { PullRequestState } from './pull-requests.ts'
+
+export type PullRequestEdit = {
+  from: PullRequestState
+  to: PullRequestState
+  title?: string | undefined
+  body?: string | undefined
+  /** With how large the change is against it. */
+  base?: { base_branch: string; files_changed: number; additions: number; deletions: number } | undefined
+}
+
+/** Changes what is given while its state is `from`. False: it has another by now, and nothing was changed. */
+export async function editPullRequest(db: Db, organization_id: number, id: number, edit: PullRequestEdit): Promise<boolean> {
+  const { from, to, title, body, base } = edit
+  const { rowCount } = await db.query({
+    name: 'edit_pull_request',
+    text: `update pull_requests set state = $4, held_back = held_back and state = $4, title = coalesce($5, title), body = coalesce($6, body), base_branch = coalesce($7, base_branch),
+        files_changed = coalesce($8, files_changed), additions = coalesce($9, additions), deletions = coalesce($10, deletions), updated_at = now()
+      where organization_id = $1 and id = $2 and state = $3 and (state = 'merged') = ($4 = 'merged')`,
+    values: [
+      ...[organization_id, id, from, to, title ?? null, body ?? null],
+      ...[base?.base_branch ?? null, base?.files_changed ?? null, base?.additions ?? null, base?.deletions ?? null],
+    ],
+  })
+  return rowCount === 1
+}
+
+/** A draft that was held back for its evaluation is opened at the head that has passed. False: nobody held it back, or it has another head by now. */
+export async function openHeldBack(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'open_held_back',
+    text: `update pull_requests set state = 'open', held_back = false, updated_at = now()
+      where organization_id = $1 and id = $2 and head_sha = $3 and state = 'draft' and held_back`,
+    values: [organization_id, id, head_sha],
+  })
+  return rowCount === 1
+}
+
+/** The branch was found at another commit than it was known to be. False: it is known already, or it is no longer open. */
+export async function recordHead(
+  db: Db,
+  organization_id: number,
+  id: number,
+  head: { from_sha: string; head_sha: string; files_changed: number; additions: number; deletions: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_pull_request_head',
+    text: `update pull_requests set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
+      where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
+    values: [organization_id, id, head.from_sha, head.head_sha, head.files_changed, head.additions, head.deletions],
+  })
+  return rowCount === 1
+}
+
+/** Its head branch is gone. False: it has another head by now, or it is no longer open. */
+export async function closeGone(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'close_gone_pull_request',
+    text: `update pull_requests set state = 'closed', held_back = false, updated_at = now()
+      where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
+    values: [organization_id, id, head_sha],
+  })
+  return rowCount === 1
+}
+
+/** A merge that is about to be pushed. False: it is no longer open, so nothing may be pushed. */
+export async function addMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'add_merge_attempt',
+    text: `update pull_requests set merge_attempts = merge_attempts || $3::text where organization_id = $1 and id = $2 and state = 'open'`,
+    values: [organization_id, id, sha],
+  })
+  return rowCount === 1
+}
+
+/** A merge that is known not to have arrived. */
+export async function dropMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<void> {
+  await db.query({
+    name: 'drop_merge_attempt',
+    text: 'update pull_requests set merge_attempts = array_remove(merge_attempts, $3) where organization_id = $1 and id = $2',
+    values: [organization_id, id, sha],
+  })
+}
+
+/** What the base branch has is merged, whatever was said of it meanwhile. False: that is written down already. */
+export async function markMerged(
+  db: Db,
+  organization_id: number,
+  id: number,
+  merge: { merge_sha: string; head_sha: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'mark_pull_request_merged',
+    text: `update pull_requests set state = 'merged', merge_sha = $3, head_sha = $4, merge_attempts = '{}', merged_at = now(), updated_at = now()
+      where organization_id = $1 and id = $2 and state <> 'merged'`,
+    values: [organization_id, id, merge.merge_sha, merge.head_sha],
+  })
+  return rowCount === 1
+}
+
+/** Something was said of it: whoever shows it looks again. */
+export async function touchPullRequest(db: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'touch_pull_request',
+    text: 'update pull_requests set updated_at = now() where organization_id = $1 and id = $2',
+    values: [organization_id, id],
+  })
+  return rowCount === 1
+}

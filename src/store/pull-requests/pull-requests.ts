@@ -1,0 +1,196 @@
+import { type Db, only } from '../database.ts'
+
+export type PullRequestState = 'open' | 'closed' | 'merged' | 'draft'
+export type PullRequestRow = {
+  id: number
+  organization_id: number
+  repository_id: number
+  /** Null: its run was deleted, or removed from it. */
+  run_id: number | null
+  /** On its forge, if it is on one, or counted here. */
+  number: number
+  remote_number: number | null
+  /** Whether it is a draft there, as we said or heard it last. */
+  remote_draft: boolean | null
+  state: PullRequestState
+  title: string
+  url: string
+  head_branch: string
+  base_branch: string
+  base_sha: string
+  head_sha: string
+  merge_sha: string | null
+  files_changed: number
+  additions: number
+  deletions: number
+  created_at: Date
+  updated_at: Date
+  merged_at: Date | null
+}
+export type WholePullRequestRow = PullRequestRow & {
+  body: string
+  /** Commits that were, or may have been, pushed to the base branch to merge it. */
+  merge_attempts: string[]
+}
+export const pull_request_columns = `id, organization_id, repository_id, run_id, coalesce(remote_number, number) as number, remote_number, remote_draft, state, title, coalesce(remote_url, url) as url, head_branch, base_branch, base_sha, head_sha,
+  merge_sha, files_changed, additions, deletions, created_at, updated_at, merged_at`
+const whole = `${pull_request_columns}, body, merge_attempts`
+
+/** Pull requests of several runs, oldest first. */
+export async function listPullRequests(db: Db, organization_id: number, run_ids: number[]): Promise<PullRequestRow[]> {
+  const { rows } = await db.query<PullRequestRow>({
+    name: 'list_pull_requests',
+    text: `select ${pull_request_columns} from pull_requests where organization_id = $1 and run_id = any($2) order by id`,
+    values: [organization_id, run_ids],
+  })
+  return rows
+}
+
+/** Open pull requests from or into branches of a repository, oldest first, 100 at most. */
+export async function pullRequestsOfBranches(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  branches: string[],
+): Promise<WholePullRequestRow[]> {
+  const { rows } = await db.query<WholePullRequestRow>({
+    name: 'pull_requests_of_branches',
+    text: `select ${whole} from pull_requests where organization_id = $1 and repository_id = $2
+      and (head_branch = any($3) or base_branch = any($3)) and state in ('open', 'draft') order by id limit 100`,
+    values: [organization_id, repository_id, branches],
+  })
+  return rows
+}
+
+/** Takes runs off their pull requests, which stay. Answers the branches of these. */
+export async function detachPullRequests(
+  db: Db,
+  organization_id: number,
+  run_ids: number[],
+): Promise<{ repository_id: number; head_branch: string }[]> {
+  const { rows } = await db.query<{ repository_id: number; head_branch: string }>({
+    name: 'detach_pull_requests',
+    text: `update pull_requests set run_id = null, updated_at = now() where organization_id = $1 and run_id = any($2)
+      returning repository_id, head_branch`,
+    values: [organization_id, run_ids],
+  })
+  return rows
+}
+
+export type PullRequestFilter = {
+  repo_id?: number[] | undefined
+  state?: PullRequestState[] | undefined
+  agent_run_id?: number[] | undefined
+  /** The only repositories looked into; null: all. */
+  repository_ids: readonly number[] | null
+}
+
+/** Newest first. Absent filters do not narrow. */
+export async function findPullRequests(
+  db: Db,
+  organization_id: number,
+  filter: PullRequestFilter,
+  skip: number,
+  limit: number,
+): Promise<{ rows: WholePullRequestRow[]; total: number }> {
+  const where = `organization_id = $1 and ($2::bigint[] is null or repository_id = any($2)) and ($3::text[] is null or state = any($3))
+    and ($4::bigint[] is null or run_id = any($4)) and ($5::bigint[] is null or repository_id = any($5))`
+  const values = [organization_id, filter.repo_id ?? null, filter.state ?? null, filter.agent_run_id ?? null, filter.repository_ids]
+  const page = await db.query<WholePullRequestRow>({
+    name: 'find_pull_requests',
+    text: `select ${whole} from pull_requests where ${where} order by id desc limit $6 offset $7`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_pull_requests',
+    text: `select count(*) as total from pull_requests where ${where}`,
+    values,
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** @param repository_ids the only repositories looked into; null: all */
+export async function getPullRequest(
+  db: Db,
+  organization_id: number,
+  id: number,
+  repository_ids: readonly number[] | null = null,
+): Promise<WholePullRequestRow | undefined> {
+  const { rows } = await db.query<WholePullRequestRow>({
+    name: 'get_pull_request',
+    text: `select ${whole} from pull_requests where organization_id = $1 and id = $2 and ($3::bigint[] is null or repository_id = any($3))`,
+    values: [organization_id, id, repository_ids],
+  })
+  return rows[0]
+}
+
+/** The pull request that a branch of the repository has had, whatever became of it. */
+export async function findByBranch(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  head_branch: string,
+): Promise<WholePullRequestRow | undefined> {
+  const { rows } = await db.query<WholePullRequestRow>({
+    name: 'find_pull_request_by_branch',
+    text: `select ${whole} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = $3`,
+    values: [organization_id, repository_id, head_branch],
+  })
+  return rows[0]
+}
+
+export type NewPullRequest = Pick<
+  WholePullRequestRow,
+  | 'organization_id'
+  | 'repository_id'
+  | 'title'
+  | 'body'
+  | 'url'
+  | 'head_branch'
+  | 'base_branch'
+  | 'base_sha'
+  | 'head_sha'
+  | 'files_changed'
+  | 'additions'
+  | 'deletions'
+> & { run_id: number }
+
+/**
+ * The pull request of a branch: made as a draft that is held back when there is none, otherwise brought up to the new head. `created` tells which.
+ * One row for a branch whatever is tried twice; numbers count up per repository. Undefined: the branch's pull request was closed or merged.
+ */
+export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(PullRequestRow & { created: boolean }) | undefined> {
+  const updated = await db.query<PullRequestRow>({
+    name: 'update_pull_request',
+    text: `update pull_requests set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
+      where organization_id = $1 and repository_id = $2 and head_branch = $3 and state in ('open', 'draft') returning ${pull_request_columns}`,
+    values: [pr.organization_id, pr.repository_id, pr.head_branch, pr.head_sha, pr.files_changed, pr.additions, pr.deletions],
+  })
+  const existing = updated.rows[0]
+  if (existing) return { ...existing, created: false }
+  const { rows } = await db.query<PullRequestRow>({
+    name: 'insert_pull_request',
+    text: `with r as (update repositories set pull_request_count = pull_request_count + 1 where organization_id = $1 and id = $2
+        and not exists (select from pull_requests p where p.organization_id = $1 and p.repository_id = $2 and p.head_branch = $7)
+        returning pull_request_count)
+      insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions, held_back)
+      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true from r returning ${pull_request_columns}`,
+    values: [
+      pr.organization_id,
+      pr.repository_id,
+      pr.run_id,
+      pr.title,
+      pr.body,
+      pr.url,
+      pr.head_branch,
+      pr.base_branch,
+      pr.base_sha,
+      pr.head_sha,
+      pr.files_changed,
+      pr.additions,
+      pr.deletions,
+    ],
+  })
+  const made = rows[0]
+  return made && { ...made, created: true }
+}

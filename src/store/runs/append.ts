@@ -1,0 +1,107 @@
+import type { RunStatus } from '../../contract/runs.ts'
+import { add_to_day, today } from '../access/usage-days.ts'
+import type { Db } from '../database.ts'
+
+/** An entry before the database gives it a place. `json` is its body without run, seq, time and turn. */
+export type NewEntry = { message_type: string; tool_name: string | null; json: string }
+export type NewRecord = {
+  kind:
+    | 'message'
+    | 'model_started'
+    | 'model_answered'
+    | 'tool_started'
+    | 'tool_finished'
+    | 'compacted'
+    | 'recovered'
+    | 'model_failed'
+    | 'commit_started'
+    | 'push_started'
+    | 'set_up'
+    | 'checks_judged'
+    | 'aside_started'
+    | 'aside_ended'
+  key: string | null
+  body: string
+}
+export type UsageDelta = {
+  /** Whose usage it is, by name as the run has it. */
+  model: string
+  steps: number
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+  cost_usd: string | null
+}
+
+/** What is appended together. `reserved_usd`: what is set aside for the model call in flight from now on. */
+export type Addition = { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta; reserved_usd?: string }
+
+/** What the writer learns of the run with every append, so that it need not ask. */
+export type AppendAnswer = { status: RunStatus; total_logs: number; pending_messages: number; interrupt_requested: boolean }
+
+const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
+
+/**
+ * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next `seq` of the run,
+ * gap-free. With an epoch that is not the run's any more, or a finished run, nothing is written and the answer is undefined.
+ * @param epoch null for entries of the API, which take their place under the row lock alone.
+ */
+export async function append(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number | null,
+  add: Addition,
+): Promise<AppendAnswer | undefined> {
+  const entries = add.entries ?? []
+  const records = add.records ?? []
+  const usage = add.usage ?? nothing
+  const { rows } = await db.query<AppendAnswer>({
+    name: 'append',
+    text: `with run as (
+        update runs set total_logs = total_logs + $4, journal_count = journal_count + $5, steps = steps + $6,
+          input_tokens = input_tokens + $7, output_tokens = output_tokens + $8, cached_tokens = cached_tokens + $9,
+          cost_usd = cost_usd + coalesce($10::numeric, 0), cost_known = cost_known and $10::numeric is not null,
+          reserved_usd = coalesce($18::numeric, reserved_usd),
+          updated_at = now(), last_progress_at = case when $4 + $5 + $6 > 0 then now() else last_progress_at end
+        where organization_id = $1 and id = $2 and ($3::int is null or (epoch = $3 and lease_until is not null))
+        returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
+      ), entries as (
+        insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
+        select run.id, run.total_logs - $4 + e.place, run.organization_id, run.turn, e.message_type, e.tool_name,
+          '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.place) || ',"created_at":"' ||
+          to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json
+        from run, unnest($11::text[], $12::text[], $13::text[]) with ordinality as e (message_type, tool_name, json, place)
+      ), records as (
+        insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body)
+        select run.id, run.journal_count - $5 + j.place, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body
+        from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, place)
+      ), used as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
+        select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null
+        from run where $17::text is not null ${add_to_day}
+      )
+      select status, total_logs, pending_messages, interrupt_requested from run`,
+    values: [
+      organization_id,
+      run_id,
+      epoch,
+      entries.length,
+      records.length,
+      usage.steps,
+      usage.input_tokens,
+      usage.output_tokens,
+      usage.cached_tokens,
+      usage.cost_usd,
+      entries.map(e => e.message_type),
+      entries.map(e => e.tool_name),
+      entries.map(e => e.json),
+      records.map(r => r.kind),
+      records.map(r => r.key),
+      records.map(r => r.body),
+      usage.model,
+      add.reserved_usd ?? null,
+    ],
+  })
+  return rows[0]
+}

@@ -1,0 +1,45 @@
+import type { Db } from '../database.ts'
+
+export type NewArtifact = {
+  content_type: string
+  content: Uint8Array
+  /** Bytes there were in all. */
+  total_bytes: number
+}
+
+/**
+ * Keeps the whole output of the entry that is appended next in the same transaction, under the fence. Undefined, and nothing is kept: the
+ * run has no room left for it in `max_bytes`, or another owner.
+ */
+export async function saveArtifact(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  artifact: NewArtifact,
+  max_bytes: number,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'save_artifact',
+    text: `with run as (
+        update runs set artifact_bytes = artifact_bytes + length($5::bytea)
+        where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and artifact_bytes + length($5::bytea) <= $7
+        returning organization_id, id, total_logs
+      )
+      insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes)
+      select run.organization_id, run.id, run.total_logs + 1, $4, $5, $6 from run returning id`,
+    values: [organization_id, run_id, epoch, artifact.content_type, artifact.content, artifact.total_bytes, max_bytes],
+  })
+  return rows[0]?.id
+}
+
+export type ArtifactRow = { run_id: number; seq: number; content_type: string; content: Buffer }
+
+export async function getArtifact(db: Db, organization_id: number, id: number): Promise<ArtifactRow | undefined> {
+  const { rows } = await db.query<ArtifactRow>({
+    name: 'get_artifact',
+    text: 'select run_id, seq, content_type, content from artifacts where organization_id = $1 and id = $2',
+    values: [organization_id, id],
+  })
+  return rows[0]
+}

@@ -1,0 +1,21 @@
+import type { Db } from '../database.ts'
+
+export type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: string }
+
+/** Workspaces in this data folder whose runs were deleted. */
+export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {
+  const { rows } = await db.query<LeftoverWorkspace>({
+    name: 'list_leftover_workspaces',
+    text: 'select organization_id, run_id, workspace from leftover_workspaces where host = $1 limit 100',
+    values: [folder_id],
+  })
+  return rows
+}
+
+export async function forgetLeftoverWorkspace(db: Db, organization_id: number, run_id: number): Promise<void> {
+  await db.query({
+    name: 'forget_leftover_workspace',
+    text: 'delete from leftover_workspaces where organization_id = $1 and run_id = $2',
+    values: [organization_id, run_id],
+  })
+}

@@ -1,0 +1,119 @@
+import { type Db, only, type Transactional } from '../database.ts'
+
+export type EntryRow = { seq: number; body: string }
+
+/** Entries `from` … `to` by seq, both included, oldest first: a range of the primary key, so its cost does not grow with `from`. */
+export async function listEntries(db: Db, organization_id: number, run_id: number, from: number, to: number): Promise<EntryRow[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'list_entries',
+    text: 'select seq, body from log_entries where organization_id = $1 and run_id = $2 and seq between $3 and $4 order by seq',
+    values: [organization_id, run_id, from, to],
+  })
+  return rows
+}
+
+/** At most `limit` entries after `after_seq`, oldest first. */
+export async function listEntriesAfter(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  after_seq: number,
+  limit: number,
+): Promise<EntryRow[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'list_entries_after',
+    text: 'select seq, body from log_entries where organization_id = $1 and run_id = $2 and seq > $3 order by seq limit $4',
+    values: [organization_id, run_id, after_seq, limit],
+  })
+  return rows
+}
+
+export type EntryFilter = {
+  after_seq?: number | undefined
+  before_seq?: number | undefined
+  message_type?: string[] | undefined
+  tool_name?: string[] | undefined
+  /** A text is searched for by `searchEntries`. */
+  q?: undefined
+}
+type Page = { skip: number; limit: number; reverse: boolean }
+type Found = { rows: EntryRow[]; total: number }
+
+/** One page of the entries that match, and how many match in all. `skip` counts matches. Each entry is read once, for both. */
+export const findEntries = (db: Db, organization_id: number, run_id: number, filter: EntryFilter, page: Page): Promise<Found> =>
+  selectEntries(db, [organization_id, run_id], filter, null, page)
+
+/** As `findEntries`, of the entries whose text contains `q`. The scan is divided among processes of PostgreSQL where it has more than one free. */
+export function searchEntries(
+  db: Transactional,
+  organization_id: number,
+  run_id: number,
+  { q, ...filter }: Omit<EntryFilter, 'q'> & { q: string },
+  page: Page,
+): Promise<Found> {
+  return db.transaction(async tx => {
+    // Its estimates do not know what it costs to decompress and to fold a text, so it divides few scans by itself.
+    await tx.query({
+      text: `select set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true),
+        set_config('min_parallel_table_scan_size', '512kB', true), set_config('min_parallel_index_scan_size', '0', true)`,
+    })
+    return selectEntries(tx, [organization_id, run_id], filter, JSON.stringify(q).slice(1, -1).toLowerCase(), page)
+  })
+}
+
+async function selectEntries(db: Db, run: [number, number], filter: EntryFilter, q: string | null, page: Page): Promise<Found> {
+  const order = page.reverse ? 'desc' : 'asc'
+  const { rows } = await db.query<{ total: number; seq: number | null; body: string | null }>({
+    text: `with hits as materialized (
+        select seq from log_entries
+        where organization_id = $1 and run_id = $2 and ($3::int is null or seq > $3) and ($4::int is null or seq < $4)
+          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6)) and ($7::text is null or (${holds(q ?? '')}))
+      ), page as (select seq from hits order by seq ${order} limit $8 offset $9)
+      select counted.total, e.seq, e.body from (select count(*) as total from hits) counted
+      left join (page join log_entries e using (seq)) on e.organization_id = $1 and e.run_id = $2 order by seq ${order}`,
+    values: [
+      ...[...run, filter.after_seq ?? null, filter.before_seq ?? null],
+      ...[filter.message_type ?? null, filter.tool_name ?? null, q, page.limit, page.skip],
+    ],
+  })
+  const found = rows.flatMap(({ seq, body }) => (seq === null || body === null ? [] : [{ seq, body }]))
+  return { rows: found, total: only(rows.slice(0, 1)).total }
+}
+
+/** Names that each entry has, and the literals that can follow them: they are no text, so a search for "output" does not find `"tool_output":null`. */
+const NAMES = {
+  agent_run_id: [],
+  seq: [],
+  created_at: [],
+  turn: [],
+  message_type: [],
+  thought: [':null'],
+  tool_name: [':null'],
+  tool_input: [':null'],
+  tool_output: [':null'],
+  observation: [':null'],
+  duration_ms: [':null'],
+  truncated: [':true', ':false'],
+  artifact_url: [':null'],
+}
+
+/**
+ * Whether the text of `body` contains $7, which is `q`. A quote in `q` is escaped and the quotes of a name are not, so only a `q` that is part of a
+ * name or a literal, or that begins in one, can match outside the text. Only the names that can match are removed, because each costs a pass.
+ */
+function holds(q: string): string {
+  // What follows a literal is a comma or a brace: without that check each `q` that begins with an "e" or an "l" would cost all literals.
+  const begins = (literal: string) =>
+    literal.includes(q) || [...literal].some((_, at) => q.startsWith(literal.slice(at)) && ',}'.includes(q[literal.length - at] ?? '.'))
+  const named = Object.entries(NAMES)
+  const literals = named.flatMap(([name, all]) => all.filter(begins).map(literal => `"${name}"${literal}`))
+  const alone = named.filter(([name]) => name.includes(q) || q.startsWith(':')).map(([name]) => `"${name}":`)
+  const text = [...literals, ...alone].reduce((sql, removed) => `replace(${sql}, '${removed}', '')`, 'body')
+  return `strpos(lower(${text}${foldsAsAscii(q) ? ' collate "C"' : ''}), $7) > 0`
+}
+
+/** Whether only ASCII letters of `q` have a case. Their case alone is folded in half the time, which is most of the time of a search. */
+function foldsAsAscii(q: string): boolean {
+  const other = q.replace(/\p{ASCII}/gu, '')
+  return other.toUpperCase() === other
+}

@@ -1,0 +1,65 @@
+import type { Db } from '../database.ts'
+
+export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer'
+export type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string | null; user_id: number | null }
+
+/** Keeps a message until a worker gives it to the agent. `turn`: the first turn in which it may be delivered. */
+export async function insertMessage(
+  db: Db,
+  message: {
+    organization_id: number
+    run_id: number
+    seq: number
+    turn: number
+    mode: MessageMode
+    text: string
+    images: string[] | null
+    user_id: number
+  },
+): Promise<void> {
+  await db.query({
+    name: 'insert_message',
+    text: `with m as (insert into messages (organization_id, run_id, seq, turn, mode, text, images, user_id) values ($1, $2, $3, $4, $5, $6, $7, $8))
+      update runs set pending_messages = pending_messages + case when $4 <= turn then 1 else 0 end, interrupt_requested = interrupt_requested or $5 = 'interrupt',
+        runnable_at = case when status = 'waiting' and $4 <= turn then coalesce(runnable_at, now()) else runnable_at end where organization_id = $1 and id = $2`,
+    values: [
+      message.organization_id,
+      message.run_id,
+      message.seq,
+      message.turn,
+      message.mode,
+      message.text,
+      message.images === null ? null : JSON.stringify(message.images),
+      message.user_id,
+    ],
+  })
+}
+
+/** Takes every message that this turn may deliver, once, under the fence, for the next record of the journal. Enqueued ones stay for the next turn. */
+export async function takeMessages(db: Db, organization_id: number, run_id: number, epoch: number): Promise<MessageRow[]> {
+  const { rows } = await db.query<MessageRow>({
+    name: 'take_messages',
+    text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for update),
+      taken as (
+        update messages m set delivered_at = now(), delivered_n = run.journal_count + 1 from run
+        where m.run_id = run.id and m.delivered_at is null and m.turn <= run.turn
+        returning m.id, m.seq, m.mode, m.text, m.images, m.user_id
+      ), counted as (
+        update runs r set pending_messages = pending_messages - (select count(*) from taken), interrupt_requested = false from run where r.id = run.id
+      )
+      select * from taken order by id`,
+    values: [organization_id, run_id, epoch],
+  })
+  return rows
+}
+
+/** Messages that came too late for their turn go to the next one. True when there are any. */
+export async function postponeMessages(db: Db, organization_id: number, run_id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'postpone_messages',
+    text: `update messages m set turn = greatest(m.turn, r.turn + 1) from runs r
+      where r.organization_id = $1 and r.id = $2 and m.run_id = r.id and m.delivered_at is null`,
+    values: [organization_id, run_id],
+  })
+  return (rowCount ?? 0) > 0
+}

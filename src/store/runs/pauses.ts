@@ -1,0 +1,36 @@
+import { END_SECONDS } from '../../core/runs/lost-run.ts'
+import type { Db } from '../database.ts'
+
+/** How long a worker has to let go of a run that is to pause, before the sweep takes it from it. */
+const LET_GO_SECONDS = 10
+
+/** Asks the owner of a run to pause it: who asked and when. Its lease is not renewed any more. */
+export async function requestPause(db: Db, organization_id: number, id: number, user_id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'request_pause',
+    text: `update runs set pause_requested_at = now(), pause_requested_by = $3, lease_until = least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $5)), updated_at = now()
+      where organization_id = $1 and id = $2 and status in ('starting', 'running') and pause_requested_at is null`,
+    values: [organization_id, id, user_id, LET_GO_SECONDS, END_SECONDS],
+  })
+  return rowCount === 1
+}
+
+/** Who paused a run that nobody had. */
+export async function recordPause(db: Db, organization_id: number, id: number, user_id: number): Promise<void> {
+  await db.query({
+    name: 'record_pause',
+    text: 'update runs set pause_requested_at = now(), pause_requested_by = $3 where organization_id = $1 and id = $2',
+    values: [organization_id, id, user_id],
+  })
+}
+
+/** The run is to go on after all. False: nobody had asked it to pause. */
+export async function withdrawPause(db: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'withdraw_pause',
+    text: `update runs set pause_requested_at = null, pause_requested_by = null
+      where organization_id = $1 and id = $2 and status in ('queued', 'starting', 'running', 'waiting') and pause_requested_at is not null`,
+    values: [organization_id, id],
+  })
+  return rowCount === 1
+}

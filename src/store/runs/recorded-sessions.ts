@@ -1,0 +1,109 @@
+import { MAX_SILENCE_SECONDS, RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
+import type { Db } from '../database.ts'
+import type { LostRun } from '../leases/leases.ts'
+
+/** A session belongs to one user: the same `session_id` of another user or organization is another session. */
+export type SessionKey = { organization_id: number; user_id: number; session_id: string }
+/** What is kept between reports. `open_calls`: JSON of tool calls without a result; `answer`: the newest answer of the turn. */
+export type RecordingState = { open_calls: string; answer: string }
+
+const silence = `now() + interval '${MAX_SILENCE_SECONDS} seconds'`
+const live = `status = 'running', status_reason = null, phase = 'agent', waiting_on = null, owner = '${RECORDED_OWNER}', runnable_at = null,
+  lease_until = ${silence}, deadline_at = ${silence}`
+
+/** Serializes the creation of a session until the transaction ends. */
+export async function lockSession(db: Db, { organization_id, user_id, session_id }: SessionKey): Promise<void> {
+  await db.query({
+    name: 'lock_recorded_session',
+    text: 'select pg_advisory_xact_lock(hashtextextended($1, 5))',
+    values: [`${organization_id} ${user_id} ${session_id}`],
+  })
+}
+
+/** The run that records the session, or undefined. */
+export async function findSession(db: Db, { organization_id, user_id, session_id }: SessionKey): Promise<{ run_id: number } | undefined> {
+  const { rows } = await db.query<{ run_id: number }>({
+    name: 'find_recorded_session',
+    text: 'select run_id from recorded_sessions where organization_id = $1 and user_id = $2 and session_id = $3',
+    values: [organization_id, user_id, session_id],
+  })
+  return rows[0]
+}
+
+/** Creates the session and its run, which is running until it reports its end. It adds nothing to the usage of the organization. */
+export async function insertSession(db: Db, key: SessionKey, run: { title: string; model: string }): Promise<{ run_id: number }> {
+  const { rows } = await db.query<{ run_id: number }>({
+    name: 'insert_recorded_session',
+    text: `with run as (
+        insert into runs (organization_id, user_id, status, phase, source_type, agent_type, model, prompt, title, auto_create_pr, owner, lease_until,
+          deadline_at, runnable_at, started_at, cost_known)
+        values ($1, $2, 'running', 'agent', 'LOCAL', 'claude_code', $5, '', $4, false, '${RECORDED_OWNER}', ${silence}, ${silence}, null, now(), false)
+        returning id
+      )
+      insert into recorded_sessions (organization_id, user_id, session_id, run_id) select $1, $2, $3, id from run returning run_id`,
+    values: [key.organization_id, key.user_id, key.session_id, run.title, run.model],
+  })
+  const [row] = rows
+  if (!row) throw new Error('a recorded session was not inserted')
+  return row
+}
+
+/** Call with the run locked: nobody else changes the state meanwhile. */
+export async function getRecording(db: Db, organization_id: number, run_id: number): Promise<RecordingState | undefined> {
+  const { rows } = await db.query<RecordingState>({
+    name: 'get_recording',
+    text: 'select open_calls, answer from recorded_sessions where organization_id = $1 and run_id = $2',
+    values: [organization_id, run_id],
+  })
+  return rows[0]
+}
+
+/** What a report changes of the run: null leaves it as it is; `result` is for a run that has ended. */
+export type RecordedChange = { prompt: string | null; title: string | null; model: string | null; result: string | null }
+
+/** Keeps the state after a report, and puts off the moment at which a live session counts as abandoned. */
+export async function saveRecording(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  state: RecordingState,
+  change: RecordedChange,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'save_recording',
+    text: `with run as (
+        update runs set prompt = coalesce($5, prompt), title = coalesce($6, title), model = coalesce($7, model), result = coalesce($8, result),
+          lease_until = case when owner = '${RECORDED_OWNER}' then ${silence} else lease_until end,
+          deadline_at = case when owner = '${RECORDED_OWNER}' then ${silence} else deadline_at end,
+          updated_at = now(), last_progress_at = now()
+        where organization_id = $1 and id = $2
+      )
+      update recorded_sessions set open_calls = $3, answer = $4 where organization_id = $1 and run_id = $2`,
+    values: [organization_id, run_id, state.open_calls, state.answer, change.prompt, change.title, change.model, change.result],
+  })
+  return rowCount === 1
+}
+
+/** A session that has ended goes on: its run begins a new turn. False: the run has not ended, or records nothing. */
+export async function beginRecordedTurn(db: Db, organization_id: number, run_id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'begin_recorded_turn',
+    text: `with session as (update recorded_sessions set answer = '' where organization_id = $1 and run_id = $2 returning run_id)
+      update runs set ${live}, turn = turn + 1, result = '', error_code = null, error_message = null, finished_at = null, archived = false,
+        turn_started_at = now(), updated_at = now(), last_progress_at = now()
+      from session where organization_id = $1 and id = session.run_id and status in ('completed', 'failed')`,
+    values: [organization_id, run_id],
+  })
+  return rowCount === 1
+}
+
+/** Recorded runs whose session has reported nothing for `MAX_SILENCE_SECONDS`. */
+export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'list_abandoned',
+    text: `select id, organization_id, status, turn, epoch, losses, sandbox, false as pausing, true as overdue from runs
+      where owner = '${RECORDED_OWNER}' and deadline_at < now() order by deadline_at limit $1`,
+    values: [limit],
+  })
+  return rows
+}

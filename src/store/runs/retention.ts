@@ -1,0 +1,95 @@
+import { type Db, only } from '../database.ts'
+import { tell_of_deletions, wake_deliverers } from '../webhooks/webhook-deliveries.ts'
+
+// Any number: what matters is that every process that removes old runs of this database asks for the same lock.
+const LOCK = 4_600_002
+
+/** Until the transaction ends nobody else removes old runs. False: somebody does at this moment. */
+export async function holdRetention(tx: Db): Promise<boolean> {
+  const { rows } = await tx.query<{ held: boolean }>({
+    name: 'hold_retention',
+    text: `select pg_try_advisory_xact_lock(${LOCK}) as held`,
+  })
+  return only(rows).held
+}
+
+/** `entries`: of trace and journal together. */
+export type ExpiredRun = { organization_id: number; id: number; entries: number }
+
+/** Runs that ended more than `days` ago, the longest ended first. */
+export async function listExpiredRuns(db: Db, days: number, limit: number): Promise<ExpiredRun[]> {
+  const { rows } = await db.query<ExpiredRun>({
+    name: 'list_expired_runs',
+    text: `select organization_id, id, total_logs + journal_count as entries from runs
+      where finished_at < now() - make_interval(days => $1) order by finished_at limit $2`,
+    values: [days, limit],
+  })
+  return rows
+}
+
+/** Those of the runs that ended more than `days` ago and that nobody else holds; nobody else moves them until the transaction ends. */
+export async function lockExpiredRuns(tx: Db, organization_id: number, ids: number[], days: number): Promise<ExpiredRun[]> {
+  const { rows } = await tx.query<ExpiredRun>({
+    name: 'lock_expired_runs',
+    text: `select organization_id, id, total_logs + journal_count as entries from runs
+      where organization_id = $1 and id = any($2::bigint[]) and finished_at < now() - make_interval(days => $3)
+      order by id for update skip locked`,
+    values: [organization_id, ids, days],
+  })
+  return rows
+}
+
+/**
+ * Removes runs that have ended with their traces, journals, messages, events, changes and artifacts, and tells it as events, to their webhooks too:
+ * of what was in them nothing but where they were reported. Their children and pull requests stay, and their usage; their folders are left to
+ * the sweep of the machine that has them. Answers how many there were. `user_id` null: they were kept long enough.
+ */
+export async function deleteEndedRuns(tx: Db, organization_id: number, ids: number[], user_id: number | null): Promise<number> {
+  const { rows } = await tx.query<{ gone: number }>({
+    name: 'delete_ended_runs',
+    text: `with gone as (
+        delete from runs where organization_id = $1 and id = any($2::bigint[]) and status in ('completed', 'failed', 'cancelled')
+        returning id, workspace, workspace_host, repository_id, webhooks
+      ), left_over as (
+        insert into leftover_workspaces (organization_id, run_id, workspace, host)
+        select $1, id, workspace, workspace_host from gone where workspace is not null and workspace_host is not null
+      ), place as (
+        update organizations set event_seq = event_seq + (select count(*) from gone) where id = $1 and exists (select from gone) returning event_seq
+      ), placed as (
+        select gone.*, place.event_seq + 1 - row_number() over (order by gone.id desc) as seq from gone, place
+      ), told as (
+        insert into events (organization_id, seq, run_id, type, body)
+        select $1, seq, null, 'agent_run.deleted', json_build_object('agent_run_id', id, 'user_id', $3::bigint)::text from placed
+      ), ${tell_of_deletions}
+      select (select count(*) from gone) as gone, (${wake_deliverers})`,
+    values: [organization_id, ids, user_id],
+  })
+  return only(rows).gone
+}
+
+/** Of how many entries a run is too long to be removed by one statement, which a million would make last for more than it may. */
+export const LONG_TRACE = 20_000
+
+/** Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that then removes the run. Answers how many there were. */
+export async function deleteFirstEntries(tx: Db, organization_id: number, run_id: number, limit: number): Promise<number> {
+  const first = (table: string, place: string) => `delete from ${table} where organization_id = $1 and run_id = $2
+    and ${place} < (select min(${place}) + $3 from ${table} where organization_id = $1 and run_id = $2) returning 1`
+  const { rows } = await tx.query<{ deleted: number }>({
+    name: 'delete_first_entries',
+    text: `with entries as (${first('log_entries', 'seq')}), records as (${first('journal', 'n')})
+      select (select count(*) from entries) + (select count(*) from records) as deleted`,
+    values: [organization_id, run_id, limit],
+  })
+  return only(rows).deleted
+}
+
+/** Forgets that runs were deleted more than `days` ago. Answers how many such events are gone. */
+export async function deleteOldDeletions(db: Db, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'delete_old_deletions',
+    text: `delete from events where (organization_id, seq) in (
+        select organization_id, seq from events where run_id is null and created_at < now() - make_interval(days => $1) order by created_at limit $2)`,
+    values: [days, limit],
+  })
+  return rowCount ?? 0
+}

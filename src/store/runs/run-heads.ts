@@ -1,0 +1,22 @@
+import type { WaitingOn } from '../../contract/runs.ts'
+import type { Db } from '../database.ts'
+import { type RunRow, waits_on } from './runs.ts'
+
+/** What a page of logs says about its run. */
+export type RunHead = Pick<
+  RunRow,
+  'id' | 'organization_id' | 'repository_id' | 'status' | 'status_reason' | 'created_at' | 'result' | 'metadata' | 'total_logs'
+> & { waiting_on: WaitingOn | null }
+
+/** The heads of several runs, each asked for in its organization; undefined for one that is not there. */
+export async function findRunHeads(db: Db, asked: { organization_id: number; id: number }[]): Promise<(RunHead | undefined)[]> {
+  const { rows } = await db.query<RunHead & { n: number }>({
+    name: 'find_run_heads',
+    text: `select asked.n, r.id, r.organization_id, r.repository_id, r.status, r.status_reason, ${waits_on} as waiting_on, r.created_at, r.result, r.metadata, r.total_logs
+      from unnest($1::bigint[], $2::bigint[]) with ordinality as asked (organization_id, id, n)
+      join runs r on r.organization_id = asked.organization_id and r.id = asked.id`,
+    values: [asked.map(item => item.organization_id), asked.map(item => item.id)],
+  })
+  const found = new Map(rows.map(row => [row.n, row]))
+  return asked.map((_item, n) => found.get(n + 1))
+}

@@ -1,0 +1,62 @@
+import type { Db } from '../database.ts'
+
+/** Milliseconds; null: it was not reached, or is no part of this start. */
+export type StartupTimes = {
+  queue_ms: number | null
+  claim_ms: number | null
+  mirror_ms: number | null
+  clone_ms: number | null
+  setup_ms: number | null
+  sandbox_ms: number | null
+  first_model_byte_ms: number | null
+  first_action_ms: number | null
+}
+/** `environment` as JSON text. */
+export type StartupRow = StartupTimes & { environment: string | null; started_at: Date }
+
+const PARTS = ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'] as const
+
+/** False: it was written before, or the run is gone. */
+export async function insertStartup(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  repository_id: number | null,
+  times: StartupTimes & { environment: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'insert_startup',
+    text: `insert into run_startups (organization_id, run_id, repository_id, environment, ${PARTS.map(part => `${part}_ms`).join(', ')})
+      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from runs where organization_id = $1 and id = $2
+      on conflict do nothing`,
+    values: [organization_id, run_id, repository_id, times.environment, ...PARTS.map(part => times[`${part}_ms`])],
+  })
+  return rowCount === 1
+}
+
+export async function getStartup(db: Db, organization_id: number, run_id: number): Promise<StartupRow | undefined> {
+  const { rows } = await db.query<StartupRow>({
+    name: 'get_startup',
+    text: `select started_at, environment, ${PARTS.map(part => `${part}_ms`).join(', ')} from run_startups where organization_id = $1 and run_id = $2`,
+    values: [organization_id, run_id],
+  })
+  return rows[0]
+}
+
+export type StartupFigures = { runs: number; p50: StartupTimes; p95: StartupTimes }
+
+/** Of the runs of a repository that began since then, the newest 10,000. */
+export async function startupFigures(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupFigures> {
+  const figures = PARTS.flatMap(part =>
+    [0.5, 0.95].map(share => `percentile_disc(${share}) within group (order by ${part}_ms) as ${part}_${share * 100}`),
+  )
+  const { rows } = await db.query<Record<string, number | null>>({
+    name: 'startup_figures',
+    text: `select count(*) as runs, ${figures.join(', ')} from (select * from run_startups
+      where organization_id = $1 and repository_id = $2 and started_at >= $3 order by started_at desc limit 10000) newest`,
+    values: [organization_id, repository_id, since],
+  })
+  const [found = {}] = rows
+  const of = (percent: number) => Object.fromEntries(PARTS.map(part => [`${part}_ms`, found[`${part}_${percent}`] ?? null])) as StartupTimes
+  return { runs: found.runs ?? 0, p50: of(50), p95: of(95) }
+}

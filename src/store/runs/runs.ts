@@ -1,0 +1,300 @@
+import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs.ts'
+import type { StatusFilter } from '../../core/wire-profile.ts'
+import { today } from '../access/usage-days.ts'
+import { type Db, only } from '../database.ts'
+
+export type RunRow = {
+  id: number
+  organization_id: number
+  user_id: number
+  repository_id: number | null
+  status: RunStatus
+  status_reason: StatusReason | null
+  phase: RunPhase | null
+  waiting_on: WaitingReason | null
+  epoch: number
+  owner: string | null
+  /** Since when, and why, another worker is to go on with it; null when none is. */
+  recovering_since: Date | null
+  recovery_cause: 'lease_lost' | 'handed_over' | null
+  source_type: SourceType
+  agent_type: string
+  model: string
+  prompt: string
+  title: string
+  tags: string[]
+  metadata: string | null
+  archived: boolean
+  banned: boolean
+  base_ref: string | null
+  base_sha: string | null
+  branch: string | null
+  /** What the run has committed, and what of it the remote has. */
+  head_sha: string | null
+  pushed_sha: string | null
+  /** Branches that it gave up, and the last commit that it had pushed to one of them. */
+  branches_let_go: number
+  let_go_sha: string | null
+  /** The head whose push a person has approved. */
+  approved_sha: string | null
+  auto_create_pr: boolean
+  parent_run_id: number | null
+  forked_at_seq: number | null
+  workspace: string | null
+  workspace_host: string | null
+  /** The sandbox that was started in it last, in the words of the driver. */
+  sandbox: string | null
+  result: string
+  error_code: string | null
+  error_message: string | null
+  turn: number
+  total_logs: number
+  pending_messages: number
+  steps: number
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+  cost_usd: string
+  cost_known: boolean
+  active_ms: number
+  turn_active_ms: number
+  budget_max_cost_usd: string | null
+  budget_max_steps: number | null
+  budget_max_active_seconds: number | null
+  budget_max_wall_seconds: number | null
+  created_at: Date
+  updated_at: Date
+  turn_started_at: Date
+  started_at: Date | null
+  finished_at: Date | null
+  last_progress_at: Date
+  deadline_at: Date | null
+  traceparent: string | null
+  /** The only repositories that its agent may start child runs in; null: all. */
+  repository_ids: number[] | null
+  runnable_at: Date | null
+  stop_requested_at: Date | null
+  stop_requested_by: number | null
+  pause_requested_at: Date | null
+  pause_requested_by: number | null
+}
+
+/** A run as it is shown: with its place in the queue, whether nobody has it although somebody should, and what its journal says last. */
+export type ShownRun = RunRow & { queue_position: number | null; ownerless: boolean; last_record: string | null }
+
+// The place in the order in which the organization's own runs are claimed, answered ones that wait included; $1 is the organization, so
+// it is found once a statement. Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
+export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
+  where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
+  case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
+  case when r.status = 'running' then (select j.kind from journal j
+    where j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count) end as last_record`
+
+/** As src/core/runs/waiting-on.ts tells it: a question that was answered waits for a worker. */
+export const waits_on = `case when r.status = 'waiting' and r.runnable_at is not null then 'slot' else r.waiting_on end`
+
+export type NewRun = {
+  organization_id: number
+  user_id: number
+  repository_id: number | null
+  source_type: SourceType
+  agent_type: string
+  model: string
+  prompt: string
+  title: string
+  tags: string[]
+  metadata: string | null
+  webhooks: string | null
+  base_ref: string | null
+  base_sha: string | null
+  auto_create_pr: boolean
+  parent_run_id: number | null
+  /** The entry of its parent at which it parted; absent: it is no fork. */
+  forked_at_seq?: number
+  /** The only repositories that its agent may start child runs in; absent or null: all. */
+  repository_ids?: readonly number[] | null
+  budget_max_cost_usd: string | null
+  budget_max_steps: number | null
+  budget_max_active_seconds: number | null
+  budget_max_wall_seconds: number | null
+  deadline_seconds: number
+}
+
+/** A queued run that a worker may claim at once. */
+export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_run',
+    text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
+        webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
+        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22)
+        returning id, organization_id, user_id, repository_id, model
+      ), made as (
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
+        select organization_id, ${today}, id, model, user_id, repository_id, 1 from run
+      )
+      select id from run`,
+    values: [
+      run.organization_id,
+      run.user_id,
+      run.repository_id,
+      run.source_type,
+      run.agent_type,
+      run.model,
+      run.prompt,
+      run.title,
+      run.tags,
+      run.metadata,
+      run.webhooks,
+      run.base_ref,
+      run.base_sha,
+      run.auto_create_pr,
+      run.parent_run_id,
+      run.budget_max_cost_usd,
+      run.budget_max_steps,
+      run.budget_max_active_seconds,
+      run.budget_max_wall_seconds,
+      run.deadline_seconds,
+      run.forked_at_seq ?? null,
+      run.repository_ids ?? null,
+    ],
+  })
+  return only(rows)
+}
+
+export async function getRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
+  const { rows } = await db.query<ShownRun>({
+    name: 'get_run',
+    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+/** The same, and nobody else moves the run until the transaction ends. */
+export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
+  const { rows } = await db.query<ShownRun>({
+    name: 'lock_run',
+    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2 for update of r`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+export type RunFilter = {
+  user_id?: number[] | undefined
+  source_type?: SourceType[] | undefined
+  /** Runs that one of these matches. */
+  status?: StatusFilter[] | undefined
+  repo_id?: number[] | undefined
+  tag?: string[] | undefined
+  q?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+  /** Null: archived or not. */
+  archived?: boolean | null | undefined
+  parent_run_id?: number[] | undefined
+  /** Only the parent of this run and the runs that have it as their parent. */
+  related_to?: number | undefined
+  /** Only of these repositories. */
+  repository_ids?: readonly number[] | undefined
+}
+
+/** Newest first. Absent filters do not narrow, but archived runs stay out unless asked for. */
+export async function listRuns(
+  db: Db,
+  organization_id: number,
+  filter: RunFilter,
+  skip: number,
+  limit: number,
+): Promise<{ rows: ShownRun[]; total: number }> {
+  const values: unknown[] = [organization_id]
+  const conditions = ['r.organization_id = $1']
+  const add = (sql: (parameter: string) => string, value: unknown) => {
+    if (value === undefined) return
+    values.push(value)
+    conditions.push(sql(`$${values.length}`))
+  }
+  if (filter.archived !== null) add(p => `r.archived = ${p}`, filter.archived ?? false)
+  add(p => `r.user_id = any(${p})`, filter.user_id)
+  add(p => `r.source_type = any(${p})`, filter.source_type)
+  // Each has exceptions of its own.
+  const inStatus = ({ statuses, except }: StatusFilter) => {
+    values.push(statuses, except)
+    return `(r.status = any($${values.length - 1}) and coalesce(${waits_on}, r.status_reason, '') <> all($${values.length}))`
+  }
+  if (filter.status !== undefined) conditions.push(`(${filter.status.map(inStatus).join(' or ')})`)
+  add(p => `r.repository_id = any(${p})`, filter.repo_id)
+  add(p => `r.repository_id = any(${p}::bigint[])`, filter.repository_ids)
+  add(p => `r.tags && ${p}`, filter.tag)
+  add(p => `(strpos(lower(r.title), ${p}) > 0 or strpos(lower(r.prompt), ${p}) > 0)`, filter.q?.toLowerCase())
+  // To the millisecond, as the API shows it: a run is not after its own `created_at`.
+  add(p => `date_trunc('milliseconds', r.created_at) > ${p}`, filter.created_after)
+  add(p => `date_trunc('milliseconds', r.created_at) < ${p}`, filter.created_before)
+  add(p => `r.parent_run_id = any(${p})`, filter.parent_run_id)
+  const parentOf = (p: string) => `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
+  add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
+  const where = conditions.join(' and ')
+  const page = await db.query<ShownRun>({
+    // The page first: what is not shown is not looked at.
+    text: `select ${shown_columns} from (select * from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) r
+      order by r.id desc`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({ text: `select count(*) as total from runs r where ${where}`, values })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+export type RunChange = {
+  title?: string | undefined
+  tags?: string[] | undefined
+  archived?: boolean | undefined
+  model?: string | undefined
+  webhooks?: string | undefined
+  budget?:
+    | { max_cost_usd?: string | null; max_steps?: number | null; max_active_seconds?: number | null; max_wall_seconds?: number | null }
+    | undefined
+}
+
+/** Changes what a person may configure; a key that is absent stays as it is, a budget of null is lifted. */
+export async function updateRun(db: Db, organization_id: number, id: number, change: RunChange): Promise<boolean> {
+  const budget = change.budget ?? {}
+  const { rowCount } = await db.query({
+    name: 'update_run',
+    text: `update runs set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived), model = coalesce($6, model),
+        budget_max_cost_usd = case when $7 then $8::numeric else budget_max_cost_usd end,
+        budget_max_steps = case when $9 then $10::int else budget_max_steps end,
+        budget_max_active_seconds = case when $11 then $12::int else budget_max_active_seconds end,
+        budget_max_wall_seconds = case when $13 then $14::int else budget_max_wall_seconds end,
+        webhooks = coalesce($15, webhooks), updated_at = now()
+      where organization_id = $1 and id = $2`,
+    values: [
+      organization_id,
+      id,
+      change.title ?? null,
+      change.tags ?? null,
+      change.archived ?? null,
+      change.model ?? null,
+      budget.max_cost_usd !== undefined,
+      budget.max_cost_usd ?? null,
+      budget.max_steps !== undefined,
+      budget.max_steps ?? null,
+      budget.max_active_seconds !== undefined,
+      budget.max_active_seconds ?? null,
+      budget.max_wall_seconds !== undefined,
+      budget.max_wall_seconds ?? null,
+      change.webhooks ?? null,
+    ],
+  })
+  return rowCount === 1
+}
+
+/** How many runs of a repository have not ended. */
+export async function countLiveRuns(db: Db, organization_id: number, repository_id: number): Promise<number> {
+  const { rows } = await db.query<{ live: number }>({
+    name: 'count_live_runs',
+    text: `select count(*) as live from runs where organization_id = $1 and repository_id = $2 and status not in ('completed', 'failed', 'cancelled')`,
+    values: [organization_id, repository_id],
+  })
+  return only(rows).live
+}

@@ -1,0 +1,141 @@
+import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
+import { type Db, only } from '../database.ts'
+import { channels } from '../notify.ts'
+import { MOST_PENDING, wake_deliverers } from './webhook-deliveries.ts'
+
+export type DeliveryState = 'pending' | 'delivered' | 'failed'
+export type DeliveryRow = {
+  id: number
+  organization_id: number
+  run_id: number
+  /** Null: the organization's webhook. */
+  url: string | null
+  message_id: string
+  event_seq: number
+  type: string
+  state: DeliveryState
+  error: string | null
+  attempts: number
+  last_status: number | null
+  last_latency_ms: number | null
+  next_attempt_at: Date | null
+  created_at: Date
+  finished_at: Date | null
+}
+export type WholeDeliveryRow = DeliveryRow & { body: string; webhooks: string | null; repository_id: number | null }
+export type AttemptRow = {
+  n: number
+  url: string
+  started_at: Date
+  finished_at: Date | null
+  status: number | null
+  error: string | null
+  latency_ms: number | null
+  answer: string | null
+}
+const run_id = 'coalesce(d.run_id, d.deleted_run_id)'
+const columns = `d.id, d.organization_id, ${run_id} as run_id, d.url, d.message_id, d.event_seq, d.type, d.state, d.error, d.attempts, d.last_status,
+  d.last_latency_ms, d.next_attempt_at, d.created_at, d.finished_at`
+
+/** Where the run reports instead: a run `r`, or one that is deleted. */
+const targets = 'coalesce(r.webhooks, d.deleted_run_webhooks)'
+
+export type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
+
+/** Newest first. Absent filters do not narrow. */
+export async function listDeliveries(
+  db: Db,
+  organization_id: number,
+  filter: DeliveryFilter,
+  skip: number,
+  limit: number,
+): Promise<{ rows: DeliveryRow[]; total: number }> {
+  const where = `d.organization_id = $1 and ($2::text[] is null or d.state = any($2)) and ($3::bigint[] is null or ${run_id} = any($3)) and ($4::text[] is null or d.type = any($4))`
+  const values = [organization_id, filter.state ?? null, filter.agent_run_id ?? null, filter.type ?? null]
+  const page = await db.query<DeliveryRow>({
+    name: 'list_webhook_deliveries',
+    text: `select ${columns} from webhook_deliveries d where ${where} order by d.id desc limit $5 offset $6`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_webhook_deliveries',
+    text: `select count(*) as total from webhook_deliveries d where ${where}`,
+    values,
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+/** With what is sent, and where the run reports. */
+export async function getDelivery(db: Db, organization_id: number, id: number): Promise<WholeDeliveryRow | undefined> {
+  const { rows } = await db.query<WholeDeliveryRow>({
+    name: 'get_webhook_delivery',
+    text: `select ${columns}, d.body, ${targets} as webhooks, coalesce(r.repository_id, d.deleted_run_repository_id) as repository_id from webhook_deliveries d
+      left join runs r on r.organization_id = d.organization_id and r.id = d.run_id where d.organization_id = $1 and d.id = $2`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+/** The newest attempts of a delivery, in their order. */
+export async function listAttempts(db: Db, organization_id: number, delivery_id: number, limit: number): Promise<AttemptRow[]> {
+  const { rows } = await db.query<AttemptRow>({
+    name: 'list_webhook_attempts',
+    text: `select n, url, started_at, finished_at, status, error, latency_ms, answer from webhook_attempts
+      where organization_id = $1 and delivery_id = $2 order by n desc limit $3`,
+    values: [organization_id, delivery_id, limit],
+  })
+  return rows.toReversed()
+}
+
+/** Puts a delivery into the queue again, for a day, with the id that it has. False: an attempt is on its way, or there is none. */
+export async function requeueDelivery(tx: Db, organization_id: number, id: number): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'requeue_webhook_delivery',
+    text: `with queued as (
+        update webhook_deliveries set state = 'pending', error = null, finished_at = null, tries = 0, next_attempt_at = now(), lease_until = null,
+          give_up_at = now() + make_interval(secs => ${GIVE_UP_SECONDS})
+        where organization_id = $1 and id = $2 and (lease_until is null or lease_until < now()) returning id)
+      select pg_notify('${channels.webhook}', '') from queued`,
+    values: [organization_id, id],
+  })
+  return rowCount === 1
+}
+
+export type FailedFilter = { since: Date | null; until: Date | null; type: string | null }
+
+/**
+ * Puts the earliest of what failed into the queue again as `requeueDelivery` does, in the order of each run: `most`, and no more than there is
+ * place for. `without`: those whom nobody would send any more. To be called while the transaction holds the organization's row.
+ */
+export async function requeueFailed(
+  tx: Db,
+  organization_id: number,
+  filter: FailedFilter,
+  most: number,
+): Promise<{ queued: number; own: number; left: number; without: number }> {
+  const { rows } = await tx.query<{ queued: number; own: number; left: number; without: number }>({
+    name: 'requeue_failed_deliveries',
+    text: `with failed as (
+        select d.id, d.run_id, d.url, case when d.url is null then exists (select from webhooks where organization_id = $1 and enabled)
+            else exists (select from json_array_elements(${targets}::json) t where t ->> 'url' = d.url) end as wanted
+        from webhook_deliveries d left join runs r on r.organization_id = d.organization_id and r.id = d.run_id
+        where d.organization_id = $1 and d.state = 'failed' and ($2::timestamptz is null or d.created_at >= $2) and ($3::timestamptz is null or d.created_at < $3)
+          and ($4::text is null or d.type = $4)
+      ), place as (
+        select greatest(0, ${MOST_PENDING} - (select count(*) from webhook_deliveries where organization_id = $1 and state = 'pending')) as free
+      ), chosen as (
+        select id, run_id, url from failed where wanted order by id limit (select least($5, free) from place)
+      ), queued as (
+        update webhook_deliveries d set state = 'pending', error = null, finished_at = null, tries = 0, lease_until = null,
+          give_up_at = now() + make_interval(secs => ${GIVE_UP_SECONDS}),
+          next_attempt_at = case when not exists (select from webhook_deliveries b where b.organization_id = $1 and b.run_id = d.run_id
+            and b.url is not distinct from d.url and b.id < d.id and (b.state = 'pending' or b.id in (select id from chosen))) then now() end
+        from chosen where d.organization_id = $1 and d.id = chosen.id returning d.url
+      )
+      select (select count(*) from queued) as queued, (select count(*) from queued where url is null) as own,
+        (select count(*) from failed where wanted) - (select count(*) from queued) as left, (select count(*) from failed where not wanted) as without,
+        (${wake_deliverers})`,
+    values: [organization_id, filter.since, filter.until, filter.type, most],
+  })
+  return only(rows)
+}

@@ -1,0 +1,173 @@
+import type { Db, Transactional } from '../database.ts'
+
+/** The files of a run as they were from one entry of its trace to another, both included. */
+export type CheckpointRow = {
+  seq: number
+  through_seq: number
+  /** Packs of the run, counted from the first, that hold its objects. */
+  packs: number
+  base_sha: string | null
+  tree: string
+  head: string | null
+  branch: string | null
+  /** Paths that are missing, as JSON text; null: it is complete. */
+  left_out: string | null
+}
+export type NewCheckpoint = Omit<CheckpointRow, 'packs' | 'base_sha'>
+export type NewPack = { tip: string; base_sha: string | null; content: Uint8Array }
+
+/** As `through_seq`: nobody works on the files any more, so they stay as they are. */
+export const TO_THE_END = 2_147_483_647
+
+const owned = `run as (select organization_id, id, total_logs from runs
+  where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for no key update)`
+
+type Owned = { organization_id: number; run_id: number; epoch: number }
+
+/** The run belongs to another owner: what was written of it in this transaction is taken back. */
+class NotOurs extends Error {}
+
+/**
+ * Keeps checkpoints, and the pack that holds what is new in them, together and under the fence. Undefined: the run is somebody else's.
+ * `packs`: how many packs the run has now; null: this one would be more than `max_bytes` for the run, and nothing was kept.
+ */
+export async function saveCheckpoints(
+  db: Transactional,
+  run: Owned,
+  base_sha: string | null,
+  checkpoints: NewCheckpoint[],
+  pack: NewPack | null,
+  max_bytes: number,
+): Promise<{ packs: number | null } | undefined> {
+  const save = async (tx: Db) => {
+    // The bytes before the lock of the run: whatever else is written of it, its lease too, would wait for them.
+    const packs = await insertPack(tx, run, pack, max_bytes)
+    if (!(await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0))) throw new NotOurs()
+    return { packs }
+  }
+  return db.transaction(save).catch(error => {
+    if (error instanceof NotOurs) return undefined
+    throw error
+  })
+}
+
+/** The number of packs with this one; null: it is too much for the run. */
+async function insertPack(db: Db, run: Owned, pack: NewPack | null, max_bytes: number): Promise<number | null> {
+  const { rows } = await db.query<{ packs: number }>({
+    name: 'insert_checkpoint_pack',
+    text: `with stored as (
+        select coalesce(max(n), 0) as packs, coalesce(sum(length(content)) filter (where not inherited), 0) as bytes
+        from checkpoint_packs where organization_id = $1 and run_id = $2
+      ), fits as (
+        select packs + case when $5::bytea is null then 0 else 1 end as packs from stored where $5::bytea is null or bytes + length($5) <= $6
+      ), pack as (
+        insert into checkpoint_packs (organization_id, run_id, n, tip, base_sha, sha256, content)
+        select $1, $2, packs, $3, $4, sha256($5), $5 from fits where $5::bytea is not null
+      )
+      select packs from fits`,
+    values: [run.organization_id, run.run_id, pack?.tip ?? null, pack?.base_sha ?? null, pack?.content ?? null, max_bytes],
+  })
+  return rows[0]?.packs ?? null
+}
+
+/** False: the run is somebody else's. */
+async function insertCheckpoints(
+  db: Db,
+  run: Owned,
+  base_sha: string | null,
+  checkpoints: NewCheckpoint[],
+  packs: number,
+): Promise<boolean> {
+  const list = <K extends keyof NewCheckpoint>(key: K) => checkpoints.map(item => item[key])
+  const { rows } = await db.query({
+    name: 'insert_checkpoints',
+    text: `with ${owned}, kept as (
+        insert into checkpoints (organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out)
+        select run.organization_id, run.id, c.seq, c.through_seq, $4, $5, c.tree, c.head, c.branch, c.left_out
+        from run, unnest($6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[]) as c (seq, through_seq, tree, head, branch, left_out)
+        on conflict (organization_id, run_id, seq) do update set through_seq = excluded.through_seq, packs = excluded.packs,
+          base_sha = excluded.base_sha, tree = excluded.tree, head = excluded.head, branch = excluded.branch, left_out = excluded.left_out
+      )
+      select 1 from run`,
+    values: [
+      ...[run.organization_id, run.run_id, run.epoch, packs, base_sha],
+      ...[list('seq'), list('through_seq'), list('tree'), list('head'), list('branch'), list('left_out')],
+    ],
+  })
+  return rows.length === 1
+}
+
+/** The files of the checkpoint at `seq` have stayed as they were until after entry `through_seq`. False: the run is somebody else's. */
+export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_seq: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'extend_checkpoint',
+    text: `with ${owned} update checkpoints c set through_seq = greatest(c.through_seq, $5) from run
+      where c.organization_id = run.organization_id and c.run_id = run.id and c.seq = $4`,
+    values: [run.organization_id, run.run_id, run.epoch, seq, through_seq],
+  })
+  return rowCount === 1
+}
+
+/** Somebody is about to work on the files: what is known of them ends with the last entry. */
+export async function reopenCheckpoints(db: Db, organization_id: number, run_id: number, epoch: number): Promise<void> {
+  await db.query({
+    name: 'reopen_checkpoints',
+    text: `with ${owned} update checkpoints c set through_seq = greatest(c.seq, run.total_logs) from run
+      where c.organization_id = run.organization_id and c.run_id = run.id and c.through_seq > greatest(c.seq, run.total_logs)`,
+    values: [organization_id, run_id, epoch],
+  })
+}
+
+/**
+ * What is known of the files after entry `seq`: the last checkpoint up to there. `covers`: they were the same then, for no entry in
+ * between is of a tool that may have changed them.
+ */
+export async function checkpointAt(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  seq: number,
+  tools_without_effect: readonly string[],
+): Promise<(CheckpointRow & { covers: boolean }) | undefined> {
+  const { rows } = await db.query<CheckpointRow & { covers: boolean }>({
+    name: 'checkpoint_at',
+    text: `select c.seq, c.through_seq, c.packs, c.base_sha, c.tree, c.head, c.branch, c.left_out, not exists (
+        select 1 from log_entries l where l.organization_id = c.organization_id and l.run_id = c.run_id
+          and l.seq > c.through_seq and l.seq <= $3 and l.message_type = 'ACTION' and l.tool_name <> all ($4)) as covers
+      from checkpoints c where c.organization_id = $1 and c.run_id = $2 and c.seq <= $3 order by c.seq desc limit 1`,
+    values: [organization_id, run_id, seq, tools_without_effect],
+  })
+  return rows[0]
+}
+
+/** The newest checkpoints of a run, newest first. */
+export async function listCheckpoints(db: Db, organization_id: number, run_id: number, limit: number): Promise<CheckpointRow[]> {
+  const { rows } = await db.query<CheckpointRow>({
+    name: 'list_checkpoints',
+    text: `select seq, through_seq, packs, base_sha, tree, head, branch, left_out from checkpoints
+      where organization_id = $1 and run_id = $2 order by seq desc limit $3`,
+    values: [organization_id, run_id, limit],
+  })
+  return rows
+}
+
+/** The last entry after which all files of the run are known; undefined when there is none. */
+export async function newestKeptSeq(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  tools_without_effect: readonly string[],
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ seq: number }>({
+    name: 'newest_kept_seq',
+    text: `select least(
+        (select min(l.seq) - 1 from log_entries l where l.organization_id = c.organization_id and l.run_id = c.run_id
+          and l.seq > c.through_seq and l.message_type = 'ACTION' and l.tool_name <> all ($3)),
+        (select min(n.seq) - 1 from checkpoints n where n.organization_id = c.organization_id and n.run_id = c.run_id and n.seq > c.seq),
+        r.total_logs) as seq
+      from checkpoints c join runs r on r.organization_id = c.organization_id and r.id = c.run_id
+      where c.organization_id = $1 and c.run_id = $2 and c.left_out is null order by c.seq desc limit 1`,
+    values: [organization_id, run_id, tools_without_effect],
+  })
+  return rows[0]?.seq
+}

@@ -1,0 +1,124 @@
+import type { Db } from '../database.ts'
+
+/** What setup commands have prepared on one machine. `left_out`: paths as JSON text. */
+export type EnvironmentRow = {
+  id: number
+  repository_id: number
+  folder_id: string
+  template: string
+  key: string
+  setup_digest: string
+  manifests_digest: string
+  base_ref: string
+  base_sha: string
+  left_out: string
+  digest: string
+  bytes: number
+  setup_ms: number
+  run_id: number
+  made_at: Date
+  last_used_at: Date
+  uses: number
+}
+const columns =
+  'id, repository_id, folder_id, template, key, setup_digest, manifests_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
+
+/** What it is looked for by on a machine; `max_age_seconds`: one that was made before is none any more. */
+export type EnvironmentPlace = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
+
+export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentPlace): Promise<EnvironmentRow | undefined> {
+  const { rows } = await db.query<EnvironmentRow>({
+    name: 'find_environment',
+    text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 and folder_id = $3 and key = $4
+      and made_at > now() - make_interval(secs => $5)`,
+    values: [organization_id, at.repository_id, at.folder_id, at.key, at.max_age_seconds],
+  })
+  return rows[0]
+}
+
+/** Undefined: it is gone meanwhile. */
+export async function countEnvironmentUse(db: Db, organization_id: number, id: number): Promise<EnvironmentRow | undefined> {
+  const { rows } = await db.query<EnvironmentRow>({
+    name: 'count_environment_use',
+    text: `update environments set uses = uses + 1, last_used_at = now() where organization_id = $1 and id = $2 returning ${columns}`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+export type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | 'uses'> & {
+  organization_id: number
+  max_age_seconds: number
+}
+
+/** Takes the place of one that is too old. Undefined: somebody else has made the same meanwhile. */
+export async function insertEnvironment(db: Db, made: NewEnvironment): Promise<EnvironmentRow | undefined> {
+  const { rows } = await db.query<EnvironmentRow>({
+    name: 'insert_environment',
+    text: `insert into environments as e (organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
+        digest, bytes, setup_ms, run_id, manifests_digest, uses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, 1)
+      on conflict (organization_id, repository_id, folder_id, key) do update set template = excluded.template, base_sha = excluded.base_sha,
+        left_out = excluded.left_out, digest = excluded.digest, bytes = excluded.bytes, setup_ms = excluded.setup_ms, run_id = excluded.run_id,
+        made_at = now(), last_used_at = now(), uses = 1
+        where e.made_at <= now() - make_interval(secs => $14)
+      returning ${columns}`,
+    values: [
+      made.organization_id,
+      made.repository_id,
+      made.folder_id,
+      made.template,
+      made.key,
+      made.setup_digest,
+      made.base_ref,
+      made.base_sha,
+      made.left_out,
+      made.digest,
+      made.bytes,
+      made.setup_ms,
+      made.run_id,
+      made.max_age_seconds,
+      made.manifests_digest,
+    ],
+  })
+  return rows[0]
+}
+
+/** Newest first. */
+export async function listEnvironments(db: Db, organization_id: number, repository_id: number): Promise<EnvironmentRow[]> {
+  const { rows } = await db.query<EnvironmentRow>({
+    name: 'list_environments',
+    text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 order by id desc limit 1000`,
+    values: [organization_id, repository_id],
+  })
+  return rows
+}
+
+/** From now on no run gets it; its files go with the next sweep of its machine. `id` null: all of the repository. Answers which. */
+export async function deleteEnvironments(db: Db, organization_id: number, repository_id: number, id: number | null): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'delete_environments',
+    text: 'delete from environments where organization_id = $1 and repository_id = $2 and ($3::bigint is null or id = $3) returning id',
+    values: [organization_id, repository_id, id],
+  })
+  return rows.map(row => row.id)
+}
+
+/** The templates in a data folder that runs may still get; those that are too old are forgotten. */
+export async function listEnvironmentTemplates(db: Db, folder_id: string, max_age_seconds: number): Promise<string[]> {
+  const { rows } = await db.query<{ template: string }>({
+    name: 'list_environment_templates',
+    text: `with old as (delete from environments where folder_id = $1 and made_at <= now() - make_interval(secs => $2))
+      select template from environments where folder_id = $1 and made_at > now() - make_interval(secs => $2)`,
+    values: [folder_id, max_age_seconds],
+  })
+  return rows.map(({ template }) => template)
+}
+
+/** Their files are gone, or not what they were. */
+export async function forgetEnvironments(db: Db, folder_id: string, templates: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'forget_environments',
+    text: 'delete from environments where folder_id = $1 and template = any($2)',
+    values: [folder_id, templates],
+  })
+}

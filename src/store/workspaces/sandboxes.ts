@@ -1,0 +1,193 @@
+import type { SandboxKind, SandboxState } from '../../contract/sandboxes.ts'
+import { type Db, only } from '../database.ts'
+import type { EntryRow } from '../runs/log-entries.ts'
+
+export type SandboxRow = {
+  id: number
+  organization_id: number
+  run_id: number
+  repository_id: number | null
+  kind: SandboxKind
+  driver: string
+  host: string
+  state: SandboxState
+  end_reason: 'stopped' | 'start_failed' | 'died' | 'owner_lost' | null
+  /** JSON text. */
+  limits: string
+  peak_memory_bytes: number | null
+  peak_disk_bytes: number | null
+  peak_processes: number | null
+  cpu_ms: number | null
+  memory_kills: number | null
+  first_seq: number
+  last_seq: number | null
+  created_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+}
+export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
+type Owned = { organization_id: number; run_id: number; epoch: number }
+type Owner = { organization_id: number; id: number; epoch: number }
+
+/** Written before it is started, under the fence. Undefined: the run belongs to another owner. */
+export async function insertSandbox(
+  db: Db,
+  owned: Owned,
+  sandbox: Pick<SandboxRow, 'kind' | 'driver' | 'host' | 'limits'>,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'insert_sandbox',
+    text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
+      select organization_id, id, $4, $5, $6, epoch, 'starting', $7, total_logs + 1 from runs
+      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null returning id`,
+    values: [owned.organization_id, owned.run_id, owned.epoch, sandbox.kind, sandbox.driver, sandbox.host, sandbox.limits],
+  })
+  return rows[0]?.id
+}
+
+/** Only as long as its owner has the run. */
+const alive = `from runs r where s.organization_id = $1 and s.id = $2 and s.epoch = $3 and s.ended_at is null
+  and r.organization_id = s.organization_id and r.id = s.run_id and r.epoch = s.epoch`
+const taken_columns = `peak_memory_bytes = $4, peak_disk_bytes = $5, peak_processes = $6, cpu_ms = $7, memory_kills = $8`
+const valuesOf = (taken: SandboxUse) => [
+  taken.peak_memory_bytes,
+  taken.peak_disk_bytes,
+  taken.peak_processes,
+  taken.cpu_ms === null ? null : Math.round(taken.cpu_ms),
+  taken.memory_kills,
+]
+
+/** What a sandbox that runs has taken until now. False: its row has ended, or its run belongs to another owner. */
+export async function recordSandboxUse(db: Db, owner: Owner, taken: SandboxUse): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_sandbox_use',
+    text: `update sandboxes s set state = 'running', started_at = coalesce(s.started_at, now()), ${taken_columns} ${alive}`,
+    values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(taken)],
+  })
+  return rowCount === 1
+}
+
+/** It has ended, and took as much in all. False: its row has ended, or its run belongs to another owner. */
+export async function endSandbox(
+  db: Db,
+  owner: Owner,
+  end: { reason: 'stopped' | 'start_failed' | 'died' },
+  taken: SandboxUse,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'end_sandbox',
+    text: `update sandboxes s set state = case when $9 = 'died' then 'lost' else 'ended' end, end_reason = $9, ended_at = now(),
+      last_seq = r.total_logs, ${taken_columns} ${alive}`,
+    values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(taken), end.reason],
+  })
+  return rowCount === 1
+}
+
+/** Sandboxes whose owner is gone without having ended them: they end by themselves, and nobody else would say so. Of all organizations. */
+export async function loseSandboxes(db: Db): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'lose_sandboxes',
+    text: `update sandboxes s set state = 'lost', end_reason = 'owner_lost', ended_at = now(), last_seq = r.total_logs from runs r
+      where s.ended_at is null and r.organization_id = s.organization_id and r.id = s.run_id and (r.epoch <> s.epoch or r.owner is null)`,
+    values: [],
+  })
+  return rowCount ?? 0
+}
+
+// The entry of a check is written when its sandbox is gone.
+const last_of_check = `(select min(e.seq) from log_entries e where e.run_id = s.run_id and e.seq >= s.first_seq and e.tool_name = 'check')`
+const columns = `s.id, s.organization_id, s.run_id, r.repository_id, s.kind, s.driver, s.host, s.state, s.end_reason, s.limits,
+  s.peak_memory_bytes, s.peak_disk_bytes, s.peak_processes, s.cpu_ms, s.memory_kills, s.first_seq,
+  case when s.kind = 'check' and s.state = 'ended' then coalesce(${last_of_check}, s.last_seq) else s.last_seq end as last_seq,
+  s.created_at, s.started_at, s.ended_at`
+const joined = `sandboxes s join runs r on r.organization_id = s.organization_id and r.id = s.run_id`
+
+export type SandboxFilter = {
+  agent_run_id?: number[] | undefined
+  repo_id?: number[] | undefined
+  kind?: string[] | undefined
+  state?: string[] | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+  /** Only of these repositories. */
+  repository_ids?: readonly number[] | undefined
+}
+
+/** Newest first. */
+export async function listSandboxes(
+  db: Db,
+  organization_id: number,
+  filter: SandboxFilter,
+  skip: number,
+  limit: number,
+): Promise<{ rows: SandboxRow[]; total: number }> {
+  // Times are shown to the millisecond, so they are compared as they are shown.
+  const where = `where s.organization_id = $1 and ($2::bigint[] is null or s.run_id = any($2)) and ($3::bigint[] is null or r.repository_id = any($3))
+    and ($4::text[] is null or s.kind = any($4)) and ($5::text[] is null or s.state = any($5))
+    and ($6::timestamptz is null or date_trunc('milliseconds', s.created_at) > $6)
+    and ($7::timestamptz is null or date_trunc('milliseconds', s.created_at) < $7)
+    and ($8::bigint[] is null or r.repository_id = any($8))`
+  const { agent_run_id, repo_id, kind, state, created_after, created_before, repository_ids } = filter
+  const given = [agent_run_id, repo_id, kind, state, created_after, created_before, repository_ids]
+  const values = [organization_id, ...given.map(value => value ?? null)]
+  const page = await db.query<SandboxRow>({
+    name: 'list_sandboxes',
+    text: `select ${columns} from ${joined} ${where} order by s.id desc limit $9 offset $10`,
+    values: [...values, limit, skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: 'count_sandboxes',
+    text: `select count(*) as total from ${joined} ${where}`,
+    values,
+  })
+  return { rows: page.rows, total: only(count.rows).total }
+}
+
+export async function getSandbox(db: Db, organization_id: number, id: number): Promise<SandboxRow | undefined> {
+  const { rows } = await db.query<SandboxRow>({
+    name: 'get_sandbox',
+    text: `select ${columns} from ${joined} where s.organization_id = $1 and s.id = $2`,
+    values: [organization_id, id],
+  })
+  return rows[0]
+}
+
+/** All of some runs, oldest first. */
+export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: readonly number[]): Promise<SandboxRow[]> {
+  const { rows } = await db.query<SandboxRow>({
+    name: 'sandboxes_of_runs',
+    text: `select ${columns} from ${joined} where s.organization_id = $1 and s.run_id = any($2) order by s.id`,
+    values: [organization_id, run_ids],
+  })
+  return rows
+}
+
+/** What of the entries between went on in a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */
+export const insideSandbox: Record<SandboxKind, string> = {
+  agent: `(tool_name is null or tool_name not in ('setup_command', 'setup_changes', 'check'))`,
+  setup: `tool_name in ('setup_command', 'setup_changes', 'sandbox_secrets', 'egress_blocked')`,
+  check: `tool_name in ('check', 'egress_blocked')`,
+}
+
+/** Entries of the trace that tell of a sandbox, oldest first, and how many there are in all. */
+export async function listSandboxEntries(
+  db: Db,
+  organization_id: number,
+  sandbox: Pick<SandboxRow, 'run_id' | 'kind' | 'first_seq' | 'last_seq'>,
+  after_seq: number,
+  page: { skip: number; limit: number },
+): Promise<{ rows: EntryRow[]; total: number }> {
+  const where = `organization_id = $1 and run_id = $2 and seq >= $3 and ($4::int is null or seq <= $4) and seq > $5 and ${insideSandbox[sandbox.kind]}`
+  const values = [organization_id, sandbox.run_id, sandbox.first_seq, sandbox.last_seq, after_seq]
+  const found = await db.query<EntryRow>({
+    name: `list_entries_of_${sandbox.kind}`,
+    text: `select seq, body from log_entries where ${where} order by seq limit $6 offset $7`,
+    values: [...values, page.limit, page.skip],
+  })
+  const count = await db.query<{ total: number }>({
+    name: `count_entries_of_${sandbox.kind}`,
+    text: `select count(*) as total from log_entries where ${where}`,
+    values,
+  })
+  return { rows: found.rows, total: only(count.rows).total }
+}

@@ -1,0 +1,95 @@
+import type { Db } from '../database.ts'
+import { TO_THE_END } from './checkpoints.ts'
+
+/** Where the files of a run are (null: nowhere yet), in which data folder, and the sandboxes that show them (null: none yet), under the fence. */
+export async function recordWorkspace(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  place: { workspace: string | null; folder_id: string; sandbox: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_workspace',
+    text: 'update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and epoch = $3',
+    values: [organization_id, run_id, epoch, place.workspace, place.folder_id, place.sandbox],
+  })
+  return rowCount === 1
+}
+
+/** What the start of a turn found out: the commit it builds on and the branch it will write. */
+export async function recordCheckout(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  checkout: { base_ref: string | null; base_sha: string | null; branch: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_checkout',
+    text: 'update runs set base_ref = $4, base_sha = $5, branch = $6, updated_at = now() where organization_id = $1 and id = $2 and epoch = $3',
+    values: [organization_id, run_id, epoch, checkout.base_ref, checkout.base_sha, checkout.branch],
+  })
+  return rowCount === 1
+}
+
+/** The branch that the run goes on with, which the remote has nothing of yet, under the fence. */
+export async function recordNextBranch(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  next: { base_sha: string; branch: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'record_next_branch',
+    text: `update runs set base_sha = $4, branch = $5, pushed_sha = null, branches_let_go = branches_let_go + 1, updated_at = now()
+      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null`,
+    values: [organization_id, run_id, epoch, next.base_sha, next.branch],
+  })
+  return rowCount === 1
+}
+
+/**
+ * Workspaces in this data folder that nobody needs: their run ended more than `seconds` ago with all of its files kept, or as a tool call, or
+ * more than `hours` ago.
+ */
+export async function listStaleWorkspaces(
+  db: Db,
+  folder_id: string,
+  after: { seconds: number; hours: number },
+): Promise<{ id: number; organization_id: number; workspace: string }[]> {
+  const { rows } = await db.query<{ id: number; organization_id: number; workspace: string }>({
+    name: 'list_stale_workspaces',
+    text: `select id, organization_id, workspace from runs r
+      where workspace is not null and workspace_host = $1 and finished_at < now() - make_interval(secs => $2) and (
+        finished_at < now() - make_interval(hours => $3) or source_type = 'TOOL' or exists (select 1 from checkpoints c
+          where c.organization_id = r.organization_id and c.run_id = r.id and c.through_seq = ${TO_THE_END} and c.left_out is null))
+      limit 100`,
+    values: [folder_id, after.seconds, after.hours],
+  })
+  return rows
+}
+
+/** Lets go of a workspace that is about to be removed. False: a new turn has taken it meanwhile. */
+export async function forgetWorkspace(db: Db, organization_id: number, run_id: number, workspace: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'forget_workspace',
+    text: 'update runs set workspace = null where organization_id = $1 and id = $2 and workspace = $3 and finished_at is not null',
+    values: [organization_id, run_id, workspace],
+  })
+  return rowCount === 1
+}
+
+/** Of runs by their ids: who has which folder, and what its next owner will be called more than. Of all organizations: folders carry ids. */
+export async function findOwners(
+  db: Db,
+  run_ids: number[],
+): Promise<{ id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }[]> {
+  const { rows } = await db.query<{ id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }>({
+    name: 'find_owners',
+    text: 'select id, epoch, workspace, workspace_host, owner is not null as owned from runs where id = any($1::bigint[])',
+    values: [run_ids],
+  })
+  return rows
+}

@@ -1,0 +1,41 @@
+import type { ToolResult, WholeOutput } from '../../agent/tool.ts'
+import { isBinary } from '../../core/text/output-text.ts'
+import type { Transactional } from '../../store/database.ts'
+import type { Addition, AppendAnswer, NewEntry } from '../../store/runs/append.ts'
+import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
+import { artifactPath } from '../../trace/entry.ts'
+import type { Claim } from './claim.ts'
+
+/** Bytes that the artifacts of one run hold together at most; what comes later is shown cut and kept nowhere. */
+const RUN_BYTES = 32 * 1024 ** 2
+
+/**
+ * Appends what came of a tool. Where its entry shows only part of the output, all of it is kept as an artifact in the same transaction:
+ * the one place where outputs are stored. `entriesOf` is given where the whole can be had, null for nowhere.
+ */
+export async function appendToolResult(
+  claim: Claim,
+  { whole }: ToolResult,
+  entriesOf: (artifact_url: string | null) => NewEntry[],
+  add: Addition,
+  db: Transactional = claim.db,
+): Promise<AppendAnswer> {
+  if (whole === null) return claim.append({ ...add, entries: entriesOf(null) }, db)
+  const { organization_id, run_id, epoch } = claim
+  const bytes = await claim.redactor.bytes(whole.bytes)
+  const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
+  return db.transaction(async tx => {
+    const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), RUN_BYTES)
+    return claim.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
+  })
+}
+
+/** Text that is not whole itself says where something is missing; binary output is left as it is. */
+function artifactOf({ bytes, total_bytes }: WholeOutput): NewArtifact {
+  if (isBinary(bytes)) return { content_type: 'application/octet-stream', content: bytes, total_bytes }
+  const missing = total_bytes - bytes.length
+  const head = Math.ceil(bytes.length / 2)
+  const note = Buffer.from(`\n… ${missing} bytes left out …\n`)
+  const content = missing > 0 ? Buffer.concat([bytes.subarray(0, head), note, bytes.subarray(head)]) : bytes
+  return { content_type: 'text/plain; charset=utf-8', content, total_bytes }
+}

@@ -1,0 +1,9 @@
+import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { NewRecord } from '../../store/runs/append.ts'
+
+/** What people said stays as they said it but for values that are known; pictures are no text. */
+export async function redactedRecord(redactor: BackgroundRedactor, record: NewRecord): Promise<NewRecord> {
+  if (record.kind === 'message' && record.body.includes('"data:image/')) return record
+  const body = await redactor.json(record.body, record.kind === 'message' ? 'known' : 'all')
+  return body === record.body ? record : { ...record, body }
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { importBundle } from '../../git/bundles.ts'
+import { readChanges } from '../../git/changes.ts'
+import { GitError } from '../../git/git-error.ts'
+import { bundleCommand } from '../../git/workspace-commands.ts'
+import type { Sandbox } from '../../sandbox/port.ts'
+import { saveChange } from '../../store/changes.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { type Base, objectsOfRun } from '../base/base.ts'
+import { type Claim, FencedError } from '../claim/claim.ts'
+import type { WorkerDeps } from '../settings.ts'
+import { tooSlow } from './commit-turn.ts'
+import type { NotPublished } from './publish.ts'
+
+const BUNDLE_BYTES = 512 * 1024 ** 2
+const PATCH_BYTES = 2 * 1024 ** 2
+
+type Commit = { deps: WorkerDeps; claim: Claim; run: RunRow; base: Base; sandbox: Sandbox; head: string }
+
+/** The commit and what it changes, brought to the host and written down; no other run sees it before it is pushed. */
+export async function takeOut(commit: Commit, signal: AbortSignal): Promise<NotPublished | null> {
+  const { deps, claim, run, base, head } = commit
+  const failed = await bringOut(commit, signal)
+  if (failed) return failed
+  const read = await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES })
+  const changes = await claim.redactor.value(read)
+  const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
+  if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
+    throw new FencedError('the run belongs to another owner')
+  return null
+}
+
+async function bringOut({ deps, claim, run, base, sandbox, head }: Commit, signal: AbortSignal): Promise<NotPublished | null> {
+  const file = join(deps.folders.bundles, `${run.id}-${claim.epoch}.bundle`)
+  await rm(file, { force: true })
+  const bundle = await open(file, 'wx', 0o600)
+  let bytes = 0
+  const digest = createHash('sha256')
+  try {
+    const result = await sandbox.stream(
+      {
+        command: bundleCommand({ base_sha: base.sha, head_sha: head }),
+        timeout_ms: deps.git_limits.push_ms,
+        max_output_bytes: 16 * 1024,
+        signal,
+      },
+      async chunk => {
+        bytes += chunk.length
+        if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
+        digest.update(chunk)
+        await bundle.write(chunk)
+      },
+    )
+    if (result.status === 'timeout')
+      return tooSlow('bundle_timeout', 'The commit was not brought out of the sandbox', deps.git_limits.push_ms)
+    if (result.status !== 'exited' || result.exit_code !== 0)
+      return {
+        kind: 'failed',
+        reason: 'agent_error',
+        code: 'bundle_failed',
+        message: `The commit could not be brought out of the sandbox: ${Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status}`,
+      }
+    await importBundle(deps.git, objectsOfRun(run, base), file, { head_sha: head })
+    return null
+  } catch (error) {
+    if (error instanceof RangeError)
+      return {
+        kind: 'failed',
+        reason: 'disk_quota',
+        code: 'change_too_large',
+        message: `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`,
+      }
+    if (error instanceof GitError) return { kind: 'failed', reason: 'agent_error', code: `bundle_${error.code}`, message: error.message }
+    throw error
+  } finally {
+    await bundle.close()
+    await rm(file, { force: true })
+  }
+}

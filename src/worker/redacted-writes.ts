@@ -1,9 +1,0 @@
-import type { BackgroundRedactor } from '../core/background-redactor.ts'
-import type { NewRecord } from '../store/append.ts'
-
-/** What people said stays as they said it but for values that are known; pictures are no text. */
-export async function redactedRecord(redactor: BackgroundRedactor, record: NewRecord): Promise<NewRecord> {
-  if (record.kind === 'message' && record.body.includes('"data:image/')) return record
-  const body = await redactor.json(record.body, record.kind === 'message' ? 'known' : 'all')
-  return body === record.body ? record : { ...record, body }
-}

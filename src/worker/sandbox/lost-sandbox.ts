@@ -1,0 +1,46 @@
+import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { insertEvent } from '../../store/runs/events.ts'
+import { requeueLostSandbox } from '../../store/runs/run-moves.ts'
+import { errorEntry } from '../../trace/entry.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { EndReason } from '../claim/control.ts'
+import type { WorkerDeps } from '../settings.ts'
+
+type LostSandbox = Extract<EndReason, { kind: 'sandbox_lost' }>
+
+/** How often a turn is continued without a person after it has lost a sandbox or a worker. */
+const MAX_RECOVERIES = 3
+
+const maxRecoveries = ({ max_losses }: Pick<WorkerDeps, 'max_losses'>) => Math.min(MAX_RECOVERIES, max_losses)
+
+/**
+ * Gives a run whose sandbox ended back to the queue, as after a lost worker: its next owner closes in the journal what was open and goes on
+ * from the last checkpoint. False: the run is to pause, because its memory was used up, it has lost too many, or a person stops or pauses it.
+ */
+export async function recoverLostSandbox(deps: WorkerDeps, claim: Claim, { message, out_of_memory }: LostSandbox): Promise<boolean> {
+  if (out_of_memory) return false
+  const text = `${message} The run continues in a new one from its last checkpoint.`
+  const entries = [errorEntry({ code: 'sandbox_lost', message: text, retryable: true, phase: 'sandbox' })]
+  const recovered = deps.db.transaction(async tx => {
+    await claim.append({ entries }, tx)
+    if (!(await requeueLostSandbox(tx, claim.organization_id, claim.run_id, claim.epoch, maxRecoveries(deps)))) throw new NotRecovered()
+    await insertEvent(tx, claim.organization_id, claim.run_id, 'agent_run.status', { status: 'queued' })
+    await notifyRun(tx, claim.organization_id, claim.run_id)
+    await notifyWork(tx)
+    return true
+  })
+  return recovered.catch(error => {
+    if (error instanceof NotRecovered) return false
+    throw error
+  })
+}
+
+class NotRecovered extends Error {}
+
+/** Why such a run waits for a person, and what to do. */
+export function whyPaused(deps: Pick<WorkerDeps, 'max_losses'>, { out_of_memory }: LostSandbox): string {
+  const reason = out_of_memory
+    ? 'It used up its memory, so it was not restarted.'
+    : `The run was not continued automatically: a turn is continued ${maxRecoveries(deps)} times at most.`
+  return `${reason} Its files are kept: resume the run to continue.`
+}

@@ -1,0 +1,82 @@
+import { dirname } from 'node:path'
+import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { KnownValue } from '../../core/redaction/redact.ts'
+import { agentVariables, CANARY, canaryOf, type OpenSecret, openSecrets } from '../../core/secrets/run-secrets.ts'
+import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
+import type { Sandbox } from '../../sandbox/port.ts'
+import { insertAuditEntry } from '../../store/access/audit.ts'
+import { listSealedSecrets } from '../../store/access/secrets.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { serviceAction } from '../../trace/agent-entries.ts'
+import { errorEntry } from '../../trace/entry.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { WorkerDeps } from '../settings.ts'
+
+/** What one owner of a run may give to its sandbox and must keep out of everything else. */
+export type RunSecrets = {
+  redactor: BackgroundRedactor
+  secrets: readonly OpenSecret[]
+  /** The variables of the agent's sandbox. */
+  environment: Record<string, string>
+  /** A value that no task needs: where it shows itself, somebody went looking for credentials. */
+  canary: string
+}
+
+/** Opens the secrets of the run's organization and repository, and has the claim keep them, our own credentials and the canary out of what it writes. */
+export async function openRunSecrets(deps: WorkerDeps, claim: Claim, run: RunRow): Promise<RunSecrets> {
+  const rows = await listSealedSecrets(deps.db, run.organization_id, run.repository_id)
+  const { secrets, unreadable } = openSecrets(deps.sealer, run.organization_id, rows)
+  if (unreadable.length > 0)
+    deps.log('error', 'secrets of a run cannot be opened: they are sealed with another key', { names: unreadable.join(' ') })
+  const canary = canaryOf(deps.sealer, run.organization_id, run.id)
+  const known: KnownValue[] = [...secrets, ...deps.known_values, { name: CANARY, value: canary }]
+  const alarms = canaryAlarms(deps, claim)
+  const redactor = createBackgroundRedactor(known, name => name === CANARY && alarms.met())
+  claim.protect(redactor, alarms)
+  return { redactor, secrets, environment: agentVariables(secrets), canary }
+}
+
+/** Where something would be found that looks for credentials; no program of the sandbox asks for it. */
+const CANARY_FILE = '/home/agent/.config/agentrun/credentials'
+const PLANT_MS = 10_000
+
+export async function plantCanary(sandbox: Sandbox, { canary }: RunSecrets): Promise<void> {
+  const stdin = Buffer.from(`[default]\ntoken = ${canary}\n`)
+  const command = `umask 077; mkdir -p ${dirname(CANARY_FILE)} && cat > ${CANARY_FILE}`
+  await sandbox.exec({ command, stdin, shell: 'separate', timeout_ms: PLANT_MS, max_output_bytes: 1_000 })
+}
+
+/** Says in the trace which secrets a sandbox is given, by their names. */
+export async function showGiven(claim: Claim, { environment }: RunSecrets): Promise<void> {
+  const names = Object.keys(environment)
+  if (names.length > 0) await claim.append({ entries: [serviceAction('sandbox_secrets', {}, { status: 'ok', names }, 0)] })
+}
+
+/** Tells of a canary that was met: once for each place, in trace, audit log, log and figures. The run goes on. */
+function canaryAlarms({ log, telemetry }: WorkerDeps, claim: Claim) {
+  const told = new Set<string>()
+  let met = false
+  return {
+    met() {
+      met = true
+    },
+    async tell(where: string) {
+      if (!met) return
+      met = false
+      if (told.has(where)) return
+      told.add(where)
+      log('error', 'a canary was seen: something in the sandbox of a run reads credentials', { where })
+      telemetry.canarySeen()
+      const message = `The canary of this sandbox was seen (${where}): something in it reads files that hold credentials and shows what it finds. The value was taken out.`
+      const details = { code: 'canary_seen', message, retryable: false, phase: 'agent', where }
+      await claim.db.transaction(async tx => {
+        await claim.append({ entries: [errorEntry(details)] }, tx)
+        await insertAuditEntry(tx, {
+          ...{ organization_id: claim.organization_id, user_id: null, token_id: null, request_id: null },
+          ...{ action: 'run.canary_seen', target_type: 'run', target_id: String(claim.run_id), detail: JSON.stringify({ where }) },
+        })
+      })
+      claim.notify()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { usual_setup } from '../../contract/setup-commands.ts'
+import { insertAuditEntry } from '../../store/access/audit.ts'
+import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { getSetupCommands, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { WorkerDeps } from '../settings.ts'
+
+/**
+ * Gives a repository that has no setup commands those that were proved, under the fence. Whether it has them now: an owner of the run before
+ * us may have done it. What people have set is theirs.
+ */
+export async function saveFound({ db }: WorkerDeps, claim: Claim, run: RunRow, commands: string[]): Promise<boolean> {
+  const { organization_id, repository_id, user_id } = run
+  if (repository_id === null || commands.length === 0) return false
+  return db.transaction(async tx => {
+    await claim.append({}, tx)
+    if (!(await holdRepository(tx, organization_id, repository_id))) return false
+    const text = JSON.stringify(commands)
+    const known = await getSetupCommands(tx, organization_id, repository_id)
+    if (known !== undefined) return known.commands === text
+    await saveSetupCommands(
+      tx,
+      organization_id,
+      repository_id,
+      { ...usual_setup, commands: text, maintenance_commands: '[]', variables: '{}' },
+      user_id,
+    )
+    await setSetupStatus(tx, organization_id, repository_id, 'SETUP')
+    await insertAuditEntry(tx, {
+      ...{ organization_id, user_id, token_id: null, request_id: null, action: 'setup_commands.updated' },
+      ...{ target_type: 'repository', target_id: String(repository_id) },
+      detail: JSON.stringify({ commands: commands.length, agent_run_id: run.id }),
+    })
+    return true
+  })
+}

@@ -1,0 +1,42 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorText } from '../../core/log.ts'
+import { KEPT_IDLE_MS, sweepKept } from '../../git/kept-repository.ts'
+import { isHomeOf, removeWithAll, removeWorkspace } from '../../sandbox/workspaces.ts'
+import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
+import type { WorkerDeps } from '../settings.ts'
+
+/** A workspace whose files are all kept stays for a moment, for who answers at once; any other for a day, because it is the only one. */
+const STALE = { seconds: 30, hours: 24 }
+
+/** Removes the workspaces in this data folder of runs that have ended. What comes later is restored from what was kept. */
+export async function sweepWorkspaces({ db, folder_id, users }: Pick<WorkerDeps, 'db' | 'folder_id' | 'users'>): Promise<void> {
+  for (const { organization_id, id, workspace } of await listStaleWorkspaces(db, folder_id, STALE)) {
+    // Let go of first: a new turn that comes at this moment does not take a folder that is going.
+    if (await forgetWorkspace(db, organization_id, id, workspace)) await removeWithAll(workspace, users.sandbox)
+  }
+}
+
+/** Removes folders of this process that are no run's any more: owners that died, runs that went to another machine or were deleted. */
+export async function sweepFolders(deps: Pick<WorkerDeps, 'db' | 'git' | 'folders' | 'folder_id' | 'users' | 'log'>): Promise<void> {
+  const { db, git, folders, folder_id, users, log } = deps
+  const found = (await readdir(folders.workspaces)).flatMap(name => {
+    const [, run_id, epoch] =
+      /^(\d+)-(\d+)(?:\.shadow|(?:\.(?:prepared|check))?(?:\.home)?(?:\.[0-9a-f]{16}|\.on\.\d+-(?:[0-9a-f]{40}|env-[0-9a-f]{32}))?)$/.exec(
+        name,
+      ) ?? []
+    return run_id === undefined ? [] : [{ path: join(folders.workspaces, name), run_id: Number(run_id), epoch: Number(epoch) }]
+  })
+  const owners = new Map((await findOwners(db, [...new Set(found.map(({ run_id }) => run_id))])).map(owner => [owner.id, owner]))
+  for (const { path, run_id, epoch } of found) {
+    const run = owners.get(run_id)
+    const kept = run?.workspace != null && run.workspace_host === folder_id ? run.workspace : null
+    const its_own = kept !== null && (kept === path || isHomeOf(path, kept))
+    const needed = its_own || (run?.owned && epoch >= run.epoch)
+    if (needed) continue
+    await removeWorkspace(path, users.sandbox).catch(error =>
+      log('error', 'a folder could not be removed', { run_id, error: errorText(error) }),
+    )
+  }
+  await sweepKept(git, KEPT_IDLE_MS)
+}

@@ -1,0 +1,170 @@
+import { askNobody, createAsk } from '../../agent/aside.ts'
+import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
+import { runLoop } from '../../agent/loop.ts'
+import { planAgentInstructions } from '../../agent/phases/plan-agent.ts'
+import { retryPolicy } from '../../agent/retry-policy.ts'
+import { createTokenEstimate } from '../../agent/token-estimate.ts'
+import { toolSpecs } from '../../agent/tool.ts'
+import { createToolCallModel } from '../../agent/tool-call-model.ts'
+import { tools } from '../../agent/tools/table.ts'
+import { mayChangeFiles } from '../../core/runs/file-tools.ts'
+import { getRun } from '../../store/runs/runs.ts'
+import { prepareBase } from '../base/base.ts'
+import { readInstructions } from '../base/instructions.ts'
+import { followUnlessInterrupted, isOfChecks, LOOKED_AGAIN } from '../checks/follow-checks.ts'
+import { liveOutput } from '../claim/live-output.ts'
+import { listReachable } from '../sandbox/egress.ts'
+import { openRunSecrets } from '../sandbox/run-secrets.ts'
+import { leftOutBySetup, setupOf } from '../setup/setup.ts'
+import { isElsewhere, isToBeSetUp } from '../workspace/place.ts'
+import { openWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { createAsideJournal } from './aside-journal.ts'
+import { costOfChildren, relatedRuns } from './child-runs.ts'
+import { endOf, endOfControl } from './end-of.ts'
+import { endOfLoop } from './end-of-loop.ts'
+import type { End } from './end-turn.ts'
+import {
+  chargeLostCall,
+  closeOpenCalls,
+  createLoopJournal,
+  readJournal,
+  recordRecovery,
+  tellRestored,
+  tellSetupFailures,
+} from './loop-journal.ts'
+import type { TurnOf } from './turn.ts'
+import { watchLimits } from './turn-limits.ts'
+
+/** One turn of the agent: from the conversation as the journal has it to an end. `run` is claimed. Rejects with what ends the turn otherwise. */
+export async function agentTurn({ deps, claim, run, control, beat, opened, observed, startup }: TurnOf): Promise<End> {
+  const tool_call = run.source_type === 'TOOL'
+  const model = tool_call ? createToolCallModel(run.prompt) : deps.models.get(run.model)
+  if (!model)
+    return {
+      kind: 'failed',
+      reason: 'model_auth',
+      code: 'model_not_configured',
+      message: `The model ${run.model} is not configured any more.`,
+      phase: 'model',
+    }
+  const secrets = await openRunSecrets(deps, claim, run)
+  const base = await startup.during('mirror_ms', () => prepareBase(deps, claim, run, control.signal))
+  if (control.signal.aborted) return endOfControl(control)
+
+  // The first model call needs the conversation only: the workspace is made while the model thinks, and the first tool waits for it.
+  const openOnce = async (): Promise<Workspace> => {
+    opened.workspace ??= openWorkspace({ deps, claim, run, base, secrets, setup, startup, signal: control.signal }).catch(error => {
+      beat.expire()
+      control.end(endOf(error, control))
+      throw error
+    })
+    opened.current = await opened.workspace
+    return opened.current
+  }
+  const sandbox = async () => (await openOnce()).sandbox
+  // Files that have to be brought here first are a part of the start, and shown as that.
+  const elsewhere = isElsewhere(deps, run)
+  const setup = await setupOf(deps, run)
+  const files_first = elsewhere || isToBeSetUp(deps, run, setup)
+  const begin = async () => run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' })
+  const [told, records, started] = await Promise.all([
+    readInstructions(deps, claim, run.user_id, base, run.turn === 1),
+    readJournal(claim),
+    files_first || begin(),
+  ])
+  if (!started) return endOfControl(control)
+  const conversation = rebuildConversation(records, run.turn)
+  const late = isOfChecks(run, records)
+  if (late) conversation.ending = LOOKED_AGAIN
+  if (run.recovering_since !== null) await recordRecovery(claim, run, conversation)
+  const { open_reservation, noticed } = conversation
+  if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
+  conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
+
+  // What the conversation says of files is no use where they are not the ones that it means.
+  if (files_first) {
+    const { restored, setup_failures } = await openOnce()
+    if (!(await begin())) return endOfControl(control)
+    // An answer about files that are lost is no answer: the agent looks again. One about files that are there is left as it is.
+    if (restored !== null && !restored.up_to_date) conversation.ending = null
+    if (conversation.ending === null) conversation.messages.push(...(await tellRestored(claim, restored)))
+    if (conversation.ending === null) conversation.messages.push(...(await tellSetupFailures(claim, setup_failures)))
+  }
+
+  const said = planAgentInstructions({
+    repository: base?.repository.full_name ?? null,
+    branch: base?.branch ?? null,
+    base_ref: base?.ref ?? null,
+    secrets: Object.keys(secrets.environment),
+    set_up_by: setup?.commands ?? [],
+    set_up: setup === null ? [] : await leftOutBySetup(deps, run),
+    reachable: await listReachable(deps, claim, base?.repository.id ?? null),
+    ...told,
+  })
+  const instructions = await secrets.redactor.text(said)
+  const estimate = createTokenEstimate(instructions, toolSpecs(tools))
+  const meter = watchLimits(deps, run, { model, estimate, noticed }, beat.worked_ms, control)
+  meter.childrenCost(await costOfChildren(claim))
+  if (open_reservation !== null) {
+    meter.charged(open_reservation)
+    conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
+  }
+  const runAgent = (conversation: Conversation) => {
+    const stop = meter.watch()
+    return runLoop({
+      model: observed.model(model),
+      instructions,
+      tools,
+      conversation,
+      journal: observed.journal(
+        createLoopJournal(claim, run.model, name => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)),
+      ),
+      meter,
+      retry: { ...retryPolicy, left_ms: meter.left_ms },
+      timeouts: deps.model_timeouts,
+      sandbox,
+      runs: relatedRuns(deps, claim, control, meter.childrenCost),
+      redactor: secrets.redactor,
+      tool_seconds: deps.tool_seconds,
+      sandboxReady: () => opened.current !== null,
+      on_model_call: () => void setImmediate(() => opened.ended || openOnce().catch(() => {})),
+      signal: control.signal,
+      leaving: () => control.leaving,
+      stepSignal: () => control.stepSignal(),
+      on_progress: () => claim.progressed(),
+      on_delta: delta => claim.liveText({ event: 'text', ...delta }),
+      async on_tool(call, signal) {
+        startup.reached('first_action_ms')
+        if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
+        claim.toolStarted(call)
+      },
+      on_output: liveOutput(claim),
+    }).finally(stop)
+  }
+  const checking = { deps, claim, setup, secrets, late, started: async (id: string | null) => (await openOnce()).alongside(id) }
+  const asking = {
+    model: observed.model(model),
+    journal: createAsideJournal(claim),
+    redactor: secrets.redactor,
+    timeouts: deps.model_timeouts,
+  }
+  const ask = deps.model_evaluations ? createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal }) : askNobody
+  // Without a base nothing is committed, pushed or proposed.
+  for (let going_on = conversation, row = run, at = tool_call ? null : base; ; ) {
+    const { sent_back, check_rounds: rounds } = going_on
+    const follow = async (answer: string) => {
+      if (at === null) return null
+      const [stop, signal] = [meter.watch(), control.stepSignal()]
+      return followUnlessInterrupted({ ...checking, run: row, base: at, rounds, answer, signal }).finally(stop)
+    }
+    const end = await endOfLoop({ ...deps, ask }, claim, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
+    if (end !== 'sent_back' && end !== 'interrupted') return end
+    if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+    // What was pushed meanwhile is what the next push builds on.
+    row = (await getRun(deps.db, run.organization_id, run.id)) ?? row
+    at = await prepareBase(deps, claim, row, control.signal)
+    going_on = rebuildConversation(await readJournal(claim), run.turn)
+    // Somebody has said something, or a limit is reached: either is looked for before the answer counts.
+    if (end === 'interrupted') going_on.ending = null
+  }
+}

@@ -1,0 +1,38 @@
+import type { AsideJournal, AsideSteps, Ask } from '../../agent/aside.ts'
+import type { Reservation } from '../../core/runs/reservation.ts'
+import type { ModelMessage } from '../../model/port.ts'
+import { listAsides, newestMessages } from '../../store/runs/journal.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { WorkerDeps } from '../settings.ts'
+import { usageOf } from './loop-journal.ts'
+
+/** What the worker works with while it brings out what the agent has made: it may ask the model about that. */
+export type AskingDeps = WorkerDeps & { ask: Ask }
+
+const NEWEST_MESSAGES = 50
+
+/** Questions to the model besides the conversation, in the journal of the run: each write under the fence. */
+export function createAsideJournal(claim: Claim): AsideJournal {
+  const { organization_id, run_id } = claim
+  return {
+    async steps(key) {
+      const rows = await listAsides(claim.db, organization_id, run_id, key)
+      const of = (kind: string) => rows.filter(row => row.kind === kind).map(row => JSON.parse(row.body))
+      const started = of('aside_started') as { reservation: Reservation }[]
+      return { started: started.map(({ reservation }) => reservation), ended: of('aside_ended') as AsideSteps['ended'] }
+    },
+    async messages() {
+      const bodies = await newestMessages(claim.db, organization_id, run_id, NEWEST_MESSAGES)
+      return bodies.toReversed().flatMap(body => (JSON.parse(body) as { messages: ModelMessage[] }).messages)
+    },
+    async started(key, reservation) {
+      const records = [{ kind: 'aside_started' as const, key, body: JSON.stringify({ reservation }) }]
+      await claim.append({ records, reserved_usd: reservation.cost_usd ?? '0' })
+    },
+    async ended(key, ended, charge) {
+      const records = [{ kind: 'aside_ended' as const, key, body: JSON.stringify(ended) }]
+      const usage = charge && { usage: { ...usageOf(charge), cached_tokens: charge.cached_tokens ?? 0 } }
+      await claim.append({ records, reserved_usd: '0', ...usage })
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { Ask } from '../../agent/aside.ts'
+import { type SetupKnown, setupQuestion, suggestionOf } from '../../agent/phases/setup-question.ts'
+import type { ExecResult } from '../../sandbox/port.ts'
+import type { Lab, Plan, Prepared, Ran } from '../../setup-detection/search.ts'
+import { serviceAction } from '../../trace/agent-entries.ts'
+import { StartError } from '../base/base.ts'
+import { type CheckPlaces, type CheckPlacesInput, openCheckPlaces } from '../checks/check-places.ts'
+import type { RunSecrets } from '../sandbox/run-secrets.ts'
+import type { EndedCommand, Purpose } from '../setup/setup.ts'
+
+export type LabInput = Omit<CheckPlacesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
+  variables: Record<string, string>
+  known: SetupKnown
+  ask: Ask
+  /** Rejects when the run is to be given to another worker. */
+  stay(): void
+  /** By `performance.now`. */
+  until: number
+}
+
+const OUTPUT_BYTES = 64 * 1024
+const MOST_MS = { setup: 600_000, proof: 300_000 }
+const LEAST_MS = 1_000
+
+/** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each of both is an entry of the trace. */
+export function createLab(input: LabInput): Lab {
+  const { claim, base, until, known, ask } = input
+  const left = (most: number) => Math.max(LEAST_MS, Math.min(most, until - performance.now()))
+  return {
+    over: () => performance.now() >= until,
+    async prepare(plan, attempt, locating) {
+      input.stay()
+      const ran: Ran[] = []
+      const purpose: Purpose = locating ? `the line that fails in attempt ${attempt}` : `attempt ${attempt}`
+      const commands = plan.commands.map(({ command }) => command)
+      const timeout_ms = left(MOST_MS.setup)
+      const setup = { commands, maintenance: [], variables: input.variables, on_failure: 'fail' as const, timeout_ms, digest: '' }
+      const places = await openCheckPlaces({
+        ...{ ...input, head_sha: base.sha, purpose },
+        setup: commands.length === 0 ? null : setup,
+        secrets: plan.by_model ? ofAgents(input.secrets) : input.secrets,
+        setupEnded: ended => void ran.push(ranOf(ended)),
+      }).catch(error => {
+        if (error instanceof StartError && ran.at(-1)?.ok === false) return null
+        throw error
+      })
+      return { ran, prepared: places && preparedBy(input, places, left) }
+    },
+    async repaired(repair, problem, attempt) {
+      const commands = ('plan' in repair ? repair.plan.commands : repair.commands).map(({ command }) => command)
+      const because = problem.kind === 'nothing' ? {} : { command: problem.command, line: problem.line }
+      const said = { status: 'ok', by: repair.id === 'model' ? 'model' : 'rules', why: repair.why, commands }
+      const { total_logs } = await claim.append({ entries: [serviceAction('setup_repair', { attempt, ...because }, said, 0)] })
+      return total_logs
+    },
+    async ask(plan: Plan, problem, question) {
+      return suggestionOf(await ask(setupQuestion(question, known, plan, problem)), plan)
+    },
+  }
+}
+
+/** What a model proposes may be what somebody has put into its mouth: it gets what an agent gets, and nothing that is for setups alone. */
+const ofAgents = (secrets: RunSecrets): RunSecrets => ({ ...secrets, secrets: secrets.secrets.filter(({ for_agent }) => for_agent) })
+
+const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
+  ...{ ok: why === null, output, exit_code: result.exit_code, timed_out: result.status === 'timeout' },
+  ...{ seq, ms: Math.round(result.duration_ms) },
+})
+
+function preparedBy({ claim, signal }: LabInput, places: CheckPlaces, left: (most: number) => number): Prepared {
+  return {
+    async prove(proof, attempt, n) {
+      const { command, kind, from } = proof
+      const call_id = `proof-${attempt}-${n}`
+      const call = { command, kind, from, attempt }
+      claim.toolStarted({ id: call_id, name: 'setup_proof', input: call })
+      const decoder = new TextDecoder('utf-8', { fatal: false })
+      const on_output = (chunk: Uint8Array) => claim.liveText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) })
+      const bounds = { timeout_ms: left(MOST_MS.proof), max_output_bytes: OUTPUT_BYTES, signal }
+      const result = await places
+        .within(sandbox => sandbox.exec({ command, shell: 'persistent', ...bounds, on_output }))
+        .finally(() => claim.toolEnded())
+      signal.throwIfAborted()
+      claim.progressed()
+      // Before anything else is cut: of half a value nobody would know what it is.
+      const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+      const output = Buffer.from(clean).toString('utf8')
+      const ok = hasPassed(result)
+      const shown = { status: ok ? 'ok' : 'error', exit_code: result.exit_code, ended: result.status, output, truncated: result.truncated }
+      const { total_logs: seq } = await claim.append({ entries: [serviceAction('setup_proof', call, shown, result.duration_ms)] })
+      const ms = Math.round(result.duration_ms)
+      return { ok, output, exit_code: result.exit_code, timed_out: result.status === 'timeout', seq, ms }
+    },
+    [Symbol.asyncDispose]: () => places[Symbol.asyncDispose](),
+  }
+}
+
+const hasPassed = ({ status, exit_code }: ExecResult) => status === 'exited' && exit_code === 0

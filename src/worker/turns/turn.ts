@@ -1,0 +1,24 @@
+import type { RunRow } from '../../store/runs/runs.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { Opened } from '../claim/close-files.ts'
+import type { Control } from '../claim/control.ts'
+import type { Heartbeat } from '../claim/heartbeat.ts'
+import type { Startup } from '../claim/startup.ts'
+import type { WorkerDeps } from '../settings.ts'
+import type { End } from './end-turn.ts'
+import type { ObservedTurn } from './observe-turn.ts'
+
+/** A turn of a claimed run and what it works with. `opened`: the files that it opened, which whoever started it closes. */
+export type TurnOf = {
+  deps: WorkerDeps
+  claim: Claim
+  run: RunRow
+  control: Control
+  beat: Heartbeat
+  opened: Opened
+  observed: ObservedTurn
+  startup: Startup
+}
+
+/** What is done in a turn, to its end. Nothing of the end is written; a rejection becomes one. */
+export type Turn = (of: TurnOf) => Promise<End>

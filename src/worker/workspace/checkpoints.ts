@@ -1,0 +1,260 @@
+import { isDatabaseAway } from '../../core/database-away.ts'
+import { errorText } from '../../core/log.ts'
+import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { Snapshot } from '../../git/checkpoint-commands.ts'
+import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
+import { errorEntry } from '../../trace/entry.ts'
+import { type Claim, FencedError } from '../claim/claim.ts'
+import { diskProblem } from '../sandbox/disk-full.ts'
+import type { WorkerDeps } from '../settings.ts'
+import { type Packer, TooLarge } from './packer.ts'
+import type { Snapshots } from './snapshots.ts'
+
+/** What was found, when (`performance.now()`), and from which entry of the trace to which it was so. */
+export type Found = { snapshot: Snapshot; found_at: number; seq: number; through_seq: number }
+
+/** Several snapshots that come fast share a pack; that nothing has changed may be known a little later. */
+const GATHER_MS = 50
+const EXTEND_MS = 250
+const AGAIN_MS = 1_000
+/** Steps in a row of which nothing could be kept: then it is said. One that is looked at too late is no news. */
+const MISSED = 3
+/** What was too large once is not packed again for this long. */
+const LATER_MS = 30_000
+
+/** Keeps the files of one claimed run as they are after each step: snapshots beside the work, packs behind it, all under the fence. */
+export class Checkpoints implements AsyncDisposable {
+  readonly #deps: WorkerDeps
+  readonly #claim: Claim
+  readonly #snapshots: Snapshots
+  readonly #packer: Packer
+  /** Found and not stored yet, oldest first. */
+  #pending: Found[] = []
+  #stored: (Found & { stored_through: number }) | null
+  /** Something was missed since the last one that was found: what is found next holds from itself on only. */
+  #gap = false
+  #storing: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #due = 0
+  #not_before = 0
+  #missed = 0
+  readonly #said = new Set<Code>()
+  #over = false
+
+  constructor(deps: WorkerDeps, claim: Claim, snapshots: Snapshots, packer: Packer, stored: Found | null) {
+    this.#deps = deps
+    this.#claim = claim
+    this.#snapshots = snapshots
+    this.#packer = packer
+    this.#stored = stored && { ...stored, stored_through: stored.through_seq }
+  }
+
+  /** The files as they were when they were opened, from entry `seq` to the last. `anew`: nothing that was stored is known to have held until then. */
+  opened(snapshot: Snapshot, seq: number, through_seq: number, anew: boolean): void {
+    if (anew) this.#gap = true
+    this.#note(snapshot, seq, through_seq)
+  }
+
+  /** A tool that may have changed files has ended. The answer is to be told where its entries stand. */
+  toolEnded(): (seq: number, through_seq: number) => void {
+    const taken = this.#snapshots.take()
+    return (seq, through_seq) =>
+      void taken.then(snapshot => {
+        if (snapshot === null) this.#miss()
+        else this.#note(snapshot, seq, through_seq)
+      })
+  }
+
+  /** The files could not be looked at, or changed all the while. */
+  #miss(): void {
+    this.#gap = true
+    if (++this.#missed === MISSED) void this.#tellMissed()
+  }
+
+  async #tellMissed(): Promise<void> {
+    const { folders, disk_reserve_bytes } = this.#deps
+    const problem = await diskProblem(folders.workspaces, disk_reserve_bytes).catch(() => null)
+    const cause = problem ?? 'something changes them all the time, or they cannot be looked at'
+    this.#tell(
+      'checkpoint_failed',
+      `After ${MISSED} steps in a row the files could not be kept: ${cause}. The run goes on; it can be restored as of an earlier entry only.`,
+    )
+  }
+
+  /** Resolves when the files may be changed again, or `signal` fires. */
+  idle(signal: AbortSignal): Promise<void> {
+    return this.#snapshots.idle(signal)
+  }
+
+  /** The last one, when nothing of the agent runs any more. Resolves when everything is stored, or after `timeout_ms`. */
+  async finish(timeout_ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(() => late.resolve(), timeout_ms)
+    const done = this.#finish().catch(error => this.#trouble(error))
+    await Promise.race([done, late.promise])
+    clearTimeout(timer)
+  }
+
+  async #finish(): Promise<void> {
+    const snapshot = await this.#snapshots.take(true)
+    if (snapshot === null || this.#over) return
+    const { total_logs } = await this.#claim.append({})
+    this.#not_before = 0
+    this.#note(snapshot, total_logs, TO_THE_END)
+    this.#stopTimer()
+    await this.#storing
+    await this.#storeAll()
+  }
+
+  #note(snapshot: Snapshot, seq: number, through_seq: number): void {
+    this.#missed = 0
+    for (const reason of ['too_large', 'unreadable'] as const) {
+      const paths = snapshot.left_out.filter(item => item.reason === reason).map(item => item.path)
+      if (paths.length > 0) this.#tell(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
+    }
+    if (performance.now() < this.#not_before && this.#pending.length > 0) {
+      this.#pending = []
+      this.#gap = true
+    }
+    const waiting = this.#pending.at(-1)
+    const newest = waiting ?? this.#stored
+    if (newest && !this.#gap && sameFiles(newest.snapshot, snapshot)) newest.through_seq = Math.max(newest.through_seq, through_seq)
+    else this.#pending.push({ snapshot, found_at: performance.now(), seq, through_seq })
+    this.#gap = false
+    this.#soon(Math.max(this.#pending.length > 0 ? GATHER_MS : EXTEND_MS, this.#not_before - performance.now()))
+  }
+
+  #soon(ms: number): void {
+    const due = performance.now() + ms
+    if (this.#over || (this.#timer && this.#due <= due)) return
+    this.#stopTimer()
+    this.#due = due
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#storing ??= this.#storeAll()
+        .catch(error => this.#trouble(error))
+        .finally(() => {
+          this.#storing = null
+        })
+    }, ms)
+  }
+
+  #stopTimer(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  async #storeAll(): Promise<void> {
+    while (!this.#over) {
+      const stored = this.#stored
+      // Before the next one takes its place.
+      if (stored && stored.through_seq > stored.stored_through) {
+        const { through_seq } = stored
+        if (!(await extendCheckpoint(this.#claim.direct, this.#claim, stored.seq, through_seq)))
+          throw new FencedError('the run belongs to another owner')
+        stored.stored_through = through_seq
+      } else if (this.#pending.length > 0) await this.#storePending()
+      else return
+    }
+  }
+
+  /** What cannot be packed is given up; what was found since then is not. */
+  async #storePending(): Promise<void> {
+    const all = [...this.#pending]
+    // Of one entry only what was found last.
+    const batch = all.filter((found, i) => all.findLastIndex(({ seq }) => seq === found.seq) === i)
+    try {
+      await this.#store(batch)
+      this.#done(all)
+    } catch (error) {
+      if (error instanceof FencedError || isDatabaseAway(error)) throw error
+      // Too much together is perhaps not too much without what is gone again.
+      this.#done(error instanceof TooLarge && batch.length > 1 ? all.filter(found => found !== batch.at(-1)) : all)
+      if (this.#pending.length === 0) this.#gap = true
+      this.#not_before = performance.now() + LATER_MS
+      this.#say(error)
+    }
+  }
+
+  #done(batch: Found[]): void {
+    this.#pending = this.#pending.filter(found => !batch.includes(found))
+  }
+
+  async #store(batch: Found[]): Promise<void> {
+    const pack = await this.#packer.pack(batch.map(found => found.snapshot))
+    const last = batch.at(-1)
+    if (last === undefined) return
+    const rows = await Promise.all(batch.map(found => checkpointOf(this.#claim.redactor, found)))
+    const saved = await saveCheckpoints(
+      this.#claim.direct,
+      this.#claim,
+      this.#packer.base_sha,
+      rows,
+      pack,
+      this.#deps.checkpoints.max_run_bytes,
+    )
+    if (!saved) throw new FencedError('the run belongs to another owner')
+    if (saved.packs === null)
+      throw new TooLarge(`the checkpoints of this run would be more than ${this.#deps.checkpoints.max_run_bytes} bytes`)
+    await this.#packer.stored(
+      pack,
+      saved.packs,
+      batch.map(found => found.snapshot),
+    )
+    this.#deps.telemetry.checkpointed({ ms: performance.now() - last.found_at, bytes: pack?.content.length ?? 0 })
+    this.#stored = Object.assign(last, { stored_through: rows.at(-1)?.through_seq ?? last.seq })
+  }
+
+  /** A database that is away is asked again. */
+  #trouble(error: unknown): void {
+    if (error instanceof FencedError) this.#over = true
+    else if (isDatabaseAway(error)) this.#soon(AGAIN_MS)
+    else this.#say(error)
+  }
+
+  #say(error: unknown): void {
+    const too_large = error instanceof TooLarge
+    this.#deps.telemetry.checkpointed({ code: too_large ? 'too_large' : 'failed' })
+    this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
+    if (too_large)
+      this.#tell(
+        'checkpoint_too_large',
+        `The files were not kept: ${error.message}. The run goes on; it can be restored as of an earlier entry only.`,
+      )
+  }
+
+  /** Each once for each owner of the run. */
+  #tell(code: Code, message: string): void {
+    if (this.#said.has(code) || this.#over) return
+    this.#said.add(code)
+    this.#claim.append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] }).catch(() => {})
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.#over = true
+    this.#stopTimer()
+    await this.#snapshots[Symbol.asyncDispose]()
+    await this.#storing
+  }
+}
+
+const sameFiles = (a: Snapshot, b: Snapshot) =>
+  JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
+
+/** What is left out is only told of: names of files may hold a value. */
+const checkpointOf = async (
+  redactor: BackgroundRedactor,
+  { snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found,
+): Promise<NewCheckpoint> => ({
+  ...{ seq, through_seq, tree, head, branch },
+  left_out: left_out.length === 0 ? null : await redactor.json(JSON.stringify(left_out)),
+})
+
+type Code = 'checkpoint_too_large' | 'checkpoint_unreadable' | 'checkpoint_failed'
+const codeOf = { too_large: 'checkpoint_too_large', unreadable: 'checkpoint_unreadable' } as const
+
+function leftOutMessage(reason: keyof typeof codeOf, paths: string[], max_file_bytes: number): string {
+  const named = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ` and ${paths.length - 5} more` : '')
+  const why = reason === 'too_large' ? `larger than ${max_file_bytes} bytes` : 'they cannot be read, or git refuses their names'
+  return `Not kept, because ${why}: ${named}. What .gitignore names is not kept either.`
+}

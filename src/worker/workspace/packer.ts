@@ -1,0 +1,93 @@
+import type { Snapshot } from '../../git/checkpoint-commands.ts'
+import { GitError } from '../../git/git-error.ts'
+import type { GitHost } from '../../git/git-host.ts'
+import { importPack, type Kept, markKept, treeOf, withKept } from '../../git/kept-repository.ts'
+import { NO_FILES } from '../../git/object-checks.ts'
+import type { NewPack } from '../../store/workspaces/checkpoints.ts'
+import type { Snapshots } from './snapshots.ts'
+
+/** More than the limits of the service allow. */
+export class TooLarge extends Error {
+  override name = 'TooLarge'
+}
+
+/** Packs what snapshots have beyond what is stored already, and has the host check every object of it. */
+export class Packer {
+  readonly base_sha: string | null
+  readonly #git: GitHost
+  readonly #kept: Kept
+  readonly #snapshots: Snapshots
+  readonly #max_bytes: number
+  readonly #known = new Set<string>([NO_FILES])
+  #tip: string | null
+
+  /** @param tip the commit of the last pack that is stored. `known`: trees and commits that need no pack. */
+  constructor(
+    git: GitHost,
+    kept: Kept,
+    snapshots: Snapshots,
+    max_bytes: number,
+    base_sha: string | null,
+    tip: string | null,
+    known: string[],
+  ) {
+    this.#git = git
+    this.#kept = kept
+    this.#snapshots = snapshots
+    this.#max_bytes = max_bytes
+    this.base_sha = base_sha
+    this.#tip = tip
+    for (const sha of known) this.#known.add(sha)
+  }
+
+  /** Null: there is nothing new in them. Commits of the agent that are too large, or that git's check refuses, are taken out of the snapshots. Rejects with TooLarge, SandboxError, GitError. */
+  async pack(snapshots: Snapshot[]): Promise<NewPack | null> {
+    await this.#knowBase()
+    const last = snapshots.at(-1)
+    const trees = this.#unknown(snapshots.map(({ tree }) => tree))
+    const heads = this.#unknown(snapshots.flatMap(({ head }) => head ?? []))
+    if (last === undefined || (trees.length === 0 && heads.length === 0)) return null
+    try {
+      return await this.#make(last, trees, heads)
+    } catch (error) {
+      const about_objects = error instanceof TooLarge || (error instanceof GitError && ['corrupt', 'too_large'].includes(error.code))
+      if (!about_objects || heads.length === 0) throw error
+      for (const snapshot of snapshots) if (snapshot.head !== null && heads.includes(snapshot.head)) snapshot.head = null
+      return await this.#make(last, trees, [])
+    }
+  }
+
+  /** What the last `pack` answered is in the database now, as number `packs` of the run where it was one. */
+  async stored(pack: NewPack | null, packs: number, snapshots: Snapshot[]): Promise<void> {
+    for (const { tree, head } of snapshots) for (const sha of [tree, head]) if (sha !== null) this.#known.add(sha)
+    if (pack === null) return
+    this.#tip = pack.tip
+    await withKept(this.#git, this.#kept.run_id, () => markKept(this.#git, this.#kept.run_id, packs))
+  }
+
+  async #make(last: Snapshot, trees: string[], heads: string[]): Promise<NewPack> {
+    const base = this.base_sha === null ? [] : [this.base_sha]
+    const tip = this.#tip === null ? [] : [this.#tip]
+    const parents = [...new Set([...(tip.length > 0 ? tip : base), ...heads.slice(-1)])]
+    const also = [...trees.filter(tree => tree !== last.tree), ...heads]
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    const made = await this.#snapshots.pack({ tree: last.tree, parents, also, without: [...base, ...tip] }, chunk => {
+      bytes += chunk.length
+      if (bytes > this.#max_bytes) throw new TooLarge(`what a step has changed takes more than ${this.#max_bytes} bytes`)
+      chunks.push(chunk)
+    })
+    const content = Buffer.concat(chunks)
+    const objects = [...new Set([made, last.tree, ...trees, ...heads])]
+    await withKept(this.#git, this.#kept.run_id, () => importPack(this.#git, this.#kept, content, objects, this.#max_bytes))
+    return { tip: made, base_sha: this.base_sha, content }
+  }
+
+  /** The repository has the tree of its own commit. */
+  async #knowBase(): Promise<void> {
+    if (this.base_sha === null || this.#known.has(this.base_sha)) return
+    this.#known.add(await treeOf(this.#git, this.#kept, this.base_sha)).add(this.base_sha)
+  }
+
+  #unknown = (objects: string[]): string[] => [...new Set(objects)].filter(sha => !this.#known.has(sha))
+}

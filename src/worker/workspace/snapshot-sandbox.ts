@@ -1,0 +1,136 @@
+import {
+  againCommand,
+  CHANGED,
+  type CheckpointPlace,
+  captureCommand,
+  concludeCommand,
+  type PackInput,
+  type Prepared,
+  packCommand,
+  parseSnapshot,
+  parseTip,
+  prepareCommand,
+  type Snapshot,
+  unblockCommand,
+} from '../../git/checkpoint-commands.ts'
+import { type GitHost, mirrorPath } from '../../git/git-host.ts'
+import { type Kept, keptPath } from '../../git/kept-repository.ts'
+import { type ExecResult, type Layer, type SandboxDriver, SandboxError } from '../../sandbox/port.ts'
+
+const OUTPUT_BYTES = 1024 ** 2
+const PACK_MS = 120_000
+const SLOW_MS = 2_000
+const UNBLOCK_MS = 10_000
+// A step waits for it, so it does not step back.
+const limits = {
+  niceness: 0,
+  max_memory_bytes: 2 * 1024 ** 3,
+  max_processes: 64,
+  max_disk_bytes: Number.POSITIVE_INFINITY,
+  max_files: Number.POSITIVE_INFINITY,
+  max_file_bytes: 2 * 1024 ** 3,
+  max_tmp_bytes: 64 * 1024 ** 2,
+  max_process_bytes: 16 * 1024 ** 3,
+}
+
+export type SnapshotSpec = {
+  kept: Kept
+  /** The run's workspace, and an empty folder of the sandbox's user beside it. */
+  workspace: string
+  shadow: string
+  /** Where the workspace is seen as the agent sees it. */
+  within?: Layer
+  base_sha: string | null
+  max_file_bytes: number
+  max_bytes: number
+  /** Processors that it may keep busy. */
+  cpus: number
+}
+
+/** A sandbox beside the run's own that sees the same files and is out of the agent's reach. Every method rejects with SandboxError when git fails in it. */
+export type SnapshotSandbox = AsyncDisposable & {
+  readonly identity: string | null
+  /** Makes it ready, and takes the first snapshot. */
+  prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
+  /** Whether anything has changed since `before`. When it has, what the files hold is taken in; they may change again, and `conclude` is next. */
+  capture(before: Snapshot, timeout_ms: number): Promise<boolean>
+  /** `stale`: something was taken in since `before` that nobody has named. */
+  conclude(before: Snapshot, stale: boolean, timeout_ms: number): Promise<Snapshot>
+  /** A thin pack, piece by piece, and the commit that it is for. An error of `sink` is thrown. */
+  pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
+}
+
+/** Starts it; prepare it before anything else. Rejects with SandboxError. */
+export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, spec: SnapshotSpec): Promise<SnapshotSandbox> {
+  const { repository_id, run_id } = spec.kept
+  const mirror = repository_id === null ? null : { host: mirrorPath(git, repository_id), inside: '/mirror' }
+  const place: CheckpointPlace = {
+    ...{ files: '/files', shadow: '/workspace', mirror: mirror?.inside ?? null, kept: '/kept', base_sha: spec.base_sha },
+    ...{ max_file_bytes: spec.max_file_bytes, max_bytes: spec.max_bytes },
+  }
+  const sandbox = await driver.start({
+    workspace: spec.shadow,
+    ...(spec.within && { within: spec.within }),
+    read_only: [
+      { host: spec.workspace, inside: place.files },
+      { host: keptPath(git, run_id), inside: '/kept' },
+      ...(mirror ? [mirror] : []),
+    ],
+    limits: { ...limits, cpus: spec.cpus },
+  })
+  // A shell that was killed in the middle, or that broke off, has to be told everything again.
+  let defined = true
+  const ask = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
+    const asked = defined ? command : againCommand(place, command)
+    const leaveOff = whileSlow(() =>
+      sandbox.exec({ command: unblockCommand(place), shell: 'separate', timeout_ms: UNBLOCK_MS, max_output_bytes: 1_000 }),
+    )
+    const run = sandbox.exec({ command: asked, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
+    const result = await run.finally(leaveOff)
+    defined = result.exit_code === 0 && !result.truncated
+    if (!defined) throw failure('The files could not be looked at', result)
+    return result.output
+  }
+  const read = (output: Uint8Array): Snapshot => {
+    const snapshot = parseSnapshot(output)
+    if (snapshot === null) throw new SandboxError('The files could not be looked at: no snapshot was answered')
+    return snapshot
+  }
+  return {
+    identity: sandbox.identity,
+    async prepare(how, timeout_ms) {
+      defined = true
+      return read(await ask(prepareCommand(place, how), timeout_ms))
+    },
+    capture: async (before, timeout_ms) => Buffer.from(await ask(captureCommand(before), timeout_ms)).toString() === CHANGED,
+    conclude: async (before, stale, timeout_ms) =>
+      read(await ask(concludeCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms)),
+    async pack(input, sink) {
+      const result = await sandbox.stream({ command: packCommand(place, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
+      const tip = result.exit_code === 0 ? parseTip(result.output) : null
+      if (tip === null) throw failure('The files could not be packed', result)
+      return tip
+    },
+    [Symbol.asyncDispose]: () => sandbox.stop(),
+  }
+}
+
+/** Calls `help` while something takes long, one call at a time, and whatever comes of it. Answers how to leave off. */
+function whileSlow(help: () => Promise<unknown>): () => void {
+  let helping = false
+  const timer = setInterval(() => {
+    if (helping) return
+    helping = true
+    help()
+      .catch(() => {})
+      .finally(() => {
+        helping = false
+      })
+  }, SLOW_MS)
+  return () => clearInterval(timer)
+}
+
+/** Without the output, which names files of the agent: this is for the log. */
+function failure(what: string, { status, exit_code }: ExecResult): SandboxError {
+  return new SandboxError(`${what}: ${status === 'exited' ? `git ended with code ${exit_code}` : status}`)
+}
