@@ -7,7 +7,7 @@ import { readConfig } from '../src/config.ts'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
 import { errorReferenceMarkdown } from '../src/contract/error-reference.ts'
-import { toolInputs } from '../src/contract/tools.ts'
+import { toolInputs } from '../src/contract/runs/tools.ts'
 import { createTestDatabase } from './database.ts'
 
 type Json = { [key: string]: unknown }

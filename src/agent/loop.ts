@@ -1,4 +1,4 @@
-import type { StatusReason } from '../contract/runs.ts'
+import type { StatusReason } from '../contract/runs/runs.ts'
 import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
 import { countedTokens, type LimitReached } from '../core/runs/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'

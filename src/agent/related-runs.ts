@@ -1,5 +1,5 @@
-import type { RunStatus } from '../contract/runs.ts'
-import type { ToolInput } from '../contract/tools.ts'
+import type { RunStatus } from '../contract/runs/runs.ts'
+import type { ToolInput } from '../contract/runs/tools.ts'
 
 /** A child run as its parent's agent is told of it. */
 export type ChildRun = {

@@ -1,4 +1,4 @@
-import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/tools.ts'
+import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/runs/tools.ts'
 import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
 import { cutStrings } from '../core/text/cut-text.ts'
 import { headAndTail } from '../core/text/head-and-tail.ts'

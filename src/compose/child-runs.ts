@@ -1,5 +1,5 @@
 import type { ChildRun } from '../agent/related-runs.ts'
-import type { AgentRun } from '../contract/runs.ts'
+import type { AgentRun } from '../contract/runs/runs.ts'
 import type { Services } from '../service/context.ts'
 import { listChildrenOf, startChildRun } from '../service/runs/child-runs.ts'
 import type { ChildRuns } from '../worker/turns/child-runs.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createBubblewrapDriver } from '../sandbox/bubblewrap.ts'
+import { createBubblewrapDriver } from '../sandbox/bubblewrap/bubblewrap.ts'
 import { createDockerEngine } from '../sandbox/containers/docker.ts'
 import { createContainerDriver } from '../sandbox/containers/driver.ts'
 import { createKubernetesDriver } from '../sandbox/kubernetes/kubernetes.ts'

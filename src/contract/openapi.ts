@@ -6,8 +6,8 @@ import { hoist, type Json, jsonSchema } from './openapi/schemas.ts'
 import { sentWebhooks } from './openapi/webhooks.ts'
 import { Problem } from './problem.ts'
 import { problemStatuses } from './problem-statuses.ts'
+import { type ToolName, toolInputs, toolSchema } from './runs/tools.ts'
 import { tags } from './tags.ts'
-import { type ToolName, toolInputs, toolSchema } from './tools.ts'
 
 const about = `Runs AI coding agents on git repositories, each in a sandbox of its own, and keeps a complete trace of what they did.
 

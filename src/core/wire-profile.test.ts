@@ -8,7 +8,7 @@ import {
   RunStatus as runStatus,
   SourceType,
   WaitingOn,
-} from '../contract/runs.ts'
+} from '../contract/runs/runs.ts'
 import {
   codegenFilter,
   codegenProblem,

@@ -1,6 +1,6 @@
+import type { WireProfile } from '../contract/organizations/tokens.ts'
 import type { Problem } from '../contract/problem.ts'
-import { failureReasons, publicSourceTypes, type RunStatus, SourceType, type StatusReason, WaitingOn } from '../contract/runs.ts'
-import type { WireProfile } from '../contract/tokens.ts'
+import { failureReasons, publicSourceTypes, type RunStatus, SourceType, type StatusReason, WaitingOn } from '../contract/runs/runs.ts'
 
 /** What decides the word that such a client is told. An answer that gives no reason is read by its status alone. */
 export type RunState = { status: RunStatus; status_reason?: StatusReason | null; waiting_on?: WaitingOn | null }

@@ -1,4 +1,4 @@
-import type { EgressPreset, EgressRule } from '../contract/egress.ts'
+import type { EgressPreset, EgressRule } from '../contract/organizations/egress.ts'
 
 /** Over https; a tunnel shows no method. */
 const secure = (...hosts: string[]): EgressRule[] => hosts.map(host => ({ host, port: 443 }))

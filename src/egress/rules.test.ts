@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EgressRule, egress_presets } from '../contract/egress.ts'
+import { EgressRule, egress_presets } from '../contract/organizations/egress.ts'
 import { presets } from './presets.ts'
 import { findRule, type Rule } from './rules.ts'
 

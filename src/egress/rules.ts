@@ -1,4 +1,4 @@
-import type { EgressRule } from '../contract/egress.ts'
+import type { EgressRule } from '../contract/organizations/egress.ts'
 
 /** `private_address`: the operator set it, so it may be one of a private network. */
 export type Rule = EgressRule & { private_address?: true }

@@ -1,5 +1,5 @@
-import type { ForgeResource } from '../contract/forge-resources.ts'
-import type { ForgeKind } from '../contract/forges.ts'
+import type { ForgeResource } from '../contract/repositories/forge-resources.ts'
+import type { ForgeKind } from '../contract/repositories/forges.ts'
 import type { ForgeRepository } from '../core/forges/forge-address.ts'
 import type { ForgeRequest } from '../core/forges/forge-event.ts'
 import type { RunMark } from '../core/forges/run-mark.ts'

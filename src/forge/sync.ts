@@ -1,4 +1,4 @@
-import type { ForgeResource } from '../contract/forge-resources.ts'
+import type { ForgeResource } from '../contract/repositories/forge-resources.ts'
 import { checkResources } from '../core/forges/forge-permissions.ts'
 import { reportsOf } from '../core/forges/remote-check.ts'
 import type { Db, Transactional } from '../store/database.ts'

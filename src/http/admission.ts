@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Bucket, type Endpoint, org, run } from '../contract/endpoint.ts'
-import type { WireProfile } from '../contract/tokens.ts'
+import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { effectiveScopes } from '../core/access/permissions.ts'
 import { rateHeaders } from '../core/access/rate-window.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'

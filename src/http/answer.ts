@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
-import type { WireProfile } from '../contract/tokens.ts'
+import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { parseJsonExactly } from '../core/text/json-text.ts'
 import { Replay } from '../service/access/idempotency.ts'
 import { encodingFor } from './compression.ts'

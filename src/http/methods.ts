@@ -1,6 +1,6 @@
 import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
-import { gitOperations } from '../contract/git-operations.ts'
+import { gitOperations } from '../contract/pull-requests/git-operations.ts'
 
 const rows = ([...Object.values(endpoints), ...Object.values(gitOperations)] as Endpoint[]).flatMap(endpoint =>
   pathsOf(endpoint).map(served => ({

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
-import { gitOperations } from '../contract/git-operations.ts'
+import { gitOperations } from '../contract/pull-requests/git-operations.ts'
 import type { Log, LogLevel } from '../core/log.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
-import { AgentRun, RunStatus } from '../contract/runs.ts'
+import { AgentRun, RunStatus } from '../contract/runs/runs.ts'
 import { answerFor, rewriteOf } from './wire-profile.ts'
 
 const Small = z.object({ id: z.int(), status: RunStatus, status_reason: z.string().nullable() })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
-import { ListRunsQuery } from '../contract/run-inputs.ts'
-import { RunStatus, SourceType } from '../contract/runs.ts'
+import type { WireProfile } from '../contract/organizations/tokens.ts'
+import { ListRunsQuery } from '../contract/runs/run-inputs.ts'
+import { RunStatus, SourceType } from '../contract/runs/runs.ts'
 import { several } from '../contract/several.ts'
-import type { WireProfile } from '../contract/tokens.ts'
 import { codegenFilter, codegenRun, codegenStatuses, type RunWords, sourcesShownAs } from '../core/wire-profile.ts'
 
 type Rewrite = (value: unknown) => unknown

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogFinding } from '../contract/log-analysis.ts'
+import type { LogFinding } from '../contract/runs/log-analysis.ts'
 import { linked, namedPlaces } from './explanation.ts'
 import { finding } from './finding.ts'
 import { fitting, resultText } from './result.ts'

@@ -1,4 +1,4 @@
-import type { LogExplanation } from '../contract/log-analysis.ts'
+import type { LogExplanation } from '../contract/runs/log-analysis.ts'
 import { entryUrl } from '../core/runs/trace-url.ts'
 
 type Place = { agent_run_id: number; seq: number }

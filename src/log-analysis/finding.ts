@@ -1,4 +1,4 @@
-import type { LogEntry } from '../contract/logs.ts'
+import type { LogEntry } from '../contract/runs/logs.ts'
 
 /** What of an entry of a trace is looked at. */
 export type Entry = Pick<

@@ -1,4 +1,4 @@
-import type { LogFinding } from '../contract/log-analysis.ts'
+import type { LogFinding } from '../contract/runs/log-analysis.ts'
 
 const MOST_SHOWN = 20
 const ENTRY_BYTES = 96 * 1024

@@ -1,4 +1,4 @@
-import { review_tools } from '../contract/reviews.ts'
+import { review_tools } from '../contract/pull-requests/reviews.ts'
 import { findPlaybook, type PlaybookVerdict } from '../core/runs/playbook.ts'
 import { textOf } from './conversation.ts'
 import { isPrompt, type ModelMessage, type ModelRequest } from './port.ts'

@@ -1,5 +1,5 @@
 import type { ResourceMeans, ResourceUsage } from './resources/bounds.ts'
-import type { WorkspaceSize } from './workspace-size.ts'
+import type { WorkspaceSize } from './workspaces/workspace-size.ts'
 
 /**
  * A sandbox holds one run's workspace and runs everything the agent asks for: commands and file access alike.

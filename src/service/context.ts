@@ -1,6 +1,6 @@
 import type { Scope } from '../contract/endpoint.ts'
-import type { RunDiff } from '../contract/run-diff.ts'
-import type { WireProfile } from '../contract/tokens.ts'
+import type { WireProfile } from '../contract/organizations/tokens.ts'
+import type { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Role } from '../core/access/permissions.ts'
 import type { Window } from '../core/access/rate-window.ts'
 import type { KnownValue } from '../core/redaction/redact.ts'

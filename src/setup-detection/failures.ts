@@ -1,4 +1,4 @@
-import type { unproved_reasons } from '../contract/setup-commands.ts'
+import type { unproved_reasons } from '../contract/repositories/setup-commands.ts'
 import { plainOutput } from '../core/pull-requests/failing-excerpt.ts'
 import { MISSING } from './missing-things.ts'
 import { plainLines } from './plain-lines.ts'

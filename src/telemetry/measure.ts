@@ -1,4 +1,4 @@
-import type { RunStatus } from '../contract/runs.ts'
+import type { RunStatus } from '../contract/runs/runs.ts'
 import type { Instruments } from './instruments.ts'
 
 /** What is asked for when somebody wants to know. */

@@ -1,4 +1,4 @@
-import { toolInputs } from '../contract/tools.ts'
+import { toolInputs } from '../contract/runs/tools.ts'
 import type { Instruments } from './instruments.ts'
 import type { ModelCall, TurnFacts, TurnTelemetry } from './port.ts'
 import type { Attributes, Tracer } from './tracer.ts'

@@ -1,5 +1,5 @@
-import type { LogEntry, MessageType } from '../contract/logs.ts'
-import type { SourceType } from '../contract/runs.ts'
+import type { LogEntry, MessageType } from '../contract/runs/logs.ts'
+import type { SourceType } from '../contract/runs/runs.ts'
 import { publicSourceType } from '../core/wire-profile.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 

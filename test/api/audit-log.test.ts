@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type AuditEntry, AuditPage } from '../../src/contract/audit-log.ts'
+import { type AuditEntry, AuditPage } from '../../src/contract/organizations/audit-log.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addPerson } from './people.ts'
 import { accept, sessionToken } from './start-members.ts'

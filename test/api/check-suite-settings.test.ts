@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CheckSuiteSettings } from '../../src/contract/check-suite-settings.ts'
+import { CheckSuiteSettings } from '../../src/contract/pull-requests/check-suite-settings.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'

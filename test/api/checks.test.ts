@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CheckCommands, PullRequestChecks } from '../../src/contract/checks.ts'
+import { CheckCommands, PullRequestChecks } from '../../src/contract/pull-requests/checks.ts'
 import { type CheckReport, saveCheck } from '../../src/store/pull-requests/checks.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LogEntry } from '../../src/contract/logs.ts'
-import { AgentRun } from '../../src/contract/runs.ts'
+import { LogEntry } from '../../src/contract/runs/logs.ts'
+import { AgentRun } from '../../src/contract/runs/runs.ts'
 import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { allLogs } from '../runs/await-run.ts'

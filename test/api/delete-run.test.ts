@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DeletedRun } from '../../src/contract/runs.ts'
+import { DeletedRun } from '../../src/contract/runs/runs.ts'
 import { append } from '../../src/store/runs/append.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Egress } from '../../src/contract/egress.ts'
+import { Egress } from '../../src/contract/organizations/egress.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'

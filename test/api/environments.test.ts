@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EnvironmentList } from '../../src/contract/environments.ts'
+import { EnvironmentList } from '../../src/contract/repositories/environments.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

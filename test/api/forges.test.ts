@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ForgeConnection, ForgeRepositoryPage } from '../../src/contract/forges.ts'
+import { ForgeConnection, ForgeRepositoryPage } from '../../src/contract/repositories/forges.ts'
 import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { ServiceError } from '../../src/core/service-error.ts'
 import type { Context } from '../../src/service/context.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AgentRun } from '../../src/contract/runs.ts'
+import { AgentRun } from '../../src/contract/runs/runs.ts'
 import { append } from '../../src/store/runs/append.ts'
 import { saveCheckpoints } from '../../src/store/workspaces/checkpoints.ts'
 import { entry } from '../../src/trace/entry.ts'

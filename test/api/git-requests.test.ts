@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { pktLine } from '../../src/git/pkt-line.ts'
+import { pktLine } from '../../src/git/process/pkt-line.ts'
 import { startGit } from './start-git.ts'
 
 const { app } = await startGit()

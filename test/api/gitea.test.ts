@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ForgeConnection, ForgeReceipt, ForgeRepositoryPage } from '../../src/contract/forges.ts'
+import { ForgeConnection, ForgeReceipt, ForgeRepositoryPage } from '../../src/contract/repositories/forges.ts'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitea, startFakeGitea } from '../forge/fake-gitea.ts'
 import { commentBy, statusOf } from '../forge/gitea-payloads.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AppManifest } from '../../src/contract/forges.ts'
+import { AppManifest } from '../../src/contract/repositories/forges.ts'
 import { deliver } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { type App, rows, startApp } from '../start-app.ts'

@@ -1,6 +1,6 @@
 import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ForgeReceipt } from '../../src/contract/forges.ts'
+import { ForgeReceipt } from '../../src/contract/repositories/forges.ts'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import * as payloads from '../forge/github-payloads.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Integrations } from '../../src/contract/integrations.ts'
+import { Integrations } from '../../src/contract/organizations/integrations.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Invitation, InvitationPage, Member, OpenedInvitation } from '../../src/contract/members.ts'
+import { Invitation, InvitationPage, Member, OpenedInvitation } from '../../src/contract/organizations/members.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

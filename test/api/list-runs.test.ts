@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RunPage } from '../../src/contract/runs.ts'
+import { RunPage } from '../../src/contract/runs/runs.ts'
 import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

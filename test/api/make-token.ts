@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { CreatedToken } from '../../src/contract/tokens.ts'
+import { CreatedToken } from '../../src/contract/organizations/tokens.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { insertServiceUser } from '../../src/store/access/members.ts'
 import type { App } from '../start-app.ts'

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { PullRequest } from '../../src/contract/pull-requests.ts'
+import { PullRequest } from '../../src/contract/pull-requests/pull-requests.ts'
 import { startGitServer } from '../git/git-server.ts'
 import { followRun } from '../runs/await-run.ts'
 import { rows } from '../start-app.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Models } from '../../src/contract/organizations.ts'
+import { Models } from '../../src/contract/organizations/organizations.ts'
 import { type App, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addTenant, type Tenant } from './second-organization.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AgentRun } from '../../src/contract/runs.ts'
+import { AgentRun } from '../../src/contract/runs/runs.ts'
 import { notifyRun } from '../../src/store/notify.ts'
 import { insertEvent } from '../../src/store/runs/events.ts'
 import { createRun } from '../runs/await-run.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OrganizationDetail, OrganizationPage, OrganizationSettings } from '../../src/contract/organizations.ts'
+import { OrganizationDetail, OrganizationPage, OrganizationSettings } from '../../src/contract/organizations/organizations.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
 import { insertOrganization } from '../../src/store/access/organizations.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PullRequestComment, PullRequestCommentPage } from '../../src/contract/pull-request-contents.ts'
+import { PullRequestComment, PullRequestCommentPage } from '../../src/contract/pull-requests/pull-request-contents.ts'
 import { insertComment } from '../../src/store/pull-requests/pull-request-comments.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

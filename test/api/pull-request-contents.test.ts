@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PullRequestCommitPage, PullRequestDiff } from '../../src/contract/pull-request-contents.ts'
+import { PullRequestCommitPage, PullRequestDiff } from '../../src/contract/pull-requests/pull-request-contents.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { type ForgeApp, type Proposal, startForgeApp } from './proposals.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EditPullRequestResponse, PullRequest, PullRequestPage } from '../../src/contract/pull-requests.ts'
+import { EditPullRequestResponse, PullRequest, PullRequestPage } from '../../src/contract/pull-requests/pull-requests.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'

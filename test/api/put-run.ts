@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../src/contract/runs.ts'
+import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { type App, rows } from '../start-app.ts'
 
 const leased = `lease_until = now() + interval '8 minutes', owner = 'a test', epoch = epoch + 1, runnable_at = null`

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LogEntry } from '../../src/contract/logs.ts'
+import type { LogEntry } from '../../src/contract/runs/logs.ts'
 import { claimRun } from '../../src/store/leases/claims.ts'
 import { allLogs, awaitRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'

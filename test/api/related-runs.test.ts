@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RelatedRunPage } from '../../src/contract/related-runs.ts'
+import { RelatedRunPage } from '../../src/contract/runs/related-runs.ts'
 import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { allLogs, createRun } from '../runs/await-run.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Member } from '../../src/contract/members.ts'
+import { Member } from '../../src/contract/organizations/members.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

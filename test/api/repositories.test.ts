@@ -1,7 +1,7 @@
 import { renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Repository, RepositoryPage } from '../../src/contract/repositories.ts'
+import { Repository, RepositoryPage } from '../../src/contract/repositories/repositories.ts'
 import { insertRepository } from '../../src/store/access/repositories.ts'
 import { createRun } from '../runs/await-run.ts'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'

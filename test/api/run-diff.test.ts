@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RunDiff } from '../../src/contract/run-diff.ts'
+import { RunDiff } from '../../src/contract/runs/run-diff.ts'
 import { saveChange } from '../../src/store/changes.ts'
 import { append } from '../../src/store/runs/append.ts'
 import { saveCheckpoints } from '../../src/store/workspaces/checkpoints.ts'

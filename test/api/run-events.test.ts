@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LogEntry } from '../../src/contract/logs.ts'
-import { AgentRun } from '../../src/contract/runs.ts'
+import { LogEntry } from '../../src/contract/runs/logs.ts'
+import { AgentRun } from '../../src/contract/runs/runs.ts'
 import { notifyLive, notifyRun } from '../../src/store/notify.ts'
 import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'

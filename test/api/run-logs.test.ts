@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LogEntry, type MessageType, RunWithLogs } from '../../src/contract/logs.ts'
+import { LogEntry, type MessageType, RunWithLogs } from '../../src/contract/runs/logs.ts'
 import { append } from '../../src/store/runs/append.ts'
 import { entry } from '../../src/trace/entry.ts'
 import { createRun } from '../runs/await-run.ts'

@@ -1,5 +1,5 @@
-import type { MessageType } from '../../src/contract/logs.ts'
-import type { RunStatus } from '../../src/contract/runs.ts'
+import type { MessageType } from '../../src/contract/runs/logs.ts'
+import type { RunStatus } from '../../src/contract/runs/runs.ts'
 
 /**
  * A run as specification.md#run-status, #create-and-resume say it, and nothing of how the service does it: the table of statuses is written out once more here, so that

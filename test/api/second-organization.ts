@@ -1,4 +1,4 @@
-import { exampleMessage } from '../../src/contract/webhook-messages.ts'
+import { exampleMessage } from '../../src/contract/webhooks/webhook-messages.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
 import { saveInvitation } from '../../src/store/access/invitations.ts'

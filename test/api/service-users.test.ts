@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ServiceUser, ServiceUserPage } from '../../src/contract/members.ts'
+import { ServiceUser, ServiceUserPage } from '../../src/contract/organizations/members.ts'
 import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SetupCommandSettings } from '../../src/contract/setup-commands.ts'
+import { SetupCommandSettings } from '../../src/contract/repositories/setup-commands.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SignInLink } from '../../src/contract/members.ts'
+import { SignInLink } from '../../src/contract/organizations/members.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { CreatedInvitation } from '../../src/contract/members.ts'
+import { CreatedInvitation } from '../../src/contract/organizations/members.ts'
 import type { Answer, App } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { addCaller, type Caller } from './people.ts'

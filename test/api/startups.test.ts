@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RunStartup, StartupFigures } from '../../src/contract/startups.ts'
+import { RunStartup, StartupFigures } from '../../src/contract/runs/startups.ts'
 import { insertStartup, type StartupTimes } from '../../src/store/runs/run-startups.ts'
 import { getRun } from '../../src/store/runs/runs.ts'
 import { Startup } from '../../src/worker/claim/startup.ts'

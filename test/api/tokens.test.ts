@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Token, TokenPage } from '../../src/contract/tokens.ts'
+import { Token, TokenPage } from '../../src/contract/organizations/tokens.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

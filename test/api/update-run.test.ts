@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { AgentRun } from '../../src/contract/runs.ts'
+import { AgentRun } from '../../src/contract/runs/runs.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CliRules, Me, User, UserPage } from '../../src/contract/users.ts'
+import { CliRules, Me, User, UserPage } from '../../src/contract/organizations/users.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
 import { type App, rows, startApp } from '../start-app.ts'

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { RedeliveredFailed, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryPage } from '../../src/contract/webhook-deliveries.ts'
+import {
+  RedeliveredFailed,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookDeliveryPage,
+} from '../../src/contract/webhooks/webhook-deliveries.ts'
 import { MOST_PENDING } from '../../src/store/webhooks/webhook-deliveries.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { WebhookConfig, WebhookTest } from '../../src/contract/webhooks.ts'
+import { WebhookConfig, WebhookTest } from '../../src/contract/webhooks/webhooks.ts'
 import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { type App, rows, startApp } from '../start-app.ts'

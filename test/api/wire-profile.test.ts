@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/endpoints.ts'
-import { SourceType } from '../../src/contract/runs.ts'
+import { SourceType } from '../../src/contract/runs/runs.ts'
 import { codegenStatuses, publicSourceType } from '../../src/core/wire-profile.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'

@@ -1,4 +1,4 @@
-import type { WireProfile } from '../../src/contract/tokens.ts'
+import type { WireProfile } from '../../src/contract/organizations/tokens.ts'
 import type { App } from '../start-app.ts'
 
 export type Caller = Pick<App, 'base_url' | 'token' | 'call'>

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../src/contract/runs.ts'
+import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { mayMove } from '../../src/core/runs/run-status.ts'
 import type { Cluster } from '../runs/cluster.ts'
 import { gitIn, PRICED } from '../runs/coding-app.ts'

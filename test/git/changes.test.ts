@@ -1,10 +1,10 @@
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readChanges } from '../../src/git/changes.ts'
-import { listCommits } from '../../src/git/commits.ts'
-import { mirrorPath } from '../../src/git/git-host.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { mirrorPath } from '../../src/git/process/git-host.ts'
+import { readChanges } from '../../src/git/read/changes.ts'
+import { listCommits } from '../../src/git/read/commits.ts'
 import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
 
 test('each kind of change is told as what it is', async () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { localFingerprint } from '../../src/git/local-fingerprint.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { resolveRef } from '../../src/git/revisions.ts'
+import { localFingerprint } from '../../src/git/mirrors/local-fingerprint.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { resolveRef } from '../../src/git/read/revisions.ts'
 import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
 
 test('a fingerprint changes with each move of a ref, and with nothing else', async () => {

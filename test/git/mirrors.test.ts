@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { mirrorPath } from '../../src/git/git-host.ts'
-import { mirrorState } from '../../src/git/mirror-refs.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { pushBranch } from '../../src/git/push.ts'
-import { readFilesAt } from '../../src/git/read-files.ts'
-import { hasCommit, resolveRef } from '../../src/git/revisions.ts'
+import { mirrorState } from '../../src/git/mirrors/mirror-refs.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { mirrorPath } from '../../src/git/process/git-host.ts'
+import { pushBranch } from '../../src/git/publish/push.ts'
+import { readFilesAt } from '../../src/git/read/read-files.ts'
+import { hasCommit, resolveRef } from '../../src/git/read/revisions.ts'
 import {
   addHook,
   commitFiles,

@@ -1,11 +1,11 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { GitHost } from '../../src/git/git-host.ts'
-import { keptPath, markKept, sweepKept, withKept } from '../../src/git/kept-repository.ts'
-import { clearSuspect, markSuspect, writeMirrorState } from '../../src/git/mirror-refs.ts'
-import { withQuarantine } from '../../src/git/quarantine.ts'
-import { removeMirror } from '../../src/git/remove-mirror.ts'
+import { clearSuspect, markSuspect, writeMirrorState } from '../../src/git/mirrors/mirror-refs.ts'
+import { removeMirror } from '../../src/git/mirrors/remove-mirror.ts'
+import { keptPath, markKept, sweepKept, withKept } from '../../src/git/objects/kept-repository.ts'
+import { withQuarantine } from '../../src/git/objects/quarantine.ts'
+import type { GitHost } from '../../src/git/process/git-host.ts'
 import { openPlace, root, run, SERVICE } from './repositories.ts'
 
 /** A folder that belongs to root alone, with files of the names that the service itself writes, moves and removes. */
@@ -77,7 +77,7 @@ test.runIf(root)("the service's own folders for git are not taken where a link i
   await using place = await openPlace()
   const treasure = makeTreasure(place.dir)
   const before = treasure.state()
-  const { openGitHost } = await import('../../src/git/git-host.ts')
+  const { openGitHost } = await import('../../src/git/process/git-host.ts')
   const data_dir = join(place.dir, 'other')
   mkdirSync(data_dir)
   symlinkSync(treasure.path, join(data_dir, 'checkpoints'))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ownIdentity, runGit, startGit } from '../../src/git/run-git.ts'
+import { ownIdentity, runGit, startGit } from '../../src/git/process/run-git.ts'
 import { makeRepository, openPlace, run } from './repositories.ts'
 
 const MIB = 1024 ** 2

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findMerge, isAncestor } from '../../src/git/merge.ts'
-import { pushMerge } from '../../src/git/push.ts'
+import { findMerge, isAncestor } from '../../src/git/publish/merge.ts'
+import { pushMerge } from '../../src/git/publish/push.ts'
 import { made, type Ready, ready } from './ready-merge.ts'
 import { addHook, run, runText } from './repositories.ts'
 

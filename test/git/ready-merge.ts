@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { fetchBranches, type MergeInput, makeMerge } from '../../src/git/merge.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import type { GitRepository } from '../../src/git/repository-url.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { fetchBranches, type MergeInput, makeMerge } from '../../src/git/publish/merge.ts'
+import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import { commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
 
 export const author = { name: 'Agent Ümlaut', email: 'agent@example.org' }

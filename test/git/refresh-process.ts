@@ -1,6 +1,6 @@
-import { openGitHost } from '../../src/git/git-host.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { listBranches } from '../../src/git/revisions.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { openGitHost } from '../../src/git/process/git-host.ts'
+import { listBranches } from '../../src/git/read/revisions.ts'
 
 /** A process of its own that refreshes one mirror and tells what it has: `data_dir`, `source`, `uid` of the service user or ''. */
 const [data_dir = '', source = '', uid = ''] = process.argv.slice(2)

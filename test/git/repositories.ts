@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type GitHost, type GitHostOptions, openGitHost } from '../../src/git/git-host.ts'
-import type { GitRepository } from '../../src/git/repository-url.ts'
+import { type GitHost, type GitHostOptions, openGitHost } from '../../src/git/process/git-host.ts'
+import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import type { SystemUser } from '../../src/system/users.ts'
 
 export const root = process.getuid?.() === 0

@@ -1,10 +1,10 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { readFilesAt } from '../../src/git/read-files.ts'
-import { isRefName } from '../../src/git/ref-name.ts'
-import { hasCommit, listBranches, resolveRef } from '../../src/git/revisions.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { readFilesAt } from '../../src/git/read/read-files.ts'
+import { hasCommit, listBranches, resolveRef } from '../../src/git/read/revisions.ts'
+import { isRefName } from '../../src/git/refs/ref-name.ts'
 import { commitFiles, localRepository, makeBare, makeRepository, openPlace, run, runText } from './repositories.ts'
 
 test('branches, tags and SHAs are found; what is none of them is null', async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runGit } from '../../src/git/run-git.ts'
+import { runGit } from '../../src/git/process/run-git.ts'
 import { makeRepository, openPlace, root, runText, SERVICE } from './repositories.ts'
 
 test('git sees nothing of our environment and runs as the service user', async () => {

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { pushBranch } from '../../src/git/push.ts'
-import { resolveRef } from '../../src/git/revisions.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { pushBranch } from '../../src/git/publish/push.ts'
+import { resolveRef } from '../../src/git/read/revisions.ts'
 import { give, makeBare, makeRepository, openPlace, type Place, root, runText, SERVICE } from './repositories.ts'
 
 /** A place whose `ssh` writes down how it was called and, like a server, runs the last argument in a shell. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { exactlyBesideCommand, onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/template-commands.ts'
-import { isLargeTree } from '../../src/git/tree-size.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { isLargeTree } from '../../src/git/objects/tree-size.ts'
+import { exactlyBesideCommand, onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/workspace/template-commands.ts'
 import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 

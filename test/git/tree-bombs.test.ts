@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { importBundle } from '../../src/git/bundles.ts'
-import { importPack, withKept } from '../../src/git/kept-repository.ts'
-import { mirrorRefs } from '../../src/git/mirror-refs.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { hasCommit } from '../../src/git/revisions.ts'
-import { TreeShapes } from '../../src/git/tree-shapes.ts'
+import { mirrorRefs } from '../../src/git/mirrors/mirror-refs.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { importPack, withKept } from '../../src/git/objects/kept-repository.ts'
+import { TreeShapes } from '../../src/git/objects/tree-shapes.ts'
+import { importBundle } from '../../src/git/publish/bundles.ts'
+import { hasCommit } from '../../src/git/read/revisions.ts'
 import { commitFiles, localRepository, makeRepository, openPlace, run, runText } from './repositories.ts'
 
 async function ready() {

@@ -2,10 +2,16 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { importBundle, keepPushed, runRef } from '../../src/git/bundles.ts'
-import { mirrorPath } from '../../src/git/git-host.ts'
-import type { GitRepository } from '../../src/git/repository-url.ts'
-import { bundleCommand, cloneCommand, commitCommand, parseCommit, type WorkspaceRepository } from '../../src/git/workspace-commands.ts'
+import { mirrorPath } from '../../src/git/process/git-host.ts'
+import { importBundle, keepPushed, runRef } from '../../src/git/publish/bundles.ts'
+import type { GitRepository } from '../../src/git/refs/repository-url.ts'
+import {
+  bundleCommand,
+  cloneCommand,
+  commitCommand,
+  parseCommit,
+  type WorkspaceRepository,
+} from '../../src/git/workspace/workspace-commands.ts'
 import { type Place, root, SANDBOX } from './repositories.ts'
 
 /** When its commits are made. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readChanges } from '../../src/git/changes.ts'
-import { mirrorPath } from '../../src/git/git-host.ts'
-import { refreshMirror } from '../../src/git/mirrors.ts'
-import { bundleCommand, commitCommand } from '../../src/git/workspace-commands.ts'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { mirrorPath } from '../../src/git/process/git-host.ts'
+import { readChanges } from '../../src/git/read/changes.ts'
+import { bundleCommand, commitCommand } from '../../src/git/workspace/workspace-commands.ts'
 import { commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AgentRun } from '../../src/contract/runs.ts'
+import type { AgentRun } from '../../src/contract/runs/runs.ts'
 import { getRun, playedBy, startRun } from './child-script.ts'
 import { startCluster } from './cluster.ts'
 import { calls } from './coding-app.ts'

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import type { AgentRun } from '../../src/contract/runs.ts'
+import type { AgentRun } from '../../src/contract/runs/runs.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertToken } from '../../src/store/access/accounts.ts'
 import { setRole } from '../../src/store/access/members.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RunStatus } from '../../src/contract/runs.ts'
+import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { awaitRun, createRun } from './await-run.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LogEntry } from '../../src/contract/logs.ts'
+import { LogEntry } from '../../src/contract/runs/logs.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { ForgeConnection } from '../../src/contract/forges.ts'
+import { ForgeConnection } from '../../src/contract/repositories/forges.ts'
 import { connectFake } from '../forge/connect.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { rows } from '../start-app.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RunDiff } from '../../src/contract/run-diff.ts'
+import { RunDiff } from '../../src/contract/runs/run-diff.ts'
 import { expectProblem } from '../api/expect-problem.ts'
 import type { App } from '../start-app.ts'
 import { rows, startApp } from '../start-app.ts'

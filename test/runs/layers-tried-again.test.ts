@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openGitHost } from '../../src/git/git-host.ts'
+import { openGitHost } from '../../src/git/process/git-host.ts'
 import { Templates } from '../../src/worker/workspace/templates.ts'
 import { limits, makeDriver, sandbox_user } from '../sandbox/start-sandbox.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { RunRecovery } from '../../src/contract/recovery.ts'
+import { RunRecovery } from '../../src/contract/runs/recovery.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RunStatus, StatusReason } from '../../src/contract/runs.ts'
+import type { RunStatus, StatusReason } from '../../src/contract/runs/runs.ts'
 import {
   beaten,
   begun,

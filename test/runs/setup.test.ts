@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { nodeHeaders } from '../../src/sandbox/host-files.ts'
+import { nodeHeaders } from '../../src/sandbox/bubblewrap/host-files.ts'
 import { servePlain, type TestServer } from '../egress/servers.ts'
 import type { FakeAnswer } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'

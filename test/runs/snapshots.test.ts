@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Snapshot } from '../../src/git/checkpoint-commands.ts'
+import type { Snapshot } from '../../src/git/workspace/checkpoint-commands.ts'
 import { SandboxError, SandboxLostError } from '../../src/sandbox/port.ts'
 import type { SnapshotSandbox } from '../../src/worker/workspace/snapshot-sandbox.ts'
 import { Snapshots } from '../../src/worker/workspace/snapshots.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { TEMPLATE_DAMAGED } from '../../src/git/template-commands.ts'
+import { TEMPLATE_DAMAGED } from '../../src/git/workspace/template-commands.ts'
 import { type App, rows } from '../start-app.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ToolExecution } from '../../src/contract/tool-execution.ts'
+import type { ToolExecution } from '../../src/contract/runs/tool-execution.ts'
 import { TOKEN } from '../start-app.ts'
 import { startCluster } from './cluster.ts'
 import { answers } from './coding-app.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { watchWorkspace } from '../../src/sandbox/resources/workspace-watch.ts'
-import type { WorkspaceSize } from '../../src/sandbox/workspace-size.ts'
+import type { WorkspaceSize } from '../../src/sandbox/workspaces/workspace-size.ts'
 import { makeDriver, startSandbox } from './start-sandbox.ts'
 
 const mebibyte = 1024 ** 2

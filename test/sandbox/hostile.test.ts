@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { SandboxLostError } from '../../src/sandbox/port.ts'
-import { inspected_calls } from '../../src/sandbox/seccomp-syscalls.ts'
+import { inspected_calls } from '../../src/sandbox/seccomp/seccomp-syscalls.ts'
 import { waitUntil } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox } from './start-sandbox.ts'
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { absent_calls, first_unknown_call, forbidden_calls, refused_requests } from '../../src/sandbox/seccomp-syscalls.ts'
+import { absent_calls, first_unknown_call, forbidden_calls, refused_requests } from '../../src/sandbox/seccomp/seccomp-syscalls.ts'
 import { isAlive } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox, type TestSandbox } from './start-sandbox.ts'
 

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, w
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import type { Layer } from '../../src/sandbox/port.ts'
-import { removeWorkspace } from '../../src/sandbox/workspaces.ts'
+import { removeWorkspace } from '../../src/sandbox/workspaces/workspaces.ts'
 import { isAlive, waitUntil } from '../../src/system/processes.ts'
 import { limits, makeDriver, sandbox_user, startSandbox, type TestSandbox } from './start-sandbox.ts'
 

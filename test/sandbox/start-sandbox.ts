@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap.ts'
+import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap/bubblewrap.ts'
 import { createDockerEngine } from '../../src/sandbox/containers/docker.ts'
 import { createContainerDriver, RESERVE } from '../../src/sandbox/containers/driver.ts'
 import type { ExecRequest, ExecResult, Sandbox, SandboxDriver, SandboxLimits, SandboxSpec } from '../../src/sandbox/port.ts'

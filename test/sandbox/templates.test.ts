@@ -10,8 +10,8 @@ import {
   type TemplatePlace,
   templatePath,
   touchTemplate,
-} from '../../src/sandbox/templates.ts'
-import { createWorkspace } from '../../src/sandbox/workspaces.ts'
+} from '../../src/sandbox/workspaces/templates.ts'
+import { createWorkspace } from '../../src/sandbox/workspaces/workspaces.ts'
 import { makeDriver, sandbox_user } from './start-sandbox.ts'
 
 const made = makeDriver()
@@ -81,7 +81,7 @@ it('one that was published while a sweep asked what is wanted stays: nobody coul
 it('kill -9 in the middle of making one leaves nothing that is found, and the next sweep removes it; one that is being made stays', async () => {
   const program = `
     import { writeFileSync } from 'node:fs'
-    const { draftTemplate } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/templates.ts'))})
+    const { draftTemplate } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/workspaces/templates.ts'))})
     const draft = draftTemplate(${JSON.stringify(place)})
     writeFileSync(draft.tree + '/file', 'half')
     process.stdout.write('made')

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { adoptWorkspace, createWorkspace, removeWorkspace } from '../../src/sandbox/workspaces.ts'
+import { adoptWorkspace, createWorkspace, removeWorkspace } from '../../src/sandbox/workspaces/workspaces.ts'
 import { makeDriver, sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const made = makeDriver()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/endpoints.ts'
-import { toolInputs } from '../../src/contract/tools.ts'
+import { toolInputs } from '../../src/contract/runs/tools.ts'
 import { DatabaseProxy } from '../api/database-proxy.ts'
 import { createTestDatabase } from '../database.ts'
 import { awaitEnd, awaitRun, createRun, followRun } from '../runs/await-run.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { WebhookDeliveryDetail } from '../../src/contract/webhook-deliveries.ts'
-import { WebhookDeletion, WebhookMessage } from '../../src/contract/webhook-messages.ts'
+import { WebhookDeliveryDetail } from '../../src/contract/webhooks/webhook-deliveries.ts'
+import { WebhookDeletion, WebhookMessage } from '../../src/contract/webhooks/webhook-messages.ts'
 import { signatureHeader } from '../../src/core/webhooks/webhook-signature.ts'
 import { deleteEndedRuns } from '../../src/store/runs/retention.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'

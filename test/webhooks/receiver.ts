@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { WebhookMessage } from '../../src/contract/webhook-messages.ts'
+import type { WebhookMessage } from '../../src/contract/webhooks/webhook-messages.ts'
 
 export type Received = { headers: Record<string, string>; body: string; message: WebhookMessage; path: string }
 /** What it answers: a status, or whatever it does itself. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { WebhookConfig } from '../../src/contract/webhooks.ts'
+import { WebhookConfig } from '../../src/contract/webhooks/webhooks.ts'
 import { FAILURES_TO_REST } from '../../src/core/webhooks/webhook-retries.ts'
 import { signatureHeader } from '../../src/core/webhooks/webhook-signature.ts'
 import { addOrganization } from '../api/second-organization.ts'

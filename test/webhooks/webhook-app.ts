@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import type { WebhookDelivery } from '../../src/contract/webhook-deliveries.ts'
+import type { WebhookDelivery } from '../../src/contract/webhooks/webhook-deliveries.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 

@@ -1,5 +1,5 @@
-import type { MessageType } from '../../src/contract/logs.ts'
-import type { RunStatus } from '../../src/contract/runs.ts'
+import type { MessageType } from '../../src/contract/runs/logs.ts'
+import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { MessageTypes, RunStatuses } from './api/names.ts'
 
 /** What a page keeps in its address. Anything that is not understood is left out, never an error. */

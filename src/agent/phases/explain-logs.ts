@@ -1,4 +1,4 @@
-import { explanation_tool, LogExplanation, type LogFinding } from '../../contract/log-analysis.ts'
+import { explanation_tool, LogExplanation, type LogFinding } from '../../contract/runs/log-analysis.ts'
 import type { Asked, Question } from '../aside.ts'
 
 const MOST = { findings: 40, chars: 60_000, excerpt: 1_200 }

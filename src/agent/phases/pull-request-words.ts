@@ -1,4 +1,4 @@
-import { PullRequestWords, review_tools, schemaOf } from '../../contract/reviews.ts'
+import { PullRequestWords, review_tools, schemaOf } from '../../contract/pull-requests/reviews.ts'
 import type { Asked, Question } from '../aside.ts'
 
 const INSTRUCTIONS = `You write the title and the description of a pull request for the people who will review it: what changes and why, what they should look at, and how it was tested, as far as the agent says so. Claim nothing that you do not see. Be brief.

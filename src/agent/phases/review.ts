@@ -1,4 +1,4 @@
-import { Review, review_tools, schemaOf } from '../../contract/reviews.ts'
+import { Review, review_tools, schemaOf } from '../../contract/pull-requests/reviews.ts'
 import type { Finding, Verdict } from '../../core/pull-requests/commit-findings.ts'
 import type { Asked, Question } from '../aside.ts'
 

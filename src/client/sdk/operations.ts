@@ -4,8 +4,8 @@
  */
 
 export type { Answer, Body, Params, Query } from '../../contract/calls.ts'
-export type { DryRun } from '../../contract/dry-run.ts'
 export type { EndpointName as OperationName } from '../../contract/endpoints.ts'
-export type { LogEntry } from '../../contract/logs.ts'
 export type { FieldError, Problem } from '../../contract/problem.ts'
-export type { AgentRun } from '../../contract/runs.ts'
+export type { DryRun } from '../../contract/runs/dry-run.ts'
+export type { LogEntry } from '../../contract/runs/logs.ts'
+export type { AgentRun } from '../../contract/runs/runs.ts'

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../contract/endpoints.ts'
-import { MessageType } from '../../contract/logs.ts'
-import { RunStatus } from '../../contract/runs.ts'
+import { MessageType } from '../../contract/runs/logs.ts'
+import { RunStatus } from '../../contract/runs/runs.ts'
 
 /** `keyed`: takes an `Idempotency-Key`. */
 export type Route = { method: Endpoint['method']; path: string; access: Endpoint['access']; keyed?: true }

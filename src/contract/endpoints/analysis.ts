@@ -1,5 +1,5 @@
-import { GenerateSetupCommandsInput, SetupCommands } from '../analysis.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
+import { GenerateSetupCommandsInput, SetupCommands } from '../runs/analysis.ts'
 
 /** Finding out setup commands (specification.md#setup-and-analysis). */
 export const analysisEndpoints = {

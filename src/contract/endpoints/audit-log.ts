@@ -1,5 +1,5 @@
-import { AuditPage, AuditQuery } from '../audit-log.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
+import { AuditPage, AuditQuery } from '../organizations/audit-log.ts'
 
 /** Who changed what in the administration of an organization (specification.md#access). */
 export const auditEndpoints = {

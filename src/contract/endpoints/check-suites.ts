@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { CheckSuiteSettings, CheckSuiteSettingsInput } from '../check-suite-settings.ts'
 import { id } from '../decimal.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
+import { CheckSuiteSettings, CheckSuiteSettingsInput } from '../pull-requests/check-suite-settings.ts'
 
 const of_repository = z.object({ repo_id: id().describe('The repository') })
 

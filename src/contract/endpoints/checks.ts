@@ -1,6 +1,6 @@
-import { CheckCommands, CheckCommandsInput, PullRequestChecks, PullRequestChecksQuery } from '../checks.ts'
 import { id } from '../decimal.ts'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
+import { CheckCommands, CheckCommandsInput, PullRequestChecks, PullRequestChecksQuery } from '../pull-requests/checks.ts'
 
 /** Checks that the service runs itself, and what all checks of a pull request have said. */
 export const checkEndpoints = {

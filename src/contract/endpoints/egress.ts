@@ -1,5 +1,5 @@
-import { Egress, EgressInput, EgressRule } from '../egress.ts'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
+import { Egress, EgressInput, EgressRule } from '../organizations/egress.ts'
 
 const replaced = 'What is set replaces what was: a key that is absent or null is empty. Runs at work go by it within a second or two.'
 

@@ -17,7 +17,7 @@ import {
   ListGiteaRepositoriesQuery,
   ManifestCallback,
   ManifestState,
-} from '../forges.ts'
+} from '../repositories/forges.ts'
 
 /** Forges that an organization is connected to. */
 export const forgeEndpoints = {

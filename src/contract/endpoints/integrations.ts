@@ -1,8 +1,15 @@
 import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
-import { ConnectedProviders, Connections, Integrations, OAuthProviders, SlackToken, SlackTokenInput } from '../integrations.ts'
-import { ExecuteToolInput, ToolExecution, Tools } from '../tool-execution.ts'
+import {
+  ConnectedProviders,
+  Connections,
+  Integrations,
+  OAuthProviders,
+  SlackToken,
+  SlackTokenInput,
+} from '../organizations/integrations.ts'
+import { ExecuteToolInput, ToolExecution, Tools } from '../runs/tool-execution.ts'
 
 const of_organization = z.object({ org_id: id().describe('The organization') })
 

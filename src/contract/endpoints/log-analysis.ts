@@ -1,6 +1,6 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
-import { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../log-analysis.ts'
+import { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../runs/log-analysis.ts'
 
 const how =
   'Answers at once with what is found without a model, and makes a run whose result adds the explanation of the default model, where there is one.'

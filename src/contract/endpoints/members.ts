@@ -13,7 +13,7 @@ import {
   ServiceUserPage,
   SignInLink,
   UpdateMemberInput,
-} from '../members.ts'
+} from '../organizations/members.ts'
 import { pageQuery } from '../page.ts'
 
 const member = org.extend({ user_id: id().describe('The user') })

@@ -7,7 +7,7 @@ import {
   OrganizationPage,
   OrganizationSettings,
   UpdateOrganizationInput,
-} from '../organizations.ts'
+} from '../organizations/organizations.ts'
 import { pageQuery } from '../page.ts'
 
 /** Organizations and what belongs to one as a whole (specification.md#access). */

@@ -10,7 +10,7 @@ import {
   PullRequestDiff,
   PullRequestDiffQuery,
   UpdateCommentInput,
-} from '../pull-request-contents.ts'
+} from '../pull-requests/pull-request-contents.ts'
 
 const pull_request = org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') })
 const of_pull_request = { ...v1, tag: 'pull-requests', bucket: 'standard', params: pull_request } as const

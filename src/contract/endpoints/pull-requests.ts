@@ -7,7 +7,7 @@ import {
   MergePullRequestInput,
   PullRequest,
   PullRequestPage,
-} from '../pull-requests.ts'
+} from '../pull-requests/pull-requests.ts'
 
 const pull_request = org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') })
 

@@ -1,5 +1,5 @@
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { AddSessionLogInput, CreateSessionInput, RecordedSession, SessionId, SetSessionStatusInput } from '../recorded-sessions.ts'
+import { AddSessionLogInput, CreateSessionInput, RecordedSession, SessionId, SetSessionStatusInput } from '../runs/recorded-sessions.ts'
 
 const session = org.extend({ session_id: SessionId })
 const once_stopped = 'After a stop or a ban of the run every report is refused with 409.'

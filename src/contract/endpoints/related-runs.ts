@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, run, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
-import { RelatedRunPage } from '../related-runs.ts'
+import { RelatedRunPage } from '../runs/related-runs.ts'
 
 /** How runs are related (decision 251). */
 export const relatedRunEndpoints = {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
-import { CreateRepositoryInput, Repository, RepositoryPage, UpdateRepositoryInput } from '../repositories.ts'
-import { StartupFigures, StartupQuery } from '../startups.ts'
+import { CreateRepositoryInput, Repository, RepositoryPage, UpdateRepositoryInput } from '../repositories/repositories.ts'
+import { StartupFigures, StartupQuery } from '../runs/startups.ts'
 
 /** Repositories of an organization (specification.md#access). */
 export const repositoryEndpoints = {

@@ -1,7 +1,7 @@
-import { DryRun } from '../dry-run.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
-import { RecoveryQuery, RunRecovery } from '../recovery.ts'
-import { DiffQuery, RunDiff } from '../run-diff.ts'
+import { DryRun } from '../runs/dry-run.ts'
+import { RecoveryQuery, RunRecovery } from '../runs/recovery.ts'
+import { DiffQuery, RunDiff } from '../runs/run-diff.ts'
 import {
   CreateRunInput,
   CreateRunQuery,
@@ -12,9 +12,9 @@ import {
   RunReference,
   StopRunInput,
   UpdateRunInput,
-} from '../run-inputs.ts'
-import { AgentRun, DeletedRun, RunPage } from '../runs.ts'
-import { RunStartup } from '../startups.ts'
+} from '../runs/run-inputs.ts'
+import { AgentRun, DeletedRun, RunPage } from '../runs/runs.ts'
+import { RunStartup } from '../runs/startups.ts'
 
 /** Agent runs (specification.md#run-object, #create-and-resume). */
 export const runEndpoints = {

@@ -1,6 +1,6 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { ListSandboxesQuery, Sandbox, SandboxLogPage, SandboxLogsQuery, SandboxPage } from '../sandboxes.ts'
+import { ListSandboxesQuery, Sandbox, SandboxLogPage, SandboxLogsQuery, SandboxPage } from '../repositories/sandboxes.ts'
 
 const sandbox = org.extend({ sandbox_id: id().describe('The sandbox') })
 

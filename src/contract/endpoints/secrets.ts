@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
+import { Secret, SecretInput, SecretPage, secretName } from '../organizations/secrets.ts'
 import { pageQuery } from '../page.ts'
-import { Secret, SecretInput, SecretPage, secretName } from '../secrets.ts'
 
 const name = { name: secretName() }
 const given =

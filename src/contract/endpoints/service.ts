@@ -1,5 +1,10 @@
 import { type Endpoint, open } from '../endpoint.ts'
-import { AcceptedSessionInvitation, AcceptInvitationInput, AcceptSessionInvitationInput, OpenedInvitation } from '../members.ts'
+import {
+  AcceptedSessionInvitation,
+  AcceptInvitationInput,
+  AcceptSessionInvitationInput,
+  OpenedInvitation,
+} from '../organizations/members.ts'
 import { Health, Readiness, SessionToken, SignedIn, SignedOut, SignInInput } from '../service.ts'
 
 /** The service itself: what is reached without a bearer token (specification.md#access). */

@@ -1,7 +1,7 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, repository, v1 } from '../endpoint.ts'
-import { DroppedEnvironments, EnvironmentList } from '../environments.ts'
-import { SetupCommandSettings, SetupCommandSettingsInput } from '../setup-commands.ts'
+import { DroppedEnvironments, EnvironmentList } from '../repositories/environments.ts'
+import { SetupCommandSettings, SetupCommandSettingsInput } from '../repositories/setup-commands.ts'
 
 /** How the sandbox of a repository's runs is prepared before their agent begins (specification.md#setup-and-analysis). */
 export const setupCommandEndpoints = {

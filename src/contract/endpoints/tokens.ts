@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
+import { CreatedToken, CreateTokenInput, Token, TokenPage } from '../organizations/tokens.ts'
 import { pageQuery } from '../page.ts'
-import { CreatedToken, CreateTokenInput, Token, TokenPage } from '../tokens.ts'
 
 /** Bearer tokens of an organization (specification.md#access). */
 export const tokenEndpoints = {

@@ -1,8 +1,8 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
-import { exampleEntry, exampleRun } from '../example-run.ts'
-import { ListLogsQuery, RunWithLogs } from '../logs.ts'
-import { EventsQuery } from '../run-inputs.ts'
+import { exampleEntry, exampleRun } from '../runs/example-run.ts'
+import { ListLogsQuery, RunWithLogs } from '../runs/logs.ts'
+import { EventsQuery } from '../runs/run-inputs.ts'
 
 const frame = (event: string, data: unknown, id?: number) =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`

@@ -1,5 +1,5 @@
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { Usage, UsageQuery } from '../usage.ts'
+import { Usage, UsageQuery } from '../organizations/usage.ts'
 
 export const usageEndpoints = {
   getUsage: {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { id } from '../decimal.ts'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
-import { AcceptInvitationInput, Member } from '../members.ts'
+import { AcceptInvitationInput, Member } from '../organizations/members.ts'
+import { CliRules, Me, UpdateMeInput, User, UserPage } from '../organizations/users.ts'
 import { pageQuery } from '../page.ts'
-import { CliRules, Me, UpdateMeInput, User, UserPage } from '../users.ts'
 
 /** Who is in an organization, and who the caller is (specification.md#access). */
 export const userEndpoints = {

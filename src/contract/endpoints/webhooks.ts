@@ -7,8 +7,8 @@ import {
   WebhookDelivery,
   WebhookDeliveryDetail,
   WebhookDeliveryPage,
-} from '../webhook-deliveries.ts'
-import { WebhookConfig, WebhookConfigInput, WebhookTest, WebhookTestInput } from '../webhooks.ts'
+} from '../webhooks/webhook-deliveries.ts'
+import { WebhookConfig, WebhookConfigInput, WebhookTest, WebhookTestInput } from '../webhooks/webhooks.ts'
 
 const delivery = org.extend({ delivery_id: id().describe('The delivery') })
 

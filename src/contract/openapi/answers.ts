@@ -1,8 +1,8 @@
 import type { Endpoint } from '../endpoint.ts'
 import { problemType } from '../error-reference.ts'
-import { exampleRun } from '../example-run.ts'
 import { type Problem, type ProblemCode, problems } from '../problem.ts'
 import { problemStatuses } from '../problem-statuses.ts'
+import { exampleRun } from '../runs/example-run.ts'
 import type { Json } from './schemas.ts'
 
 const text = { type: 'string' }

@@ -1,4 +1,4 @@
-import { exampleMessage, WebhookDeletion, WebhookMessage } from '../webhook-messages.ts'
+import { exampleMessage, WebhookDeletion, WebhookMessage } from '../webhooks/webhook-messages.ts'
 import { hoist, type Json, jsonSchema } from './schemas.ts'
 
 const header = (name: string, description: string, required: boolean): Json => ({

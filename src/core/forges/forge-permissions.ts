@@ -1,5 +1,5 @@
-import { type ForgeResource, forgeResourceNames } from '../../contract/forge-resources.ts'
-import type { ForgeKind } from '../../contract/forges.ts'
+import { type ForgeResource, forgeResourceNames } from '../../contract/repositories/forge-resources.ts'
+import type { ForgeKind } from '../../contract/repositories/forges.ts'
 
 /** What of the checks of a commit can be missing for lack of a permission. */
 export const checkResources = ['check_runs', 'app_check_runs', 'commit_statuses'] as const satisfies readonly ForgeResource[]

@@ -1,5 +1,5 @@
-import { type CheckConclusion, type CheckSource, type CheckStatus, checkConclusions } from '../../contract/checks.ts'
 import { limits } from '../../contract/limits.ts'
+import { type CheckConclusion, type CheckSource, type CheckStatus, checkConclusions } from '../../contract/pull-requests/checks.ts'
 import { hasFailed, hasPassed } from '../pull-requests/checks-verdict.ts'
 import { storedText } from '../text/stored-text.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RunStatus } from '../../contract/runs.ts'
+import { RunStatus } from '../../contract/runs/runs.ts'
 import { isTerminal } from '../runs/run-status.ts'
 import { isOverKey, markKey, runMark } from './run-mark.ts'
 

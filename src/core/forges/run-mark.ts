@@ -1,4 +1,4 @@
-import type { RunStatus, StatusReason, WaitingReason } from '../../contract/runs.ts'
+import type { RunStatus, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
 
 /** What we are called among the checks of a commit. */
 export const MARK_NAME = 'agentrun'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { CheckConclusion } from '../../contract/checks.ts'
-import { checkConclusions } from '../../contract/checks.ts'
+import type { CheckConclusion } from '../../contract/pull-requests/checks.ts'
+import { checkConclusions } from '../../contract/pull-requests/checks.ts'
 import { checksVerdict, hasFailed, hasPassed, isMendable, type SeenCheck } from './checks-verdict.ts'
 
 const check = (name: string, conclusion: CheckConclusion | null, app: string | null = null): SeenCheck => ({

@@ -1,4 +1,4 @@
-import type { CheckConclusion, CheckSource, CheckStatus, ChecksSummary } from '../../contract/checks.ts'
+import type { CheckConclusion, CheckSource, CheckStatus, ChecksSummary } from '../../contract/pull-requests/checks.ts'
 
 export type SeenCheck = {
   name: string

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PullRequestState } from '../../contract/pull-requests.ts'
+import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
 import { type AskedState, askedState } from './pull-request-state.ts'
 
 const table: Record<PullRequestState, Record<AskedState, string>> = {

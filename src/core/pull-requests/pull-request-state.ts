@@ -1,4 +1,4 @@
-import type { PullRequestState } from '../../contract/pull-requests.ts'
+import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
 
 export type AskedState = 'open' | 'closed' | 'draft' | 'ready_for_review'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toolInputs } from '../../contract/tools.ts'
+import { toolInputs } from '../../contract/runs/tools.ts'
 import { mayChangeFiles } from './file-tools.ts'
 
 test('every tool that may write is looked after, and one that nobody knows as well', () => {

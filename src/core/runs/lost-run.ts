@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../contract/runs.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
 
 /** What is known of a run whose owner has let its lease end. */
 export type LostState = {

@@ -1,4 +1,4 @@
-import type { SourceType } from '../../contract/runs.ts'
+import type { SourceType } from '../../contract/runs/runs.ts'
 
 /** `owner` of a run that no worker works on because its session reports from outside; the sweep of lost workers leaves it alone. */
 export const RECORDED_OWNER = 'recorded'

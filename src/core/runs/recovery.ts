@@ -1,4 +1,4 @@
-import type { RecoveryStep, StepState } from '../../contract/recovery.ts'
+import type { RecoveryStep, StepState } from '../../contract/runs/recovery.ts'
 
 /** A record of the journal as far as it tells what became of a step. `status`: how a tool ended. */
 export type StepRecord = { turn: number; epoch: number; seq: number; at: string } & (

@@ -1,4 +1,4 @@
-import type { RunStatus, StatusReason } from '../../contract/runs.ts'
+import type { RunStatus, StatusReason } from '../../contract/runs/runs.ts'
 import { afterLoss, END_SECONDS } from './lost-run.ts'
 import { isTerminal } from './run-status.ts'
 

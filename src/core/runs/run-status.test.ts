@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RunStatus } from '../../contract/runs.ts'
-import { RunStatus as RunStatusSchema } from '../../contract/runs.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
+import { RunStatus as RunStatusSchema } from '../../contract/runs/runs.ts'
 import { isConsistent, isTerminal, mayMove, sourcesOf } from './run-status.ts'
 
 const all = RunStatusSchema.options

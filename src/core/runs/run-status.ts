@@ -7,7 +7,7 @@ import {
   type StatusReason,
   startingPhases,
   type WaitingReason,
-} from '../../contract/runs.ts'
+} from '../../contract/runs/runs.ts'
 
 /** Who or what asks for a change: a person resuming a finished run may do what nothing else may. */
 export type Transition = { from: RunStatus; to: RunStatus; by_resume?: boolean }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RunStatus } from '../../contract/runs.ts'
+import { RunStatus } from '../../contract/runs/runs.ts'
 import { isTerminal } from './run-status.ts'
 import { type Doing, waitingOn } from './waiting-on.ts'
 

@@ -1,4 +1,4 @@
-import type { RunPhase, RunStatus, WaitingOn, WaitingReason } from '../../contract/runs.ts'
+import type { RunPhase, RunStatus, WaitingOn, WaitingReason } from '../../contract/runs/runs.ts'
 
 /** What a run's row and its journal say of it at this moment. */
 export type Doing = {

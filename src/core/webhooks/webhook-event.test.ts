@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exampleMessage, WebhookMessage } from '../../contract/webhook-messages.ts'
+import { exampleMessage, WebhookMessage } from '../../contract/webhooks/webhook-messages.ts'
 import { messageText, webhookEventOf } from './webhook-event.ts'
 
 test('each event goes out under one name, the end of a run under one of its own, and what is nobody’s business does not', () => {

@@ -1,5 +1,5 @@
-import type { RunStatus } from '../../contract/runs.ts'
-import type { WebhookEvent } from '../../contract/webhook-messages.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
+import type { WebhookEvent } from '../../contract/webhooks/webhook-messages.ts'
 import { isTerminal } from '../runs/run-status.ts'
 
 /** Under which name an event of the organization goes out; null: it does not. */

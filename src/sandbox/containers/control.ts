@@ -3,9 +3,9 @@ import { chmodSync, closeSync, constants, openSync, rmSync, writeFileSync, write
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { childEnv } from '../../system/child-env.ts'
-import { readPipe } from '../pipe-reader.ts'
+import { readPipe } from '../commands/pipe-reader.ts'
+import { splitLines } from '../commands/status-pipe.ts'
 import { SandboxLostError } from '../port.ts'
-import { splitLines } from '../status-pipe.ts'
 
 /** The host's ends of what process 1 of a container is talked to by. */
 export type Control = {

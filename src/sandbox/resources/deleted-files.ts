@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { childEnv } from '../../system/child-env.ts'
-import type { WorkspaceSize } from '../workspace-size.ts'
+import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
 
 const LOOK_MS = 20_000

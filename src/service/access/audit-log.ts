@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditQuery } from '../../contract/audit-log.ts'
+import type { AuditEntry, AuditQuery } from '../../contract/organizations/audit-log.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { type AuditRow, listAuditEntries } from '../../store/access/audit.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,4 @@
-import type { WireProfile } from '../../contract/tokens.ts'
+import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 import { insertMembership, insertToken, insertUser, isKnownToken } from '../../store/access/accounts.ts'

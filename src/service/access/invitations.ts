@@ -1,4 +1,4 @@
-import type { AddMemberInput, Invitation } from '../../contract/members.ts'
+import type { AddMemberInput, Invitation } from '../../contract/organizations/members.ts'
 import { digest, newSignInCode } from '../../core/access/token.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'

@@ -1,4 +1,4 @@
-import type { Member, UpdateMemberInput } from '../../contract/members.ts'
+import type { Member, UpdateMemberInput } from '../../contract/organizations/members.ts'
 import { refusalToGiveRole } from '../../core/access/delegation.ts'
 import { type Role, roleScopes } from '../../core/access/permissions.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'

@@ -1,4 +1,4 @@
-import type { CreateServiceUserInput, ServiceUser } from '../../contract/members.ts'
+import type { CreateServiceUserInput, ServiceUser } from '../../contract/organizations/members.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { insertMembership } from '../../store/access/accounts.ts'

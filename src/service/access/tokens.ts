@@ -1,4 +1,4 @@
-import type { CreateTokenInput, Token } from '../../contract/tokens.ts'
+import type { CreateTokenInput, Token } from '../../contract/organizations/tokens.ts'
 import { delegatedScopes } from '../../core/access/delegation.ts'
 import { effectiveScopes, type Role } from '../../core/access/permissions.ts'
 import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'

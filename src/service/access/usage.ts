@@ -1,4 +1,4 @@
-import type { UsageQuery } from '../../contract/usage.ts'
+import type { UsageQuery } from '../../contract/organizations/usage.ts'
 import { invalid } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import { sumUsage, type UsageRow, usedThisMonth } from '../../store/access/usage-days.ts'

@@ -1,4 +1,4 @@
-import type { UpdateMeInput } from '../../contract/users.ts'
+import type { UpdateMeInput } from '../../contract/organizations/users.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { getCustomPrompt, getMember, getTokenUser, listMembers, type UserRow, updateUser } from '../../store/access/accounts.ts'

@@ -1,4 +1,4 @@
-import type { AppManifestInput } from '../../contract/forges.ts'
+import type { AppManifestInput } from '../../contract/repositories/forges.ts'
 import { appManifest, manifestUrl } from '../../core/forges/app-manifest.ts'
 import { type ForgeSecrets, newWebhookSecret, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
 import { ServiceError } from '../../core/service-error.ts'

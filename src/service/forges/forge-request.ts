@@ -1,5 +1,5 @@
-import { forgeNames } from '../../contract/forges.ts'
 import { limits } from '../../contract/limits.ts'
+import { forgeNames } from '../../contract/repositories/forges.ts'
 import { type ForgeRequest, requestPrompt } from '../../core/forges/forge-event.ts'
 import { same } from '../../core/forges/forge-payload.ts'
 import type { ServiceError } from '../../core/service-error.ts'

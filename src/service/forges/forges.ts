@@ -5,7 +5,7 @@ import type {
   ForgeKind,
   ListForgeRepositoriesQuery,
   MissingPermission,
-} from '../../contract/forges.ts'
+} from '../../contract/repositories/forges.ts'
 import { forgeUrl, repositoryOn } from '../../core/forges/forge-address.ts'
 import { missingPermission } from '../../core/forges/forge-permissions.ts'
 import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ForgeKind, ForgeReceipt } from '../../contract/forges.ts'
+import type { ForgeKind, ForgeReceipt } from '../../contract/repositories/forges.ts'
 import { type ForgeTask, HEARD_MS, type ReadEvent } from '../../core/forges/forge-event.ts'
 import { openForgeSecrets } from '../../core/forges/forge-secrets.ts'
 import { isSignedByForge } from '../../core/forges/forge-signature.ts'

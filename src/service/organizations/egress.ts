@@ -1,5 +1,5 @@
-import type { EgressInput, EgressPreset, EgressRule } from '../../contract/egress.ts'
 import { limits } from '../../contract/limits.ts'
+import type { EgressInput, EgressPreset, EgressRule } from '../../contract/organizations/egress.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { type EgressRow, getEgress as getRow, listEgressOfRun, lockEgress, saveEgress } from '../../store/access/egress.ts'

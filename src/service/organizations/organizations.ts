@@ -1,4 +1,4 @@
-import type { CreateOrganizationInput, UpdateOrganizationInput } from '../../contract/organizations.ts'
+import type { CreateOrganizationInput, UpdateOrganizationInput } from '../../contract/organizations/organizations.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'

@@ -1,4 +1,4 @@
-import type { PullRequestState } from '../../contract/pull-requests.ts'
+import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'

@@ -1,5 +1,5 @@
-import type { CheckSuiteSettingsInput } from '../../contract/check-suite-settings.ts'
 import { limits } from '../../contract/limits.ts'
+import type { CheckSuiteSettingsInput } from '../../contract/pull-requests/check-suite-settings.ts'
 import { checkSettings } from '../../core/pull-requests/check-settings.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'

@@ -1,4 +1,4 @@
-import type { Check, CheckCommandsInput, PullRequestChecksQuery } from '../../contract/checks.ts'
+import type { Check, CheckCommandsInput, PullRequestChecksQuery } from '../../contract/pull-requests/checks.ts'
 import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import { type CheckCommandsRow, getCheckCommands as getRow, saveCheckCommands } from '../../store/pull-requests/check-commands.ts'

@@ -1,4 +1,4 @@
-import type { EditPullRequestInput, EditPullRequestResponse } from '../../contract/pull-requests.ts'
+import type { EditPullRequestInput, EditPullRequestResponse } from '../../contract/pull-requests/pull-requests.ts'
 import { askedState } from '../../core/pull-requests/pull-request-state.ts'
 import { getRepository } from '../../store/access/repositories.ts'
 import { editPullRequest as editRow, type PullRequestEdit } from '../../store/pull-requests/pull-request-moves.ts'

@@ -1,4 +1,4 @@
-import type { MergePullRequestInput } from '../../contract/pull-requests.ts'
+import type { MergePullRequestInput } from '../../contract/pull-requests/pull-requests.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 

@@ -1,4 +1,4 @@
-import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-request-contents.ts'
+import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-requests/pull-request-contents.ts'
 import { ServiceError } from '../../core/service-error.ts'
 
 type Repository = { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }

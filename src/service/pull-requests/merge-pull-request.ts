@@ -1,4 +1,4 @@
-import type { MergePullRequestInput, PullRequest } from '../../contract/pull-requests.ts'
+import type { MergePullRequestInput, PullRequest } from '../../contract/pull-requests/pull-requests.ts'
 import { mergeMessage } from '../../core/pull-requests/merge-message.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'

@@ -1,4 +1,4 @@
-import type { CreateCommentInput, PullRequestComment, UpdateCommentInput } from '../../contract/pull-request-contents.ts'
+import type { CreateCommentInput, PullRequestComment, UpdateCommentInput } from '../../contract/pull-requests/pull-request-contents.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'

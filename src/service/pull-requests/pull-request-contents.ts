@@ -1,4 +1,4 @@
-import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-request-contents.ts'
+import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-requests/pull-request-contents.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'

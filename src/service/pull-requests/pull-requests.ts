@@ -1,5 +1,5 @@
-import type { ChecksSummary } from '../../contract/checks.ts'
-import type { ListPullRequestsQuery, PullRequest } from '../../contract/pull-requests.ts'
+import type { ChecksSummary } from '../../contract/pull-requests/checks.ts'
+import type { ListPullRequestsQuery, PullRequest } from '../../contract/pull-requests/pull-requests.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
 import { ServiceError } from '../../core/service-error.ts'

@@ -1,4 +1,4 @@
-import type { PullRequestState } from '../../contract/pull-requests.ts'
+import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
 import { closeGone, markMerged, recordHead } from '../../store/pull-requests/pull-request-moves.ts'

@@ -1,4 +1,4 @@
-import type { CreateRepositoryInput, UpdateRepositoryInput } from '../../contract/repositories.ts'
+import type { CreateRepositoryInput, UpdateRepositoryInput } from '../../contract/repositories/repositories.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { deleteEgressOf } from '../../store/access/egress.ts'

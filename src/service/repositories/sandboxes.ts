@@ -1,4 +1,4 @@
-import type { ListSandboxesQuery, Sandbox, SandboxLogsQuery } from '../../contract/sandboxes.ts'
+import type { ListSandboxesQuery, Sandbox, SandboxLogsQuery } from '../../contract/repositories/sandboxes.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { entryUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'

@@ -1,4 +1,4 @@
-import { type SetupCommandSettingsInput, usual_setup } from '../../contract/setup-commands.ts'
+import { type SetupCommandSettingsInput, usual_setup } from '../../contract/repositories/setup-commands.ts'
 import { mayBeVariable } from '../../core/secrets/run-secrets.ts'
 import { invalid } from '../../core/service-error.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'

@@ -1,5 +1,5 @@
-import type { ExecuteToolInput, ToolExecution } from '../../contract/tool-execution.ts'
-import { executableTools, toolSchema } from '../../contract/tools.ts'
+import type { ExecuteToolInput, ToolExecution } from '../../contract/runs/tool-execution.ts'
+import { executableTools, toolSchema } from '../../contract/runs/tools.ts'
 import { deadline } from '../../core/deadline.ts'
 import { SCRIPTED_MODEL_ID } from '../../core/runs/playbook.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'

@@ -1,4 +1,4 @@
-import type { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../../contract/log-analysis.ts'
+import type { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../../contract/runs/log-analysis.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'

@@ -1,5 +1,5 @@
-import type { LogFinding } from '../../contract/log-analysis.ts'
-import type { SandboxKind } from '../../contract/sandboxes.ts'
+import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
+import type { LogFinding } from '../../contract/runs/log-analysis.ts'
 import { entryUrl, traceUrl } from '../../core/runs/trace-url.ts'
 import { type AnalyzedRun, analyzeRun, type RunAnalysis } from '../../log-analysis/analyze-run.ts'
 import { analyzeRuns } from '../../log-analysis/analyze-runs.ts'

@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts'
-import type { RecordedSession, SessionStatus } from '../../contract/recorded-sessions.ts'
+import type { RecordedSession, SessionStatus } from '../../contract/runs/recorded-sessions.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'
 import { titleOf } from '../../core/runs/title.ts'

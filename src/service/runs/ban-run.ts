@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../contract/runs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import { letBranchGo } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'

@@ -1,5 +1,5 @@
-import type { AgentRun } from '../../contract/runs.ts'
-import type { ToolInput } from '../../contract/tools.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
+import type { ToolInput } from '../../contract/runs/tools.ts'
 import { childBudget, MOST_CHILDREN, MOST_GENERATIONS } from '../../core/runs/child-budget.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { ServiceError } from '../../core/service-error.ts'

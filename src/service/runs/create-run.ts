@@ -1,5 +1,5 @@
-import type { CreateRunInput } from '../../contract/run-inputs.ts'
-import type { AgentRun } from '../../contract/runs.ts'
+import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'

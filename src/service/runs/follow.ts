@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../contract/runs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { Frame } from '../../live/feed.ts'
 import type { Db } from '../../store/database.ts'
 import { lastEventSeq, listEventsAfter } from '../../store/runs/events.ts'

@@ -1,5 +1,5 @@
-import type { ForkRunInput } from '../../contract/run-inputs.ts'
-import type { AgentRun } from '../../contract/runs.ts'
+import type { ForkRunInput } from '../../contract/runs/run-inputs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import { narrowed } from '../../core/access/repository-bounds.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'

@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../contract/runs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { NewEntry } from '../../store/runs/append.ts'
 
 /** How a prompt came. `comment`: what the trace shows of it, where somebody said it elsewhere. `relation`: of a new run to its parent, when it is no child. */

@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../contract/runs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'

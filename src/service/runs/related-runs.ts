@@ -1,5 +1,5 @@
 import type { PageQuery } from '../../contract/page.ts'
-import type { RelatedRun } from '../../contract/related-runs.ts'
+import type { RelatedRun } from '../../contract/runs/related-runs.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'
 import type { Db } from '../../store/database.ts'

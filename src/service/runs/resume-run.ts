@@ -1,5 +1,5 @@
-import type { ResumeRunInput } from '../../contract/run-inputs.ts'
-import type { AgentRun } from '../../contract/runs.ts'
+import type { ResumeRunInput } from '../../contract/runs/run-inputs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import { narrowed } from '../../core/access/repository-bounds.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'

@@ -1,4 +1,4 @@
-import type { DiffQuery, RunDiff } from '../../contract/run-diff.ts'
+import type { DiffQuery, RunDiff } from '../../contract/runs/run-diff.ts'
 import { CANARY, canaryOf } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getChange } from '../../store/changes.ts'

@@ -1,4 +1,4 @@
-import type { ListLogsQuery } from '../../contract/logs.ts'
+import type { ListLogsQuery } from '../../contract/runs/logs.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import type { RunState } from '../../core/wire-profile.ts'

@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../contract/runs.ts'
+import type { AgentRun } from '../../contract/runs/runs.ts'
 import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'

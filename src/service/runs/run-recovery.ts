@@ -1,4 +1,4 @@
-import type { RecoveryQuery, RunRecovery } from '../../contract/recovery.ts'
+import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery.ts'
 import { type JournalRow, listSteps } from '../../store/runs/journal.ts'

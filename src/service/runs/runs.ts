@@ -1,5 +1,5 @@
-import type { ListRunsQuery, UpdateRunInput } from '../../contract/run-inputs.ts'
-import type { AgentRun, RunStatus, SourceType } from '../../contract/runs.ts'
+import type { ListRunsQuery, UpdateRunInput } from '../../contract/runs/run-inputs.ts'
+import type { AgentRun, RunStatus, SourceType } from '../../contract/runs/runs.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'

@@ -1,4 +1,4 @@
-import type { RunStartup } from '../../contract/startups.ts'
+import type { RunStartup } from '../../contract/runs/startups.ts'
 import { getStartup, startupFigures } from '../../store/runs/run-startups.ts'
 import type { Context } from '../context.ts'
 import { requireRepository } from '../repositories/repositories.ts'

@@ -1,4 +1,4 @@
-import type { SecretInput } from '../../contract/secrets.ts'
+import type { SecretInput } from '../../contract/organizations/secrets.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { SHORTEST_SECRET } from '../../core/redaction/secret-forms.ts'
 import { isForGitAlone } from '../../core/secrets/repository-credentials.ts'

@@ -4,8 +4,8 @@ import type {
   RedeliverFailedInput,
   WebhookDelivery,
   WebhookDeliveryDetail,
-} from '../../contract/webhook-deliveries.ts'
-import type { WebhookDeletion, WebhookEvent, WebhookMessage } from '../../contract/webhook-messages.ts'
+} from '../../contract/webhooks/webhook-deliveries.ts'
+import type { WebhookDeletion, WebhookEvent, WebhookMessage } from '../../contract/webhooks/webhook-messages.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'

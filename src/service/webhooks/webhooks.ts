@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { WebhookConfig, WebhookConfigInput, WebhookTest } from '../../contract/webhooks.ts'
+import type { WebhookConfig, WebhookConfigInput, WebhookTest } from '../../contract/webhooks/webhooks.ts'
 import { messageId } from '../../core/webhooks/webhook-event.ts'
 import { ownRecipient, webhookHeaders } from '../../core/webhooks/webhook-request.ts'
 import { verdictOf } from '../../core/webhooks/webhook-retries.ts'

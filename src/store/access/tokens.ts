@@ -1,4 +1,4 @@
-import type { WireProfile } from '../../contract/tokens.ts'
+import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import type { Role } from '../../core/access/permissions.ts'
 import { type Db, only } from '../database.ts'
 import { reaches_membership } from './logins.ts'

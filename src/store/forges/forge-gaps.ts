@@ -1,4 +1,4 @@
-import type { ForgeResource } from '../../contract/forge-resources.ts'
+import type { ForgeResource } from '../../contract/repositories/forge-resources.ts'
 import type { Db } from '../database.ts'
 
 /** What a connection may not read or do in a repository. `detail`: the forge's own message. */

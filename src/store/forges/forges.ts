@@ -1,4 +1,4 @@
-import type { ForgeKind } from '../../contract/forges.ts'
+import type { ForgeKind } from '../../contract/repositories/forges.ts'
 import type { Sealed } from '../../core/secrets/sealing.ts'
 import { type Db, only } from '../database.ts'
 

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../contract/runs.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
 import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lost-run.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'

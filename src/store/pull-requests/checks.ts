@@ -1,4 +1,4 @@
-import type { CheckConclusion, CheckSource, CheckStatus } from '../../contract/checks.ts'
+import type { CheckConclusion, CheckSource, CheckStatus } from '../../contract/pull-requests/checks.ts'
 import type { Db } from '../database.ts'
 
 export type CheckRow = {

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../contract/runs.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 

@@ -1,4 +1,4 @@
-import type { SandboxKind } from '../../contract/sandboxes.ts'
+import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import type { Db } from '../database.ts'
 import { insideSandbox } from '../workspaces/sandboxes.ts'
 

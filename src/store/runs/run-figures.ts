@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../contract/runs.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
 import type { Db } from '../database.ts'
 import { only } from '../database.ts'
 

@@ -1,4 +1,4 @@
-import type { WaitingOn } from '../../contract/runs.ts'
+import type { WaitingOn } from '../../contract/runs/runs.ts'
 import type { Db } from '../database.ts'
 import { type RunRow, waits_on } from './runs.ts'
 

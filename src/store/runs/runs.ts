@@ -1,4 +1,4 @@
-import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs.ts'
+import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
 import { type Db, only } from '../database.ts'

@@ -1,4 +1,4 @@
-import { message_limits, type WebhookEvent } from '../../contract/webhook-messages.ts'
+import { message_limits, type WebhookEvent } from '../../contract/webhooks/webhook-messages.ts'
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
 import type { Db } from '../database.ts'
 import { channels } from '../notify.ts'

@@ -1,4 +1,4 @@
-import type { SandboxKind, SandboxState } from '../../contract/sandboxes.ts'
+import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { type Db, only } from '../database.ts'
 import type { EntryRow } from '../runs/log-entries.ts'
 

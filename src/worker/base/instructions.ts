@@ -1,6 +1,6 @@
 import { INSTRUCTION_CHARS, INSTRUCTION_FILES, type InstructionFile } from '../../agent/phases/plan-agent.ts'
 import { type LeftOut, leftOutBy, leftOutText } from '../../core/repositories/left-out.ts'
-import { readFilesAt } from '../../git/read-files.ts'
+import { readFilesAt } from '../../git/read/read-files.ts'
 import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'

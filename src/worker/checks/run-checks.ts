@@ -1,4 +1,4 @@
-import type { CheckConclusion } from '../../contract/checks.ts'
+import type { CheckConclusion } from '../../contract/pull-requests/checks.ts'
 import { failingExcerpt } from '../../core/pull-requests/failing-excerpt.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import type { ExecResult } from '../../sandbox/port.ts'

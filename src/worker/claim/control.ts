@@ -1,4 +1,4 @@
-import type { StatusReason } from '../../contract/runs.ts'
+import type { StatusReason } from '../../contract/runs/runs.ts'
 
 export type EndReason =
   | { kind: 'stop' }

@@ -1,4 +1,4 @@
-import { commitCommand, parseCommit } from '../../git/workspace-commands.ts'
+import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'

@@ -3,7 +3,7 @@ import { wordsOf, wordsQuestion } from '../../agent/phases/pull-request-words.ts
 import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
-import { resolveRef } from '../../git/revisions.ts'
+import { resolveRef } from '../../git/read/revisions.ts'
 import { findByBranch, type PullRequestRow, savePullRequest } from '../../store/pull-requests/pull-requests.ts'
 import { mirrorRemote, recordRemote } from '../../store/pull-requests/remote-pull-requests.ts'
 import { insertEvent } from '../../store/runs/events.ts'

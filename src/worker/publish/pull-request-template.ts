@@ -1,5 +1,5 @@
 import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
-import { readFilesAt } from '../../git/read-files.ts'
+import { readFilesAt } from '../../git/read/read-files.ts'
 import type { Base } from '../base/base.ts'
 import type { WorkerDeps } from '../settings.ts'
 

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { foldersOf, removeWithAll, workspaceName } from '../../sandbox/workspaces.ts'
+import { foldersOf, removeWithAll, workspaceName } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { forgetWorkspace } from '../../store/workspaces/workspaces.ts'
 import type { WorkerDeps } from '../settings.ts'

@@ -1,4 +1,4 @@
-import type { EgressPreset, EgressRule } from '../../contract/egress.ts'
+import type { EgressPreset, EgressRule } from '../../contract/organizations/egress.ts'
 import { errorText } from '../../core/log.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
 import { egressEnvironment, type Mirror, mirrorRules, PROXY_PORT, SOCKET_INSIDE, usualMode } from '../../egress/environment.ts'

@@ -1,4 +1,4 @@
-import type { SandboxKind } from '../../contract/sandboxes.ts'
+import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { errorText } from '../../core/log.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'

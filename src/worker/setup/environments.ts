@@ -2,11 +2,12 @@ import { basename, join } from 'node:path'
 import { errorText, type Log } from '../../core/log.ts'
 import { madeByDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsMark } from '../../core/secrets/run-secrets.ts'
-import type { GitHost } from '../../git/git-host.ts'
-import { listManifests } from '../../git/list-manifests.ts'
-import { isAncestor } from '../../git/merge.ts'
-import { resolveRef } from '../../git/revisions.ts'
-import { folderFingerprint } from '../../sandbox/fingerprint.ts'
+import type { GitHost } from '../../git/process/git-host.ts'
+import { isAncestor } from '../../git/publish/merge.ts'
+import { listManifests } from '../../git/read/list-manifests.ts'
+import { resolveRef } from '../../git/read/revisions.ts'
+import { toolchainMark } from '../../sandbox/bubblewrap/toolchain.ts'
+import { folderFingerprint } from '../../sandbox/workspaces/fingerprint.ts'
 import {
   draftTemplate,
   newEnvironmentName,
@@ -14,8 +15,7 @@ import {
   type TemplatePlace,
   templateBytes,
   touchTemplate,
-} from '../../sandbox/templates.ts'
-import { toolchainMark } from '../../sandbox/toolchain.ts'
+} from '../../sandbox/workspaces/templates.ts'
 import type { Db } from '../../store/database.ts'
 import {
   countEnvironmentUse,

@@ -1,5 +1,5 @@
-import { mirrorPath } from '../../git/git-host.ts'
-import { afterEnvironmentCommand, beforeEnvironmentCommand } from '../../git/template-commands.ts'
+import { mirrorPath } from '../../git/process/git-host.ts'
+import { afterEnvironmentCommand, beforeEnvironmentCommand } from '../../git/workspace/template-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type Base, StartError } from '../base/base.ts'
 import { clone, MIRROR_INSIDE, runInWorkspace } from '../base/checkout.ts'

@@ -1,4 +1,4 @@
-import { usual_setup } from '../../contract/setup-commands.ts'
+import { usual_setup } from '../../contract/repositories/setup-commands.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
 import type { RunRow } from '../../store/runs/runs.ts'

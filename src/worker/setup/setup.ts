@@ -1,7 +1,7 @@
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { setupVariables } from '../../core/secrets/run-secrets.ts'
 import { withWayOut } from '../../egress/environment.ts'
-import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace-commands.ts'
+import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { lastSetUp } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'

@@ -1,5 +1,5 @@
-import { GitError } from '../../git/git-error.ts'
-import { mirroredRepositories, removeMirror } from '../../git/remove-mirror.ts'
+import { mirroredRepositories, removeMirror } from '../../git/mirrors/remove-mirror.ts'
+import { GitError } from '../../git/process/git-error.ts'
 import { removedRepositories } from '../../store/access/repositories.ts'
 import type { WorkerDeps } from '../settings.ts'
 

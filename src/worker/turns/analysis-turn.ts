@@ -1,6 +1,6 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import { explainQuestion, explanationOf } from '../../agent/phases/explain-logs.ts'
-import type { LogFinding } from '../../contract/log-analysis.ts'
+import type { LogFinding } from '../../contract/runs/log-analysis.ts'
 import { linked, namedPlaces } from '../../log-analysis/explanation.ts'
 import { resultText } from '../../log-analysis/result.ts'
 import { knownEntries } from '../../store/runs/log-analysis.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildRun, RelatedRuns } from '../../agent/related-runs.ts'
-import type { ToolInput } from '../../contract/tools.ts'
+import type { ToolInput } from '../../contract/runs/tools.ts'
 import { isTerminal } from '../../core/runs/run-status.ts'
 import { costOfChildRuns } from '../../store/runs/child-runs.ts'
 import type { Claim } from '../claim/claim.ts'

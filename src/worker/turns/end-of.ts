@@ -1,5 +1,5 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
-import { GitError } from '../../git/git-error.ts'
+import { GitError } from '../../git/process/git-error.ts'
 import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
 import { StartError } from '../base/base.ts'
 import { FencedError } from '../claim/claim.ts'

@@ -1,5 +1,5 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
-import type { StatusReason } from '../../contract/runs.ts'
+import type { StatusReason } from '../../contract/runs/runs.ts'
 import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { askApproval } from '../../store/pull-requests/approvals.ts'
 import { insertEvent } from '../../store/runs/events.ts'

@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText } from '../../core/log.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
-import type { Snapshot } from '../../git/checkpoint-commands.ts'
+import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { type Claim, FencedError } from '../claim/claim.ts'

@@ -1,4 +1,4 @@
-import { adoptHome, createHome, homeOf, isHomeReady, markHomeReady } from '../../sandbox/workspaces.ts'
+import { adoptHome, createHome, homeOf, isHomeReady, markHomeReady } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { WorkerDeps } from '../settings.ts'

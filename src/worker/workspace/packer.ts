@@ -1,8 +1,8 @@
-import type { Snapshot } from '../../git/checkpoint-commands.ts'
-import { GitError } from '../../git/git-error.ts'
-import type { GitHost } from '../../git/git-host.ts'
-import { importPack, type Kept, markKept, treeOf, withKept } from '../../git/kept-repository.ts'
-import { NO_FILES } from '../../git/object-checks.ts'
+import { importPack, type Kept, markKept, treeOf, withKept } from '../../git/objects/kept-repository.ts'
+import { NO_FILES } from '../../git/objects/object-checks.ts'
+import { GitError } from '../../git/process/git-error.ts'
+import type { GitHost } from '../../git/process/git-host.ts'
+import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import type { NewPack } from '../../store/workspaces/checkpoints.ts'
 import type { Snapshots } from './snapshots.ts'
 

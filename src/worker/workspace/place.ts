@@ -9,7 +9,7 @@ import {
   removeWithAll,
   templateOf,
   workspaceName,
-} from '../../sandbox/workspaces.ts'
+} from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { WorkerDeps } from '../settings.ts'

@@ -1,7 +1,7 @@
-import { type Changes, readKeptChanges } from '../../git/changes.ts'
-import { GitError } from '../../git/git-error.ts'
-import type { GitHost } from '../../git/git-host.ts'
-import { dropKept, KEPT_IDLE_MS, type Kept, sweepKept, withKept } from '../../git/kept-repository.ts'
+import { dropKept, KEPT_IDLE_MS, type Kept, sweepKept, withKept } from '../../git/objects/kept-repository.ts'
+import { GitError } from '../../git/process/git-error.ts'
+import type { GitHost } from '../../git/process/git-host.ts'
+import { type Changes, readKeptChanges } from '../../git/read/changes.ts'
 import { bringObjects } from '../base/kept-objects.ts'
 
 const PATCH_BYTES = 2 * 1024 ** 2

@@ -1,3 +1,5 @@
+import { type Kept, keptPath } from '../../git/objects/kept-repository.ts'
+import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
 import {
   againCommand,
   CHANGED,
@@ -12,9 +14,7 @@ import {
   prepareCommand,
   type Snapshot,
   unblockCommand,
-} from '../../git/checkpoint-commands.ts'
-import { type GitHost, mirrorPath } from '../../git/git-host.ts'
-import { type Kept, keptPath } from '../../git/kept-repository.ts'
+} from '../../git/workspace/checkpoint-commands.ts'
 import { type ExecResult, type Layer, type SandboxDriver, SandboxError } from '../../sandbox/port.ts'
 
 const OUTPUT_BYTES = 1024 ** 2

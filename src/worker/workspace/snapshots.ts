@@ -1,4 +1,4 @@
-import type { PackInput, Prepared, Snapshot } from '../../git/checkpoint-commands.ts'
+import type { PackInput, Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { SandboxLostError } from '../../sandbox/port.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { errorText, type Log } from '../../core/log.ts'
-import { type GitHost, mirrorPath } from '../../git/git-host.ts'
-import { templateCommand } from '../../git/template-commands.ts'
-import { isLargeTree } from '../../git/tree-size.ts'
+import { isLargeTree } from '../../git/objects/tree-size.ts'
+import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
+import { templateCommand } from '../../git/workspace/template-commands.ts'
 import type { Layer, SandboxDriver, SandboxLimits } from '../../sandbox/port.ts'
 import {
   discardTemplate,
@@ -12,7 +12,7 @@ import {
   templateHomePath,
   templatePath,
   touchTemplate,
-} from '../../sandbox/templates.ts'
+} from '../../sandbox/workspaces/templates.ts'
 import { MIRROR_INSIDE } from '../base/checkout.ts'
 
 /** A smaller commit is checked out as fast as a layer is made. */

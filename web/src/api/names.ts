@@ -1,5 +1,5 @@
-import type { MessageType } from '../../../src/contract/logs.ts'
-import type { RunStatus } from '../../../src/contract/runs.ts'
+import type { MessageType } from '../../../src/contract/runs/logs.ts'
+import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 
 /** The names of the contract as values, without its schemas in the bundle. A missing or wrong one does not compile. */
 const statuses: Record<RunStatus, true> = {

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
-import type { ForgeConnection } from '../../../src/contract/forges.ts'
-import type { RunStatus } from '../../../src/contract/runs.ts'
+import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
+import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 import { call } from './call.ts'
 import { ProblemError, problemOf, unreachable } from './problem.ts'
 import { routes } from './routes.ts'

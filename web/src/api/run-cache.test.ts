@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { matches, withoutRun, withRun } from './run-cache.ts'
 
 const run = (id: number, fields: Partial<AgentRun> = {}) =>

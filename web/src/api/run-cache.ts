@@ -1,5 +1,5 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import type { AnswerOf } from './call.ts'
 import { type RunFilter, runQuery } from './queries.ts'
 

@@ -1,5 +1,9 @@
 import type { z } from 'zod'
-import type { AcceptedSessionInvitation, AcceptSessionInvitationInput, OpenedInvitation } from '../../../src/contract/members.ts'
+import type {
+  AcceptedSessionInvitation,
+  AcceptSessionInvitationInput,
+  OpenedInvitation,
+} from '../../../src/contract/organizations/members.ts'
 import type { SessionToken } from '../../../src/contract/service.ts'
 import { chooseOrganization, chosenOrganization } from './chosen-organization.ts'
 import { ProblemError, problemOf, unreachable } from './problem.ts'

@@ -1,5 +1,5 @@
 import { CircleAlert, Hourglass } from 'lucide-react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { CopyButton } from '../ui/copy-button.tsx'

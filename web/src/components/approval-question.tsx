@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { visible } from '../text/visible.ts'
 import { objectsAt, textAt } from '../trace/fields.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { Field, Input } from '../ui/field.tsx'
 
 /** What is typed; '' is no limit. */

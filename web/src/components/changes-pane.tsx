@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { FileDiff } from 'lucide-react'
 import { useMemo } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { diffQuery } from '../api/queries.ts'
 import { plural } from '../text/format.ts'
 import { filePatches } from '../trace/patch.ts'

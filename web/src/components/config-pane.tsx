@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { fieldMessages } from '../api/problem.ts'
 import { moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'

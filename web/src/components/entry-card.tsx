@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
-import type { LogEntry } from '../../../src/contract/logs.ts'
+import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { clock, duration, moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { entrySummary, type Tone } from '../trace/entry-summary.ts'

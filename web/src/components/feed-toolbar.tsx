@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { CircleHelp } from 'lucide-react'
 import type { RefObject } from 'react'
-import type { MessageType } from '../../../src/contract/logs.ts'
+import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import { MessageTypes } from '../api/names.ts'
 import { plural } from '../text/format.ts'
 import { messageLabels } from '../trace/entry-summary.ts'

@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Decoration, Diff, Hunk, parseDiff } from 'react-diff-view'
-import type { RunDiff } from '../../../src/contract/run-diff.ts'
+import type { RunDiff } from '../../../src/contract/runs/run-diff.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
 

@@ -1,6 +1,6 @@
 import { SendHorizontal } from 'lucide-react'
 import { useState } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { visible } from '../text/visible.ts'
 import { textAt } from '../trace/fields.ts'
 import { isRecorded } from '../trace/recorded.ts'

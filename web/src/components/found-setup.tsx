@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import type { AgentRun } from '../../../src/contract/runs.ts'
-import type { FoundSetupCommands } from '../../../src/contract/setup-commands.ts'
+import type { FoundSetupCommands } from '../../../src/contract/repositories/setup-commands.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { call } from '../api/call.ts'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'

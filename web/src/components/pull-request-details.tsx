@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { AgentRun, RunPullRequest } from '../../../src/contract/runs.ts'
+import type { AgentRun, RunPullRequest } from '../../../src/contract/runs/runs.ts'
 import { commitsQuery } from '../api/queries.ts'
 import { cloneCommand } from '../text/clone-command.ts'
 import { moment, plural } from '../text/format.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { relatedQuery } from '../api/queries.ts'
 import { visible } from '../text/visible.ts'
 import { StatusPill } from './status-pill.tsx'

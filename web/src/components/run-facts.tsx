@@ -1,6 +1,6 @@
 import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { compact, duration, money } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { useNow } from '../ui/now.ts'

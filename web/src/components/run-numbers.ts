@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 
 /** Milliseconds a worker spent on the run; while it works on its first turn, the time since it started. */
 export function elapsed({ usage, status, turn, started_at }: AgentRun, now: number): number | null {

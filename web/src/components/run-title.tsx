@@ -1,6 +1,6 @@
 import { Pencil } from 'lucide-react'
 import { useState } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
 import { Input } from '../ui/field.tsx'

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { Sandbox } from '../../../src/contract/sandboxes.ts'
+import type { Sandbox } from '../../../src/contract/repositories/sandboxes.ts'
 import { duration } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'

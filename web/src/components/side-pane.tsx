@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Tabs } from 'radix-ui'
 import { lazy, type ReactNode, Suspense } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import type { TraceView } from '../search-params.ts'
 import { Button } from '../ui/button.tsx'
 import { Blank, Loading } from '../ui/notice.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { AgentRun } from '../../../src/contract/runs.ts'
-import type { RunStartup } from '../../../src/contract/startups.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
+import type { RunStartup } from '../../../src/contract/runs/startups.ts'
 import { startupQuery, startupsQuery } from '../api/queries.ts'
 import { duration } from '../text/format.ts'
 import { EnvironmentList } from './environment-list.tsx'

@@ -9,7 +9,7 @@ import {
   LoaderCircle,
   MessageCircleQuestionMark,
 } from 'lucide-react'
-import type { AgentRun, RunStatus, WaitingOn } from '../../../src/contract/runs.ts'
+import type { AgentRun, RunStatus, WaitingOn } from '../../../src/contract/runs/runs.ts'
 import { Badge, type BadgeTone } from '../ui/badge.tsx'
 
 const looks: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?: boolean }> = {

@@ -1,7 +1,7 @@
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { ListX, Sprout } from 'lucide-react'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { call } from '../api/call.ts'
 import { visible } from '../text/visible.ts'
 import type { Trace } from '../trace/open-trace.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { call } from '../api/call.ts'
 
 type Which = { message_type: MessageType; tool_name?: string }

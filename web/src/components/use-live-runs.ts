@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import type { StreamState } from '../api/event-stream.ts'
 import { followLive } from '../api/live-stream.ts'
 import { dropRun, putRun } from '../api/run-cache.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useRef } from 'react'
-import type { AgentRun } from '../../../src/contract/runs.ts'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { runQuery } from '../api/queries.ts'
 import type { FeedHandle } from '../components/feed.tsx'
 import { PageProblem } from '../components/page-problem.tsx'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EgressRule } from '../../../src/contract/egress.ts'
+import { EgressRule } from '../../../src/contract/organizations/egress.ts'
 import { blockedHost, blockedLine } from './blocked-host.ts'
 
 const asked = { host: 'a.example', port: 8443, method: 'CONNECT' }

@@ -1,4 +1,4 @@
-import type { EgressRule } from '../../../src/contract/egress.ts'
+import type { EgressRule } from '../../../src/contract/organizations/egress.ts'
 import { numberAt, objectsAt, textAt } from './fields.ts'
 
 type Method = NonNullable<EgressRule['methods']>[number]

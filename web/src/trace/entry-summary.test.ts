@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
+import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
 import { MessageTypes } from '../api/names.ts'
 import { entrySummary } from './entry-summary.ts'
 

@@ -1,4 +1,4 @@
-import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
+import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
 import { withoutAnsi } from '../text/ansi.ts'
 import { duration } from '../text/format.ts'
 import { visible } from '../text/visible.ts'

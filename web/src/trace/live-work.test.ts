@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogEntry } from '../../../src/contract/logs.ts'
+import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { afterEntry, afterEvent, nothing_live } from './live-work.ts'
 
 const entry = (fields: Partial<LogEntry>) => ({ message_type: 'ACTION', tool_name: null, ...fields }) as LogEntry

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../src/contract/logs.ts'
+import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { isServiceTool } from './tool-kind.ts'
 
 /** A tool that is running now: its ACTION entry follows when it has ended. Who looks on from its middle knows its output only: then name and start are ''. */

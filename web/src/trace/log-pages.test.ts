@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogEntry } from '../../../src/contract/logs.ts'
+import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { createLogPages } from './log-pages.ts'
 
 const entry = (seq: number) => ({ seq }) as LogEntry

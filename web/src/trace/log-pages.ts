@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../src/contract/logs.ts'
+import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 
 export type LogPage = { logs: LogEntry[]; total: number }
 

@@ -1,5 +1,5 @@
-import type { LogEntry, MessageType } from '../../../src/contract/logs.ts'
-import type { AgentRun, RunStatus } from '../../../src/contract/runs.ts'
+import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
+import type { AgentRun, RunStatus } from '../../../src/contract/runs/runs.ts'
 import { call } from '../api/call.ts'
 import type { StreamEvent, StreamState } from '../api/event-stream.ts'
 import { followLive } from '../api/live-stream.ts'

@@ -1,4 +1,4 @@
-import type { RunDiff } from '../../../src/contract/run-diff.ts'
+import type { RunDiff } from '../../../src/contract/runs/run-diff.ts'
 
 export type FilePatch = { file: RunDiff['files'][number]; patch: string | null }
 

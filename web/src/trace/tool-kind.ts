@@ -1,4 +1,4 @@
-import type { ToolName } from '../../../src/contract/tools.ts'
+import type { ToolName } from '../../../src/contract/runs/tools.ts'
 
 /** What a tool does, as far as the page draws it differently. Unknown tools are drawn as `tool`. */
 export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'analysis' | 'tool'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { MissingPermission } from '../../../contract/forges.ts'
+import type { MissingPermission } from '../../../contract/repositories/forges.ts'
 import type { Answer } from '../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../command.ts'
 import { UsageError } from '../exit.ts'

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { EgressRule } from '../../../../src/contract/egress.ts'
+import type { EgressRule } from '../../../../src/contract/organizations/egress.ts'
 import { call } from '../../api/call.ts'
 import { egressQuery, runQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'

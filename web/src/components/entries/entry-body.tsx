@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { LogEntry } from '../../../../src/contract/logs.ts'
+import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
 import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { Markdown } from '../markdown.tsx'

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ForgeKind } from '../../../../src/contract/forges.ts'
+import type { ForgeKind } from '../../../../src/contract/repositories/forges.ts'
 import { fieldMessages } from '../../api/problem.ts'
 import { forgesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'

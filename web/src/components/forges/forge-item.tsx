@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { MissingPermission } from '../../../../src/contract/forges.ts'
+import type { MissingPermission } from '../../../../src/contract/repositories/forges.ts'
 import { type Connection, forgesQuery } from '../../api/queries.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'

@@ -1,4 +1,4 @@
-import type { ForgeConnection, ForgeKind } from '../../../../src/contract/forges.ts'
+import type { ForgeConnection, ForgeKind } from '../../../../src/contract/repositories/forges.ts'
 import { call } from '../../api/call.ts'
 
 type Kind = {

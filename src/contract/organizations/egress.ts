@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { limits } from '../limits.ts'
+
+/** Registries whose hosts are known (src/egress/presets.ts). */
+export const egress_presets = [
+  ...(['npm', 'pypi', 'crates', 'golang', 'maven', 'gradle', 'rubygems', 'packagist', 'nuget', 'hex', 'pub', 'conda'] as const),
+  ...(['debian', 'ubuntu', 'alpine'] as const),
+] as const
+export type EgressPreset = (typeof egress_presets)[number]
+
+export const egress_methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'] as const
+
+const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+// The last label begins with a letter: a number there is an address to some.
+const TOP = '[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const HOST = new RegExp(`^(?:\\*\\.${LABEL}\\.)?(?:${LABEL}\\.)*${TOP}$`)
+
+/** Below these anybody can have a name: all of them is as much as everything. */
+const SHARED =
+  /^\*\.(?:(?:s3\.)?amazonaws\.com|cloudfront\.net|fastly\.net|azureedge\.net|azurewebsites\.net|windows\.net|github\.io|githubusercontent\.com|gitlab\.io|herokuapp\.com|vercel\.app|netlify\.app|pages\.dev|workers\.dev|appspot\.com|run\.app|web\.app|ngrok\.io|ngrok\.app|trycloudflare\.com|akamaized\.net|edgekey\.net|(?:co|com|org|net|ac|gov)\.[a-z]{2})$/
+
+export const EgressRule = z
+  .object({
+    host: z
+      .string()
+      .max(253)
+      .regex(HOST, 'must be a host name in lower case, or *. and one of two labels or more for all names below it')
+      .refine(host => !SHARED.test(host), 'must not be all names below a host where anybody can have one')
+      .describe('A host name, or `*.example.com` for all names below that one, itself not among them'),
+    port: z.int().min(1).max(65_535).nullish().describe('The port; null or absent: 443 and 80'),
+    methods: z
+      .array(z.enum(egress_methods))
+      .min(1)
+      .max(egress_methods.length)
+      .nullish()
+      .describe(
+        'Methods of plain HTTP; null or absent: all. `CONNECT` is a tunnel, as https has it, in which no method can be seen: a list without it allows none',
+      ),
+  })
+  .meta({ id: 'EgressRule', examples: [{ host: 'registry.example.com', port: 443, methods: null }] })
+export type EgressRule = z.output<typeof EgressRule>
+
+const mode = z.enum(['off', 'allowlist'])
+const list = {
+  allow: z.array(EgressRule).max(limits.egress_rules).describe('What may be reached'),
+  presets: z.array(z.enum(egress_presets)).max(egress_presets.length).describe('Package registries that may be reached, by name'),
+}
+const whose = 'What commands of the agent may reach'
+
+const AgentEgress = z.object({
+  mode: mode
+    .nullable()
+    .describe(
+      '`off`: nothing gets out; what is tried is refused and stands in the trace. `allowlist`: by a proxy, to what is allowed. Null of a repository: as its organization; of an organization: off, unless the operator has set mirrors of registries',
+    ),
+  ...list,
+})
+const setup_mode = z.enum(['off', 'allowlist', 'open'])
+const setup_whose = 'What the setup commands of a repository may reach'
+const setup_modes =
+  '`open`: every public host. `allowlist`: what `agent` allows here, whatever its mode is. `off`: nothing. Null of a repository: as its organization; of an organization: `open`'
+
+export const Egress = z
+  .object({
+    agent: AgentEgress.describe(whose),
+    setup: z.object({ mode: setup_mode.nullable().describe(setup_modes) }).describe(setup_whose),
+  })
+  .meta({
+    id: 'Egress',
+    examples: [
+      { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }], presets: ['npm', 'pypi'] }, setup: { mode: 'allowlist' } },
+    ],
+  })
+
+const agent_input = z.object({
+  mode: mode.nullish().describe('Absent or null: as the organization, or the service, has it'),
+  allow: list.allow.optional().describe('What may be reached, all of it: a rule that is not named is gone'),
+  presets: list.presets.optional().describe('Package registries that may be reached, all of them, by name'),
+})
+export const EgressInput = z
+  .object({
+    agent: agent_input.describe(whose),
+    setup: z
+      .object({ mode: setup_mode.nullish().describe(setup_modes) })
+      .optional()
+      .describe(setup_whose),
+  })
+  .meta({ id: 'EgressRequest', examples: [{ agent: { mode: 'allowlist', presets: ['npm'] } }] })
+export type EgressInput = z.output<typeof EgressInput>

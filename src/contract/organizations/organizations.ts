@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { limits } from '../limits.ts'
+import { money, moneyInput } from '../money.ts'
+import { pageOf } from '../page.ts'
+import { text } from '../text.ts'
+
+const switches = {
+  enable_pr_creation: z.boolean().describe('Whether runs propose a pull request unless they say otherwise'),
+  enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are looked for in repositories'),
+}
+const settings = {
+  default_repo_id: z.int().nullable().describe('Taken by runs that name no repository'),
+  default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
+  rules: z.string().nullable().describe('Given to the agent of every run'),
+  max_concurrent_runs: z.int().nullable().describe('How many runs may be at work at the same time; null: no bound'),
+  budget_usd_per_month: money.nullable().describe('What the runs of a month (UTC) may cost, in US dollars; null: no bound'),
+  runs_per_month: z.int().nullable().describe('How many runs may be made in a month (UTC); null: no bound'),
+}
+const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
+const settings_example = {
+  ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', rules: 'Every change has a test.' },
+  ...{ max_concurrent_runs: 4, budget_usd_per_month: '250', runs_per_month: null },
+}
+
+export const Organization = z
+  .object({
+    id: z.int().describe('The organization'),
+    name: z.string().describe('Name to show'),
+    settings: z.object(switches).describe('Defaults of its runs'),
+  })
+  .meta({ id: 'OrganizationResponse', examples: [example] })
+
+export const OrganizationDetail = Organization.extend(settings).meta({
+  id: 'OrganizationDetailResponse',
+  examples: [{ ...example, ...settings_example }],
+})
+
+export const OrganizationSettings = z
+  .object({ ...switches, ...settings })
+  .meta({ id: 'OrganizationSettingsResponse', examples: [{ ...example.settings, ...settings_example }] })
+
+const name = text(1, limits.name_chars, { trim: true }).describe('Name to show')
+
+export const CreateOrganizationInput = z.object({ name }).meta({ id: 'CreateOrganizationInput', examples: [{ name: 'Acme' }] })
+export type CreateOrganizationInput = z.output<typeof CreateOrganizationInput>
+
+export const UpdateOrganizationInput = z
+  .object({
+    name: name.optional(),
+    settings: z
+      .object({
+        enable_pr_creation: switches.enable_pr_creation.optional(),
+        enable_rules_detection: switches.enable_rules_detection.optional(),
+      })
+      .optional()
+      .describe('Defaults of its runs; a key that is absent stays as it is'),
+    default_repo_id: z.int().min(0).nullish().describe('Taken by runs that name no repository; null: none'),
+    default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
+    rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
+    max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no bound'),
+    budget_usd_per_month: moneyInput
+      .nullish()
+      .describe('US dollars of a month (UTC): reached, create and resume answer 402; null: no bound'),
+    runs_per_month: z.int().min(0).max(1_000_000_000).nullish().describe('Reached, create and resume answer 402; null: no bound'),
+  })
+  .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
+export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>
+
+const ModelOption = z.object({
+  label: z.string().describe('Name to show'),
+  value: z.string().describe('What `model` of a run takes'),
+})
+
+export const Models = z
+  .object({
+    providers: z
+      .array(z.object({ name: z.string().describe('The provider'), models: z.array(ModelOption).describe('Its models') }))
+      .describe('Providers that have what they need to be called'),
+    default_model: z.string().describe('Used by runs that name none'),
+  })
+  .meta({
+    id: 'ModelsResponse',
+    examples: [
+      {
+        providers: [{ name: 'Anthropic', models: [{ label: 'Claude Sonnet 4.5', value: 'anthropic/claude-sonnet-4-5' }] }],
+        default_model: 'anthropic/claude-sonnet-4-5',
+      },
+    ],
+  })
+
+export const OrganizationPage = pageOf(Organization).meta({ id: 'PageOfOrganization' })

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { moment } from '../decimal.ts'
+import { scopes } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { pageOf } from '../page.ts'
+import { text } from '../text.ts'
+
+const Scope = z.enum(scopes)
+/** How a token's answers are worded: as this service does, or as the public API whose published clients people have (specification.md#wire-profiles). */
+export const WireProfile = z.enum(['standard', 'codegen'])
+export type WireProfile = z.infer<typeof WireProfile>
+const time = z.iso.datetime()
+
+const fields = {
+  id: z.int().describe('The token'),
+  name: z.string().describe('What it is for'),
+  kind: z.enum(['personal', 'service']).describe("`service`: a service user's"),
+  prefix: z.string().describe('How it begins; empty for one that the operator chose'),
+  hint: z.string().describe('Its last four characters'),
+  scopes: z
+    .array(Scope)
+    .nullable()
+    .describe('What it may do, as far as the role of its user still allows it; null: whatever that role allows'),
+  repository_ids: z.array(z.int()).nullable().describe('The only repositories that it is good for; null: all'),
+  wire_profile: WireProfile.describe('How answers are written: `codegen` for clients made for the public API'),
+  organization_id: z.int().nullable().describe('The only organization that it is good for; null: all of its user'),
+  user_id: z.int().describe('For whom it stands'),
+  created_by: z.int().nullable().describe('Who made it; null: the start of the service, or the operator'),
+  created_at: time.describe('When it was made'),
+  expires_at: time.nullable().describe('From when it is refused; null: never'),
+  last_used_at: time.nullable().describe('Last use, to the minute'),
+  revoked_at: time.nullable().describe('When it was revoked'),
+}
+
+const example = {
+  ...{ id: 7, name: 'nightly build', kind: 'personal', prefix: 'arun_p_', hint: 'x3Kd', scopes: ['runs:read', 'runs:write'] },
+  ...{ repository_ids: null, wire_profile: 'standard', organization_id: 1, user_id: 1, created_by: 1 },
+  ...{ created_at: '2026-11-20T10:30:00.000Z', expires_at: '2027-02-18T10:30:00.000Z', last_used_at: null, revoked_at: null },
+}
+
+/** A token as everybody sees it who may: never its secret. */
+export const Token = z.object(fields).meta({ id: 'Token', examples: [example] })
+export type Token = z.output<typeof Token>
+
+export const CreatedToken = z
+  .object({ ...fields, token: z.string().describe('The token itself, shown only now') })
+  .meta({ id: 'CreatedToken', examples: [{ ...example, token: `arun_p_${'0'.repeat(34)}x3Kd` }] })
+
+export const TokenPage = pageOf(Token).meta({ id: 'PageOfToken' })
+
+export const CreateTokenInput = z
+  .object({
+    name: text(1, limits.name_chars, { trim: true }).describe('What it is for'),
+    scopes: z
+      .array(Scope)
+      .min(1, 'must name a scope, or be left out')
+      .max(scopes.length)
+      .nullish()
+      .describe('Absent: as far as your token and the role of its user go'),
+    repository_ids: z
+      .array(z.int().min(0))
+      .min(1, 'must name a repository, or be left out')
+      .max(limits.token_repositories)
+      .nullish()
+      .describe('The only repositories that it is good for. Absent: those of your token'),
+    expires_in_seconds: z.int().min(1).max(limits.token_seconds).nullish().describe('How long it is good for'),
+    expires_at: moment()
+      .nullish()
+      .describe('Or until when. With neither it ends with your token, or never when that does not expire or is one of the web interface'),
+    wire_profile: WireProfile.nullish().describe('Default `standard`'),
+    user_id: z.int().min(0).nullish().describe('Another member, or a service user, for whom it stands: needs the scope `org:admin`'),
+  })
+  .meta({
+    id: 'CreateTokenInput',
+    examples: [{ name: 'nightly build', scopes: ['runs:read', 'runs:write'], expires_in_seconds: 7_776_000 }],
+  })
+export type CreateTokenInput = z.output<typeof CreateTokenInput>

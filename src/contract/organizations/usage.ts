@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { money } from '../money.ts'
+
+const day = z.iso.date({ error: 'must be a day, for example 2026-11-20' })
+
+export const groupings = ['day', 'repo', 'user', 'model'] as const
+
+export const UsageQuery = z.object({
+  from: day.optional().describe("First day (UTC), default the month's first"),
+  to: day.optional().describe('Last day (UTC), itself included, default today'),
+  group_by: z
+    .enum(groupings, { error: `must be one of ${groupings.join(', ')}` })
+    .default('day')
+    .describe('What the items are'),
+})
+export type UsageQuery = z.output<typeof UsageQuery>
+
+const numbers = {
+  runs: z.int().describe('Runs made'),
+  completed: z.int().describe('Turns that were completed'),
+  failed: z.int().describe('Turns that failed'),
+  cancelled: z.int().describe('Turns that were stopped'),
+  input_tokens: z.int().describe('Tokens that models read'),
+  output_tokens: z.int().describe('Tokens that models wrote'),
+  cached_tokens: z.int().describe('Of the tokens read, those from a cache'),
+  cost_usd: money.nullable().describe('US dollars; null when something of it has no known price'),
+  known_cost_usd: money.describe('US dollars of what has a known price'),
+  active_seconds: z.number().describe('Seconds that workers were at it'),
+}
+const zero = { completed: 9, failed: 1, cancelled: 0, input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
+const example = { runs: 10, ...zero, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5 }
+
+export const UsageItem = z
+  .object({
+    day: z.string().nullable().describe('The day, when grouped by day'),
+    repo_id: z.int().nullable().describe('The repository, when grouped by repo; null: runs without one'),
+    user_id: z.int().nullable().describe('Who made the runs, when grouped by user'),
+    model: z.string().nullable().describe('The model, when grouped by model'),
+    ...numbers,
+  })
+  .meta({ id: 'UsageItem' })
+
+export const Usage = z
+  .object({
+    from: z.string().describe('First day'),
+    to: z.string().describe('Last day'),
+    group_by: z.enum(groupings).describe('What the items are'),
+    items: z.array(UsageItem).describe('Days oldest first, everything else by name or id'),
+    total: z.object(numbers).describe('Of all items'),
+    month: z
+      .object({
+        first_day: z.string().describe('First day of this month (UTC)'),
+        runs: z.int().describe('Runs made in it'),
+        runs_per_month: z.int().nullable().describe('How many may be made; null: no bound'),
+        known_cost_usd: money.describe('US dollars of what has a known price'),
+        budget_usd_per_month: money.nullable().describe('US dollars that may be spent; null: no bound'),
+      })
+      .describe('What the bounds of the organization look at'),
+  })
+  .meta({
+    id: 'UsageResponse',
+    examples: [
+      {
+        ...{ from: '2026-11-01', to: '2026-11-20', group_by: 'day' },
+        items: [{ day: '2026-11-20', repo_id: null, user_id: null, model: null, ...example }],
+        total: example,
+        month: { first_day: '2026-11-01', runs: 10, runs_per_month: null, known_cost_usd: '1.25', budget_usd_per_month: '250' },
+      },
+    ],
+  })

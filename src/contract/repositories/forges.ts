@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { pageOf, pageQuery } from '../page.ts'
+import { text } from '../text.ts'
+import { forgeResources } from './forge-resources.ts'
+
+/** Which forges an organization can be connected to; `gitea` is Forgejo too. */
+export const forgeKinds = ['github', 'gitea'] as const
+export type ForgeKind = (typeof forgeKinds)[number]
+export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 'Gitea' }
+
+const GITHUB = 'https://github.com'
+const GITEA = 'https://git.example.org/gitea'
+const url = text(1, 500).describe('Where people find it, without a path: `https://github.com`, or a GitHub Enterprise Server')
+
+const base_url = text(1, 500).describe(
+  'Where people find it, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`',
+)
+
+export const ForgeAddress = z.object({ url: url.default(GITHUB) })
+export const GiteaAddress = z.object({ url: base_url })
+
+const App = z
+  .object({
+    app_id: z.int().min(1).describe('The number of the app'),
+    private_key: text(1, 20_000).describe('A private key of it, PEM; never shown again'),
+    installation_id: z.int().min(1).nullish().describe('Work by this installation alone; absent: by the one that each repository has'),
+  })
+  .describe('A GitHub App; its tokens are made and renewed by the service')
+
+const webhook_secret = text(1, 200)
+  .refine(value => value.length >= 16, 'must have at least 16 characters')
+  .nullish()
+  .describe('Signs what the forge tells us; absent: as before, or made and shown once')
+
+/** Exactly one of `token` and `app`. */
+export const ForgeConnectionInput = z
+  .object({
+    url: url.default(GITHUB),
+    token: text(1, 500, { trim: true }).nullish().describe('A personal access token, or one of a machine user; never shown again'),
+    app: App.nullish(),
+    webhook_secret,
+  })
+  .refine(({ token, app }) => (token == null) !== (app == null), { path: ['token'], message: 'give either a token or an app' })
+  .meta({ id: 'ForgeConnectionInput', examples: [{ url: GITHUB, token: 'github_pat_…' }] })
+export type ForgeConnectionInput = z.output<typeof ForgeConnectionInput>
+
+export const GiteaConnectionInput = z
+  .object({
+    url: base_url,
+    token: text(1, 500, { trim: true }).describe('An access token, best of a machine user; never shown again'),
+    webhook_secret,
+  })
+  .meta({ id: 'GiteaConnectionInput', examples: [{ url: GITEA, token: '9f86d081884c7d65…' }] })
+
+const MissingPermission = z
+  .object({
+    resource: z.enum(forgeResources).describe('What is not readable, or cannot be written'),
+    problem: z.string().describe('What does not work without it'),
+    fix: z.string().describe('How to grant the permission'),
+    detail: z.string().describe('The message of the forge'),
+    repo_ids: z.array(z.int()).describe('The repositories for which the forge refused it'),
+  })
+  .meta({ id: 'MissingPermission' })
+export type MissingPermission = z.output<typeof MissingPermission>
+
+export const ForgeConnection = z
+  .object({
+    id: z.int().describe('The connection'),
+    kind: z.enum(forgeKinds).describe('What the forge is; `gitea` is Forgejo too'),
+    url: z.string().describe('Where people find it'),
+    auth: z.enum(['token', 'app']).describe('What the service signs in with'),
+    login: z.string().nullable().describe('Who the service is there; null while the forge has not said it'),
+    app_id: z.int().nullable().describe('The number of the app, if it is one'),
+    app_slug: z.string().nullable().describe('The name of the app in addresses'),
+    installation_id: z.int().nullable().describe('The only installation that is used'),
+    active: z.boolean().describe('Whether it worked when it was last tried'),
+    problem: z.string().nullable().describe('Why it did not'),
+    missing_permissions: z
+      .array(MissingPermission)
+      .describe('What the forge refused to these credentials for lack of a permission; everything else works'),
+    webhook_url: z.string().describe('Where the forge is to send its webhooks'),
+    webhook_secret: z.string().nullable().describe('What they are to be signed with: shown when it was just made, and never again'),
+    last_used_at: z.iso.datetime().nullable().describe('When something was asked of it last, within a minute; null: never'),
+    updated_at: z.iso.datetime().describe('When it was set'),
+    updated_by: z.int().describe('The user who set it; runs that people start from the forge are theirs'),
+  })
+  .meta({
+    id: 'ForgeConnection',
+    examples: [
+      {
+        ...{ id: 3, kind: 'github', url: GITHUB, auth: 'token', login: 'careful-bot', app_id: null, app_slug: null, installation_id: null },
+        ...{
+          active: true,
+          problem: null,
+          missing_permissions: [],
+          webhook_url: 'https://agents.example.org/hooks/github/3',
+          webhook_secret: null,
+        },
+        ...{ last_used_at: '2026-11-20T10:31:12.000Z', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+      },
+    ],
+  })
+export type ForgeConnection = z.output<typeof ForgeConnection>
+
+export const ListForgeRepositoriesQuery = ForgeAddress.extend(pageQuery)
+export type ListForgeRepositoriesQuery = z.output<typeof ListForgeRepositoriesQuery>
+export const ListGiteaRepositoriesQuery = GiteaAddress.extend(pageQuery)
+
+const ForgeRepositoryItem = z
+  .object({
+    full_name: z.string().describe('Owner and name'),
+    url: z.string().describe('What to register it with'),
+    default_branch: z.string().nullable().describe('Its own default branch'),
+    private: z.boolean().describe('Whether only members see it'),
+    archived: z.boolean().describe('Whether it takes no changes any more'),
+    repo_id: z.int().nullable().describe('What it is registered as; null: it is not'),
+  })
+  .meta({
+    id: 'ForgeRepository',
+    examples: [
+      {
+        ...{ full_name: 'acme/app', url: 'https://github.com/acme/app.git', default_branch: 'main', private: true, archived: false },
+        repo_id: null,
+      },
+    ],
+  })
+export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageOfForgeRepository' })
+
+export const AppManifestInput = z
+  .object({
+    url: text(1, 80).default(GITHUB).describe('Where people find it, without a path'),
+    owner: text(1, 39).nullish().describe('The organization there that the app is to belong to; absent: whoever is signed in'),
+    name: text(1, 34, { trim: true }).default('agentrun').describe('What the app is to be called: nobody there may have that name'),
+  })
+  .meta({ id: 'AppManifestInput', examples: [{ owner: 'acme', name: 'acme-agents' }] })
+export type AppManifestInput = z.output<typeof AppManifestInput>
+
+export const AppManifest = z
+  .object({
+    open_url: z.string().describe('To be opened in a browser: it leads to GitHub and back, and the app is connected'),
+    expires_at: z.iso.datetime().describe('Until when it is good'),
+  })
+  .meta({
+    id: 'AppManifest',
+    examples: [{ open_url: 'https://agents.example.org/hooks/github-app/manifest?state=1.3f…', expires_at: '2026-11-20T11:30:00.000Z' }],
+  })
+
+export const ManifestState = z.object({ state: text(1, 500).describe('As `open_url` has it') })
+export const ManifestCallback = ManifestState.extend({ code: text(1, 100).describe('As GitHub gives it') })
+
+export const ForgeReceipt = z
+  .object({
+    received: z.literal(true).describe('It is written down'),
+    duplicate: z.boolean().describe('Whether it was told before'),
+    queued: z.boolean().describe('Whether something is done about it'),
+    reason: z.string().nullable().describe('Why nothing is'),
+  })
+  .meta({ id: 'ForgeReceipt', examples: [{ received: true, duplicate: false, queued: true, reason: null }] })
+export type ForgeReceipt = z.output<typeof ForgeReceipt>
+
+export const GiteaDelivery = z.looseObject({}).meta({ id: 'GiteaDelivery', examples: [{ action: 'created' }] })
+export const GitHubDelivery = z.looseObject({}).meta({ id: 'GitHubDelivery', examples: [{ zen: 'Keep it logically awesome.' }] })

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { limits } from '../limits.ts'
+import { text } from '../text.ts'
+import { RunStatus } from './runs.ts'
+
+const seq = z.int().min(1)
+
+/** Something that the entries of runs tell. What is quoted stands in the entry that `seq` names. */
+export const LogFinding = z
+  .object({
+    code: z.string().describe('Kind of finding, for example `command_failed`, `failing_tests`, `node_module_not_found`, `flaky`'),
+    severity: z.enum(['error', 'warning', 'info']).describe('`error`: it stands in the way; `warning`: it did, or it may'),
+    message: z.string().describe('In words'),
+    cause: z.string().nullable().describe('Why, as far as that is known'),
+    mend: z.string().nullable().describe('What to do about it'),
+    agent_run_id: z.int().describe('The run whose trace tells it'),
+    sandbox_id: z.int().nullable().describe('The sandbox in which it was'),
+    seq: seq.nullable().describe('The entry that tells it first; null: it is about all of them'),
+    url: z.string().describe('That entry in the web interface'),
+    excerpt: z.string().nullable().describe('What stands there, as it was printed'),
+    count: z.int().describe('How often it was met'),
+    entries: z.array(seq).describe('Other entries of the run that tell it'),
+    agent_run_ids: z.array(z.int()).describe('Other runs that it was met in'),
+    command: z.string().nullable().describe('What was run'),
+    exit_code: z.int().nullable().describe('How that ended; above 128 by the signal of that number and 128'),
+    tests: z
+      .array(
+        z.object({
+          name: z.string().describe('The test, as its runner calls it'),
+          location: z.string().nullable().describe('File and line, as they were printed'),
+        }),
+      )
+      .describe('Tests that failed'),
+  })
+  .meta({ id: 'LogFinding' })
+export type LogFinding = z.output<typeof LogFinding>
+
+export const LookedAt = z.object({
+  runs: z.int().describe('Runs'),
+  entries: z.int().describe('Entries of their traces'),
+  commands: z.int().describe('Commands among them'),
+  left_out: z.array(z.string()).describe('What was not looked at, in words'),
+})
+
+const example = {
+  ...{ code: 'node_module_not_found', severity: 'error', message: 'A module is not found: express' },
+  cause: '`express` is not installed here, or the path of the import is wrong.',
+  mend: 'A package: install what package.json lists (`npm ci`), and add it there if it is missing.',
+  ...{ agent_run_id: 12, sandbox_id: 3, seq: 9, url: 'http://127.0.0.1:4600/agent/trace/12#e9' },
+  ...{ excerpt: "Error: Cannot find module 'express'", count: 1, entries: [], agent_run_ids: [] },
+  ...{ command: 'node app.js', exit_code: 1, tests: [] },
+} as const
+
+export const LogAnalysis = z
+  .object({
+    agent_run_id: z.int().describe('The run that analyzes: its result holds the explanation of a model, where there is one'),
+    status: RunStatus,
+    message: z.string().describe('What was found at first sight'),
+    findings: z.array(LogFinding).describe('The same one by one, the root of what went wrong first'),
+    looked_at: LookedAt.describe('How much that is of'),
+    url: z.string().describe('Its trace page'),
+  })
+  .meta({
+    id: 'AnalyzeLogsResponse',
+    examples: [
+      {
+        ...{ agent_run_id: 13, status: 'queued', url: 'http://127.0.0.1:4600/agent/trace/13' },
+        message: 'A module is not found: express. (run 12, #9) Looked at 4 commands in 17 entries.',
+        findings: [{ ...example, entries: [], agent_run_ids: [], tests: [] }],
+        looked_at: { runs: 1, entries: 17, commands: 4, left_out: [] },
+      },
+    ],
+  })
+export type LogAnalysis = z.output<typeof LogAnalysis>
+
+const prompt = text(1, limits.rules_chars, { trim: true }).nullish().describe('What to look for; the model is told')
+
+export const AnalyzeLogsInput = z
+  .object({ prompt })
+  .optional()
+  .meta({ id: 'AnalyzeLogsInput', examples: [{ prompt: 'Why do the tests fail?' }] })
+export type AnalyzeLogsInput = z.output<typeof AnalyzeLogsInput>
+
+const moment = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with zone, for example 2026-11-20T10:30:00Z' })
+
+export const AnalyzeManyLogsInput = z
+  .object({
+    prompt,
+    repo_id: z.int().min(0).nullish().describe('Only runs of this repository'),
+    from: moment.nullish().describe('Runs that were at work later than this; default: a day before `to`'),
+    to: moment.nullish().describe('Runs that were at work earlier than this; default: now'),
+  })
+  .optional()
+  .meta({ id: 'AnalyzeManyLogsInput', examples: [{ repo_id: 7, from: '2026-11-19T10:30:00Z' }] })
+export type AnalyzeManyLogsInput = z.output<typeof AnalyzeManyLogsInput>
+
+/** What a model says of findings, by one call of a tool. */
+export const LogExplanation = z.object({
+  explanation: z
+    .string()
+    .trim()
+    .min(1)
+    .max(8_000)
+    .describe('Markdown: what went wrong, why, and what to do. Entries are named as #12, and only those that are shown to you'),
+  references: z
+    .array(z.object({ agent_run_id: z.int().describe('The run'), seq: seq.describe('Its entry') }))
+    .max(50)
+    .describe('The entries that prove it'),
+})
+
+export type LogExplanation = z.output<typeof LogExplanation>
+
+const { $schema: _of_no_use_there, ...input_schema } = z.toJSONSchema(LogExplanation, { io: 'input' })
+export const explanation_tool = { name: 'log_explanation', description: 'Says why it failed, and which entries prove that', input_schema }

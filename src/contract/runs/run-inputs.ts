@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { decimal, flag, id, moment } from '../decimal.ts'
+import { limits } from '../limits.ts'
+import { moneyInput } from '../money.ts'
+import { pageQuery } from '../page.ts'
+import { several } from '../several.ts'
+import { isSoundJson, text, unsound } from '../text.ts'
+import { WebhookTargets } from '../webhooks/webhooks.ts'
+import { exampleRun } from './example-run.ts'
+import { RunStatus, SourceType } from './runs.ts'
+
+const prompt = text(1, limits.prompt_chars, { trim: true, error: 'is required and must be a string' })
+
+const images = z
+  .array(
+    z
+      .string()
+      .regex(/^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/, 'must be a base64 data URI of a PNG, JPEG, GIF or WebP image'),
+  )
+  .max(limits.images)
+  .refine(list => list.reduce((sum, uri) => sum + uri.length, 0) <= limits.images_bytes, 'images must have at most 16 MB together')
+  .nullish()
+
+const title = text(1, limits.title_chars, { trim: true })
+const tags = z
+  .array(text(1, limits.tag_chars, { trim: true }))
+  .max(limits.tags)
+  .transform(list => [...new Set(list)])
+const model = text(1, 200)
+const json_bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
+// Taken as it is, key for key, because it is echoed: a schema of records would make a new object of it.
+const metadata = z
+  .custom<Record<string, unknown>>(value => typeof value === 'object' && JSON.stringify(value)[0] === '{', 'must be an object')
+  .refine(value => json_bytes(value) <= limits.metadata_bytes, 'must have at most 16 kB as JSON')
+  .refine(value => isSoundJson(JSON.stringify(value)), unsound)
+  .meta({ wire: { type: 'object', additionalProperties: {} } })
+const budgetInput = z
+  .object({
+    max_cost_usd: moneyInput
+      .nullish()
+      .describe('US dollars, as a number or a decimal string; holds nothing where the price of the model is not known'),
+    max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
+    max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
+    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was asked for, waiting included'),
+  })
+  .meta({ id: 'BudgetInput' })
+
+const webhooks = WebhookTargets.nullish().describe(
+  "Where the run is reported instead of at the organization's webhook; an empty list: nowhere",
+)
+
+export const CreateRunInput = z
+  .object({
+    prompt: prompt.describe('What the agent is to do'),
+    repo_id: z.int().min(0).nullish().describe("Absent: the organization's default or only repository"),
+    repoless: z.boolean().optional().describe('With `repo_id` null: an empty workspace'),
+    images: images.describe('PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB together'),
+    metadata: metadata.nullish().describe('Any object of at most 16 kB as JSON; comes back as it is'),
+    model: model.nullish().describe('`provider/model`'),
+    agent_type: text(1, 50).nullish().describe('The agent that is to work on it; default `built_in`'),
+    base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
+    title: title.nullish().describe('Name to show; default: made from the prompt'),
+    tags: tags.nullish().describe('Words to find it by'),
+    budget: budgetInput.nullish().describe('Limits of the run over all turns; reaching one pauses it'),
+    auto_create_pr: z.boolean().nullish().describe("Propose a pull request; default: the organization's setting"),
+    parent_run_id: z.int().min(0).nullish().describe('A run of yours that this one belongs to'),
+    webhooks,
+  })
+  .meta({
+    id: 'CreateAgentRunInput',
+    examples: [
+      {
+        ...{ prompt: exampleRun.prompt, repo_id: 1, base_ref: 'main', title: exampleRun.title, tags: exampleRun.tags },
+        ...{ metadata: exampleRun.metadata, budget: { max_cost_usd: '2.5' } },
+      },
+    ],
+  })
+export type CreateRunInput = z.output<typeof CreateRunInput>
+
+export const CreateRunQuery = z.object({
+  dry_run: flag().optional().describe('Create nothing, and answer what would be created and what stands in its way'),
+})
+
+export const ResumeRunInput = z
+  .object({
+    agent_run_id: z.int().min(0).describe('The run'),
+    prompt: prompt.describe('The follow-up, or the answer to what the run asked'),
+    mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('How a message reaches a run that is working; default `steer`'),
+    images: images.describe('As at create'),
+    model: model.nullish().describe('For this turn and later ones; default: as before'),
+    budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run goes on with them'),
+    approve: z
+      .boolean()
+      .nullish()
+      .describe(
+        'Of a run that waits for `tool_approval`: true lets it push what it shows, and the agent is not asked again; otherwise the prompt goes to the agent',
+      ),
+    expected_head_sha: z
+      .string()
+      .regex(/^[0-9a-f]{40}$/, 'must be a whole commit SHA')
+      .nullish()
+      .describe('With `approve`: only while this is the commit that waits, as `head_sha` of the newest `COMMIT_EVALUATION` says'),
+    webhooks,
+  })
+  .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })
+export type ResumeRunInput = z.output<typeof ResumeRunInput>
+
+export const ForkRunInput = z
+  .object({
+    agent_run_id: z.int().min(0).describe('The run to fork'),
+    from_seq: z.int().min(1).describe('Entry of its trace, the last that the new run takes over'),
+    prompt: prompt.nullish().describe('What the agent is to do from there; default `Continue.`'),
+  })
+  .meta({ id: 'ForkAgentRunInput', examples: [{ agent_run_id: exampleRun.id, from_seq: 5, prompt: 'Try it without a discount.' }] })
+export type ForkRunInput = z.output<typeof ForkRunInput>
+
+const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = ResumeRunInput.shape
+
+/** The same for the path that names the run; some clients call the prompt `instruction` there. */
+export const ResumeRunByIdInput = z
+  .object({
+    prompt: prompt.nullish().describe('The follow-up, or the answer to what the run asked; required, here or as `instruction`'),
+    instruction: prompt.nullish().describe('Another name of `prompt`, which wins'),
+    ...follow_up,
+  })
+  .meta({ id: 'ResumeAgentRunByIdInput', examples: [{ prompt: 'Add a line to the changelog, too.' }] })
+  .transform(({ prompt, instruction, ...rest }, ctx) => {
+    const said = prompt ?? instruction
+    if (said != null) return { ...rest, prompt: said }
+    ctx.addIssue({ code: 'custom', path: ['prompt'], message: 'is required and must be a string' })
+    return z.NEVER
+  })
+
+/** What existing clients send to stop, ban and the like: the places of cards on their boards are taken and mean nothing here. */
+export const StopRunInput = z
+  .object({
+    agent_run_id: z.int().min(0).describe('The run'),
+    before_card_order_id: z.string().nullish().describe('Ignored'),
+    after_card_order_id: z.string().nullish().describe('Ignored'),
+  })
+  .meta({ id: 'StopAgentRunInput', examples: [{ agent_run_id: exampleRun.id }] })
+
+export const RunReference = z
+  .object({ agent_run_id: z.int().min(0).describe('The run') })
+  .meta({ id: 'AgentRunReference', examples: [{ agent_run_id: exampleRun.id }] })
+
+export const UpdateRunInput = z
+  .object({
+    title: title.optional().describe('Name to show'),
+    tags: tags.optional().describe('Words to find it by, instead of those it has'),
+    archived: z.boolean().optional().describe('Leave it out of the default list, or take it in again'),
+    model: model.optional().describe('For the next turn'),
+    budget: budgetInput.optional().describe('Replaces the limits that it names'),
+  })
+  .meta({ id: 'UpdateAgentRunInput', examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }] })
+export type UpdateRunInput = z.output<typeof UpdateRunInput>
+
+export const ListRunsQuery = z.object({
+  ...pageQuery,
+  user_id: several(id()).describe('Only runs that one of these users requested'),
+  source_type: several(SourceType).describe('Only runs from one of these sources'),
+  status: several(RunStatus).describe('Only runs in one of these statuses'),
+  repo_id: several(id()).describe('Only runs on one of these repositories'),
+  tag: several(text(0, limits.tag_chars), { commas: false }).describe(
+    'Only runs with one of these tags; repeat the parameter, because a tag may contain commas',
+  ),
+  q: text(0, 200).optional().describe('Text in title or prompt'),
+  created_after: moment().optional().describe('Only runs created after this time; ISO 8601 with zone'),
+  created_before: moment().optional().describe('Only runs created before this time; ISO 8601 with zone'),
+  archived: flag().optional().describe('Default: only runs that are not archived'),
+  parent_run_id: several(id()).describe('Only runs that belong to one of these'),
+})
+export type ListRunsQuery = z.output<typeof ListRunsQuery>
+
+export const EventsQuery = z.object({
+  after_seq: decimal(0, limits.page_skip).optional().describe('Send entries after this `seq`; the header `Last-Event-ID` wins'),
+})

@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { money } from '../money.ts'
+import { pageOf } from '../page.ts'
+import { exampleRun } from './example-run.ts'
+
+/** Run status (specification.md#run-status). */
+export const RunStatus = z
+  .enum(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling', 'completed', 'failed', 'cancelled'])
+  .meta({ id: 'RunStatus', description: 'Where a run stands; `completed`, `failed` and `cancelled` are final until it is resumed' })
+export type RunStatus = z.infer<typeof RunStatus>
+
+/** Why a run failed, and why one is held. */
+export const failureReasons = [
+  'agent_error',
+  'setup_failed',
+  'timeout',
+  'max_steps',
+  'out_of_tokens',
+  'model_unavailable',
+  'model_auth',
+  'git_unavailable',
+  'disk_quota',
+  'oom',
+  'lost',
+  'policy_denied',
+] as const
+export const pauseReasons = ['user_request', 'budget', 'sandbox_lost'] as const
+export const StatusReason = z
+  .enum([...failureReasons, ...pauseReasons])
+  .meta({ id: 'StatusReason', description: 'Why a run failed, or is paused' })
+export type StatusReason = z.infer<typeof StatusReason>
+
+/** What a run does while it starts, and while it runs. */
+export const startingPhases = ['clone', 'setup', 'checkout', 'recover'] as const
+export const runningPhases = ['agent', 'evaluate', 'push', 'pull_request'] as const
+export const RunPhase = z
+  .enum([...startingPhases, ...runningPhases])
+  .meta({ id: 'RunPhase', description: 'What a run does while it is starting or running' })
+export type RunPhase = z.infer<typeof RunPhase>
+
+/** Whom or what a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
+export const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
+export type WaitingReason = (typeof waitingReasons)[number]
+export const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
+export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
+  id: 'WaitingOn',
+  description:
+    'What a run waits for: a person or an outside event while it is `waiting` (`user_input`, `plan_approval`, `tool_approval`, `ci`), otherwise what goes on right now: `ci`: checks that the service runs itself; `slot`: a free worker; `worker`: one that takes over, lets go or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: an answer; `model_retry`: the next try after one that failed; `tool`: a call that is running; `push`',
+})
+export type WaitingOn = z.infer<typeof WaitingOn>
+
+/** The values of the public API: all that a client made for it can read. */
+export const publicSourceTypes = [
+  'LOCAL',
+  'SLACK',
+  'GITHUB',
+  'GITHUB_CHECK_SUITE',
+  'GITHUB_PR_REVIEW',
+  'LINEAR',
+  'API',
+  'CHAT',
+  'JIRA',
+  'CLICKUP',
+  'MONDAY',
+  'SETUP_COMMANDS',
+] as const
+export const SourceType = z.enum([...publicSourceTypes, 'SCHEDULE', 'WEBHOOK', 'LOG_ANALYSIS', 'FORK', 'PARENT_RUN', 'TOOL']).meta({
+  id: 'SourceType',
+  description:
+    'What started a run: `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the public API',
+})
+export type SourceType = z.infer<typeof SourceType>
+
+const time = z.iso.datetime()
+
+export const RunPullRequest = z
+  .object({
+    id: z.int().describe('The pull request'),
+    title: z.string().nullable().describe('Its title'),
+    url: z.string().nullable().describe('Where it can be looked at'),
+    created_at: time.describe('When it was proposed; UTC, ISO 8601 with milliseconds'),
+    updated_at: time.describe('When it was last changed, or something was said of it'),
+    head_branch_name: z.string().nullable().describe('Branch with the changes'),
+    number: z.int().describe('Its number in the repository'),
+    state: z.enum(['open', 'closed', 'merged', 'draft']).describe('Where it stands'),
+    base_branch_name: z.string().describe('Branch that it is to be merged into'),
+    head_sha: z.string().describe('Newest commit of it'),
+    files_changed: z.int().describe('Number of files'),
+    additions: z.int().describe('Lines added'),
+    deletions: z.int().describe('Lines removed'),
+  })
+  .meta({ id: 'RunPullRequest' })
+export type RunPullRequest = z.infer<typeof RunPullRequest>
+
+export const Usage = z
+  .object({
+    input_tokens: z.int().describe('Tokens sent to models'),
+    output_tokens: z.int().describe('Tokens that models answered'),
+    cached_tokens: z.int().describe('Of the tokens sent, those that a provider had in its cache'),
+    cost_usd: money.nullable().describe('null when the price of a model is unknown, never 0 for it'),
+    active_seconds: z.number().describe('Time a worker spent on the run'),
+  })
+  .meta({ id: 'Usage' })
+
+export const Budget = z
+  .object({
+    max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
+    max_steps: z.int().nullable().describe('Model answers'),
+    max_active_seconds: z.int().nullable().describe('Seconds that a worker spends'),
+    max_wall_seconds: z.int().nullable().describe('Seconds since the turn was asked for, waiting included'),
+  })
+  .meta({ id: 'Budget' })
+export type Budget = z.infer<typeof Budget>
+
+/** The run object of create, get, resume, stop and every list item (specification.md#run-object). */
+export const AgentRun = z
+  .object({
+    id: z.int().describe('The run'),
+    organization_id: z.int().describe('Whose run it is'),
+    status: RunStatus,
+    created_at: time.describe('When it was asked for; UTC, ISO 8601 with milliseconds'),
+    web_url: z.string().describe('The run in the web interface'),
+    result: z
+      .string()
+      .describe('The final answer; "" until there is one and while a new turn runs; null instead with the wire profile `codegen`'),
+    summary: z.string().nullable().describe('What it is about, in a line'),
+    source_type: SourceType,
+    github_pull_requests: z.array(RunPullRequest).describe('What it proposed; empty when nothing was'),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe('As it was given at create'),
+    status_reason: StatusReason.nullable().describe('Why it failed or is paused'),
+    terminal: z.boolean().describe('Whether it is over; only a resume makes it go on'),
+    phase: RunPhase.nullable().describe('What it does while it is starting or running'),
+    waiting_on: WaitingOn.nullable().describe(
+      'What it waits for at this moment; null when it is paused or over, or records a session outside this service',
+    ),
+    queue_position: z
+      .int()
+      .nullable()
+      .describe(
+        'Its place among the runs of its organization that wait for a worker: 1 is next when it is the turn of the organization. From 1,000 on it stays 1,000; null unless queued',
+      ),
+    last_progress_at: time.describe(
+      'When it last got on: an entry, a part of an answer of the model, output of a tool; UTC, ISO 8601 with milliseconds',
+    ),
+    deadline_at: time
+      .nullable()
+      .describe('When what it does now is ended at the latest; null only when it is paused or over; UTC, ISO 8601 with milliseconds'),
+    stop_requested_at: time.nullable().describe('When it was asked to stop; null unless this turn was; UTC, ISO 8601 with milliseconds'),
+    stop_requested_by: z.int().nullable().describe('The user who asked for that'),
+    pause_requested_at: time.nullable().describe('When it was asked to pause, until it goes on; UTC, ISO 8601 with milliseconds'),
+    pause_requested_by: z.int().nullable().describe('The user who asked for that'),
+    started_at: time.nullable().describe('When a worker first took it; UTC, ISO 8601 with milliseconds'),
+    updated_at: time.describe('When something of it last changed; UTC, ISO 8601 with milliseconds'),
+    finished_at: time.nullable().describe('When it ended; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
+    error: z
+      .object({ code: z.string().describe('For programs'), message: z.string().describe('For people') })
+      .nullable()
+      .describe('What went wrong'),
+    agent_type: z.string().describe('The agent that works on it'),
+    model: z.string().describe('`provider/model`; models under `scripted/` play a script and are no language model'),
+    prompt: z.string().describe('What it was first asked'),
+    title: z.string().describe('Name to show'),
+    tags: z.array(z.string()).describe('Words to find it by'),
+    archived: z.boolean().describe('Whether it is left out of the default list'),
+    repo_id: z.int().nullable().describe('Repository that it works on; null: an empty workspace'),
+    base_ref: z.string().nullable().describe('Branch, tag or commit that it starts from'),
+    base_sha: z.string().nullable().describe('The commit of `base_ref`, once it was looked up'),
+    branch: z.string().nullable().describe('null until it was pushed'),
+    user_id: z.int().describe('Who asked for it'),
+    turn: z.int().describe('1 for the first prompt, one more with each new turn'),
+    parent_run_id: z.int().nullable().describe('The run that this one belongs to'),
+    forked_at_seq: z.int().nullable().describe('Entry of the parent that a fork starts from'),
+    total_logs: z.int().describe('Number of entries in its trace'),
+    usage: Usage.describe('What it used, over all turns'),
+    budget: Budget.describe('Limits that its caller gave; reaching one pauses it'),
+    banned: z.boolean().describe('Stopped for good: no resume and no check starts it again until the ban is lifted'),
+  })
+  .meta({ id: 'AgentRun', examples: [exampleRun] })
+export type AgentRun = z.infer<typeof AgentRun>
+
+export const DeletedRun = z
+  .object({ id: z.int().describe('The run that is no more'), deleted: z.literal(true).describe('Always') })
+  .meta({ id: 'DeletedAgentRun', examples: [{ id: exampleRun.id, deleted: true }] })
+
+export const RunPage = pageOf(AgentRun).meta({ id: 'PageOfAgentRun' })

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { exampleRun } from '../runs/example-run.ts'
+import { AgentRun, WaitingOn } from '../runs/runs.ts'
+
+/** Kinds of events that go out. Each tells of one event of the organization, and no event is told twice under two names. */
+export const webhook_events = [
+  'agent_run.created',
+  'agent_run.status',
+  'agent_run.finished',
+  'agent_run.pull_request',
+  'agent_run.deleted',
+] as const
+export type WebhookEvent = (typeof webhook_events)[number]
+export const WebhookEventName = z.enum(webhook_events).meta({
+  id: 'WebhookEvent',
+  description:
+    '`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it is not over. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed. `agent_run.deleted`: it was deleted',
+})
+
+/** How much of a run's answer and of an error is sent; the whole is at the run. */
+export const message_limits = { result_chars: 16_000, error_chars: 2_000, title_chars: 500, pull_requests: 20 } as const
+
+/** What of the run object goes along, as it is at the moment of the event. */
+const run = AgentRun.pick({
+  organization_id: true,
+  status: true,
+  status_reason: true,
+  terminal: true,
+  phase: true,
+  turn: true,
+  title: true,
+  error: true,
+  source_type: true,
+  agent_type: true,
+  model: true,
+  tags: true,
+  metadata: true,
+  repo_id: true,
+  base_ref: true,
+  branch: true,
+  user_id: true,
+  parent_run_id: true,
+  created_at: true,
+  started_at: true,
+  finished_at: true,
+  usage: true,
+  github_pull_requests: true,
+  web_url: true,
+})
+
+/** The body of a webhook but for deletions. Under `data`, what has a name of the run object has its meaning. */
+export const WebhookMessage = z
+  .object({
+    type: WebhookEventName.exclude(['agent_run.deleted']).describe('What happened'),
+    timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
+    data: run
+      .extend({
+        agent_run_id: z.int().describe('The run'),
+        event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
+        seq: z.int().describe('Last entry of the trace at that moment; never smaller at a later event'),
+        waiting_on: WaitingOn.nullable().describe('Whom or what it waits for; null unless it is `waiting`'),
+        result: z.string().describe(`The final answer, its first ${message_limits.result_chars} characters`),
+        result_truncated: z.boolean().describe('Whether there is more of it, at the run'),
+        change: z.record(z.string(), z.unknown()).describe('What the event says besides: of a pull request `pr_number` and `state`'),
+      })
+      .describe('The run at that moment'),
+  })
+  .meta({ id: 'WebhookMessage' })
+export type WebhookMessage = z.output<typeof WebhookMessage>
+
+/** As one that is sent: plain data, checked against the schema by its test. */
+export const exampleMessage = {
+  type: 'agent_run.finished',
+  timestamp: '2026-11-20T10:31:12.501Z',
+  data: {
+    agent_run_id: exampleRun.id,
+    organization_id: exampleRun.organization_id,
+    event_seq: 130,
+    seq: exampleRun.total_logs,
+    status: 'completed',
+    status_reason: null,
+    terminal: true,
+    phase: null,
+    waiting_on: null,
+    turn: 1,
+    title: exampleRun.title,
+    result: exampleRun.result,
+    result_truncated: false,
+    error: null,
+    source_type: 'API',
+    agent_type: exampleRun.agent_type,
+    model: exampleRun.model,
+    tags: exampleRun.tags,
+    metadata: exampleRun.metadata,
+    repo_id: exampleRun.repo_id,
+    base_ref: exampleRun.base_ref,
+    branch: exampleRun.branch,
+    user_id: exampleRun.user_id,
+    parent_run_id: null,
+    created_at: exampleRun.created_at,
+    started_at: exampleRun.started_at,
+    finished_at: exampleRun.finished_at,
+    usage: exampleRun.usage,
+    github_pull_requests: exampleRun.github_pull_requests,
+    change: { status: 'completed', status_reason: null },
+    web_url: exampleRun.web_url,
+  },
+}
+
+/** What is left to say of a run that is deleted. */
+export const WebhookDeletion = z
+  .object({
+    type: z.literal('agent_run.deleted').describe('What happened'),
+    timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
+    data: z
+      .object({
+        agent_run_id: z.int().describe('The run that there is no more'),
+        organization_id: z.int().describe('Whose it was'),
+        event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
+        repo_id: z.int().nullable().describe('The repository that it was for'),
+        change: z
+          .object({ user_id: z.int().nullable().describe('Who deleted it; null: it was kept for as long as runs are') })
+          .describe('What the event says besides'),
+        web_url: z.string().describe('Where it was looked at'),
+      })
+      .describe('What is left to say of it'),
+  })
+  .meta({ id: 'WebhookDeletion' })
+export type WebhookDeletion = z.output<typeof WebhookDeletion>

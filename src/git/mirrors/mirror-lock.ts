@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { GitError } from '../process/git-error.ts'
+import type { GitHost } from '../process/git-host.ts'
+import { ownIdentity, startGit } from '../process/run-git.ts'
+
+/**
+ * Runs `work` while no other process of the service changes this mirror. The lock is the kernel's and falls with its holder,
+ * so a killed service leaves none behind. GitError `timeout` when it is not free within `wait_ms`.
+ */
+export async function withMirrorLock<T>(host: GitHost, repository_id: number, wait_ms: number, work: () => Promise<T>): Promise<T> {
+  const seconds = Math.max(1, Math.ceil(wait_ms / 1_000))
+  const holder = startGit(
+    host,
+    ownIdentity(host),
+    {
+      program: 'flock',
+      args: ['-w', String(seconds), '-E', '75', join(host.mirrors, `${repository_id}.lock`), 'sh', '-c', 'echo held; exec cat'],
+      timeout_ms: 24 * 3_600_000,
+    },
+    { input: 'pipe' },
+  )
+  const { stdin, stdout } = holder.child
+  const ended = await Promise.race([holder.done, stdout ? once(stdout, 'data').then(() => null) : holder.done])
+  if (ended) {
+    if (ended.exit_code === 75) throw new GitError('timeout', `another fetch of this repository did not end within ${seconds} s`)
+    throw new GitError('failed', `the repository cannot be locked: ${ended.stderr.trim()}`)
+  }
+  try {
+    return await work()
+  } finally {
+    stdin?.end()
+    await holder.done
+  }
+}

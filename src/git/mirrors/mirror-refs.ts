@@ -1,0 +1,68 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Objects, objectsOf } from '../objects/objects.ts'
+import { GitError, gitErrorFrom } from '../process/git-error.ts'
+import { type GitHost, type MirrorState, mirrorPath } from '../process/git-host.ts'
+import { removeTree, replaceFile } from '../process/owner-files.ts'
+import { type GitCall, runGit } from '../process/run-git.ts'
+
+const STATE = 'agentrun.json'
+const SUSPECT = 'agentrun-suspect'
+
+/** What is known of a mirror without asking git; null when it has never been fetched. */
+export async function mirrorState(host: GitHost, repository_id: number): Promise<MirrorState | null> {
+  try {
+    return JSON.parse(await readFile(join(mirrorPath(host, repository_id), STATE), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** Writes the state into a mirror, or into one that is being built at `git_dir`. */
+export async function writeMirrorState(host: GitHost, git_dir: string, state: MirrorState): Promise<void> {
+  await replaceFile(host, join(git_dir, STATE), JSON.stringify(state))
+}
+
+/** Branches and tags by full name, each with its object; null when the mirror is missing or git cannot read it. */
+export async function mirrorRefs(host: GitHost, repository_id: number): Promise<Map<string, string> | null> {
+  const git_dir = mirrorPath(host, repository_id)
+  if ((await mirrorState(host, repository_id)) === null) return null
+  // The type is asked for so that git has to find each object: a lost pack shows here.
+  const listed = await runGit(host, {
+    git_dir,
+    args: ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)', 'refs/heads', 'refs/tags', 'refs/agentrun'],
+  })
+  if (listed.exit_code !== 0) return null
+  const refs = new Map<string, string>()
+  for (const line of listed.stdout.toString().split('\n')) {
+    const [sha, , name] = line.split(' ')
+    if (sha && name && !name.startsWith('refs/agentrun/')) refs.set(name, sha)
+  }
+  return refs
+}
+
+/**
+ * Reads from a mirror, with or without the objects of a run. When objects turn out to be broken, the mirror is marked: the next refresh examines and, if need be, rebuilds it.
+ * Git's batch commands call a broken object missing and end well, so what they wrote to stderr counts too.
+ */
+export async function readMirror(host: GitHost, objects: Objects, what: string, call: GitCall): Promise<Buffer> {
+  const result = await runGit(host, { ...call, ...objectsOf(host, objects) })
+  const broken = /^error: .*(pack|corrupt|inflate|garbage|mismatch)/m.test(result.stderr)
+  if (!broken && (result.exit_code === 0 || result.truncated)) return result.stdout
+  const error = gitErrorFrom(result.stderr, what)
+  if (error.code !== 'corrupt' && !broken) throw error
+  await markSuspect(host, typeof objects === 'number' ? objects : objects.repository_id)
+  throw new GitError('corrupt', error.message)
+}
+
+export async function markSuspect(host: GitHost, repository_id: number): Promise<void> {
+  await replaceFile(host, join(mirrorPath(host, repository_id), SUSPECT), '')
+}
+
+export async function isSuspect(host: GitHost, repository_id: number): Promise<boolean> {
+  return (await stat(join(mirrorPath(host, repository_id), SUSPECT)).catch(() => null)) !== null
+}
+
+export async function clearSuspect(host: GitHost, repository_id: number): Promise<void> {
+  await removeTree(host, join(mirrorPath(host, repository_id), SUSPECT))
+}

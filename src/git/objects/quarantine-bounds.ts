@@ -1,0 +1,203 @@
+import { GitError } from '../process/git-error.ts'
+import type { GitHost } from '../process/git-host.ts'
+import { type GitCall, ownIdentity, startGit } from '../process/run-git.ts'
+import type { Quarantine } from './quarantine.ts'
+import { type TreeShape, TreeShapes } from './tree-shapes.ts'
+
+const LIST_MS = 300_000
+/** More than any known repository has. */
+const MAX_OBJECTS = 25_000_000
+/** Of one commit or tag, with its message and headers. */
+const MAX_COMMIT_BYTES = 1024 ** 2
+/** Of one tree: 300,000 entries and more. */
+const MAX_TREE_BYTES = 16 * 1024 ** 2
+const MAX_PARENTS = 128
+/** A commit of fewer bytes has fewer parents. */
+const PARENTS_BYTES = MAX_PARENTS * 48
+/** Bytes, as Linux takes them. */
+const MAX_PATH_BYTES = 4_095
+/** Bytes of all new trees together, which are read a part at a time: a part is what one check keeps in memory. */
+const MAX_TREES_BYTES = 256 * 1024 ** 2
+const PART_BYTES = 32 * 1024 ** 2
+const MAX_TREES = 1_000_000
+/** Shapes that a process remembers. */
+const MAX_KNOWN = 100_000
+
+/**
+ * Refuses objects in quarantine that are small and stand for more than anybody can check out, or than git on the host can examine: paths of a
+ * tree, length of a path, bytes of a file, a commit or a tree, parents, objects. Nothing is walked: each tree is read once. `tips`: new commits
+ * or tags, whose files are counted with everything that the repository has already. GitError `too_large`, `corrupt`, `timeout`.
+ */
+export async function checkBounds(host: GitHost, { call }: Quarantine, tips: string[], signal?: AbortSignal): Promise<void> {
+  const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
+  forgetShapes(host)
+  const found = await listNew(host, { ...call, env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' }, ...options })
+  for (const names of [...found.parts, [...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]])
+    for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
+}
+
+/** The same for what a tree, or the tree of a commit, stands for: nothing else of the quarantine is read. */
+export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
+  forgetShapes(host)
+  for (const problem of (await readTrees(host, call, names)).values()) throw new GitError('too_large', problem)
+}
+
+/** Why trees are refused, by tree. What earlier checks have read is not read again. GitError `corrupt`, `too_large`. */
+export async function treeProblems(host: GitHost, call: Omit<GitCall, 'args'>, trees: string[]): Promise<Map<string, string>> {
+  const unread = trees.filter(tree => !host.tree_shapes.has(tree))
+  const problems = trees.flatMap(tree => {
+    const shape = host.tree_shapes.get(tree)
+    const problem = shape ? problemOf(tree, shape, host.max_paths) : null
+    return problem === null ? [] : [[tree, problem] as const]
+  })
+  forgetShapes(host)
+  return new Map([...problems, ...(await readTrees(host, call, unread))])
+}
+
+/** Shapes are forgotten between two checks only: within one, what a part has read is not read again. */
+function forgetShapes(host: GitHost): void {
+  if (host.tree_shapes.size > MAX_KNOWN) host.tree_shapes.clear()
+}
+
+/** The problems of `names`, which are trees or lead to one, and of all below them that no earlier check has read. */
+async function readTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<Map<string, string>> {
+  const trees = new TreeShapes(host.tree_shapes, host.max_paths)
+  const seen = new Set<string>()
+  await readObjects(host, call, names, async (sha, type, bytes) => {
+    if (type === 'tree') seen.add(sha)
+    if (type === 'tree') return await trees.add(sha, bytes)
+    if (type === 'commit') checkParents(sha, bytes)
+    return []
+  })
+  const shapes = await trees.settle()
+  const problems = new Map<string, string>()
+  for (const [sha, shape] of shapes) {
+    host.tree_shapes.set(sha, shape)
+    const problem = seen.has(sha) ? problemOf(sha, shape, host.max_paths) : null
+    if (problem !== null) problems.set(sha, problem)
+  }
+  return problems
+}
+
+function problemOf(tree: string, { paths, longest }: TreeShape, max_paths: number): string | null {
+  if (paths > max_paths) return `the tree ${tree} stands for more than ${max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
+  if (longest > MAX_PATH_BYTES) return `the tree ${tree} has a path of more than ${MAX_PATH_BYTES} bytes`
+  return null
+}
+
+function checkParents(sha: string, bytes: Buffer): void {
+  const header = bytes.subarray(0, Math.max(0, bytes.indexOf('\n\n'))).toString('latin1')
+  if (header.split('\nparent ').length - 1 > MAX_PARENTS)
+    throw new GitError('too_large', `the commit ${sha} has more than ${MAX_PARENTS} parents`)
+}
+
+/** `parts`: the trees, as many at a time as are read together. */
+type Listed = { parts: string[][]; large_commits: string[] }
+
+/** Every object in quarantine, by its kind and size. */
+async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<Listed> {
+  const found: Listed = { parts: [], large_commits: [] }
+  const most: Record<string, number> = {
+    blob: host.max_mirror_bytes,
+    tree: MAX_TREE_BYTES,
+    commit: MAX_COMMIT_BYTES,
+    tag: MAX_COMMIT_BYTES,
+  }
+  let [objects, trees, tree_bytes] = [0, 0, 0]
+  const args = ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objecttype) %(objectsize) %(objectname)']
+  await readOutput(
+    host,
+    { ...call, args },
+    lineReader(line => {
+      const [type = '', digits = '', sha = ''] = line.split(' ')
+      const bytes = Number(digits)
+      if (++objects > MAX_OBJECTS) throw new GitError('too_large', `there are more than ${MAX_OBJECTS} objects`)
+      if (bytes > (most[type] ?? 0))
+        throw new GitError('too_large', `the ${type} ${sha} has ${bytes} bytes, more than the ${most[type]} allowed`)
+      if (type === 'tree') {
+        tree_bytes += bytes
+        if (++trees > MAX_TREES || tree_bytes > MAX_TREES_BYTES)
+          throw new GitError(
+            'too_large',
+            `there are more than ${MAX_TREES} new trees, or ${MAX_TREES_BYTES} bytes of them: bring fewer commits at a time`,
+          )
+        if (found.parts.length <= tree_bytes / PART_BYTES) found.parts.push([])
+        found.parts.at(-1)?.push(sha)
+      } else if (type === 'commit' && bytes > PARENTS_BYTES) found.large_commits.push(sha)
+    }),
+  )
+  return found
+}
+
+function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
+  let rest = ''
+  return chunk => {
+    const lines = (rest + chunk.toString('latin1')).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  }
+}
+
+/** Reads objects by one process; `onObject` returns the names of those to read besides. One that is missing is passed over. */
+async function readObjects(
+  host: GitHost,
+  call: Omit<GitCall, 'args'>,
+  names: string[],
+  onObject: (sha: string, type: string, bytes: Buffer) => Promise<string[]>,
+): Promise<void> {
+  const asked = new Set(names)
+  let waiting = asked.size
+  if (waiting === 0) return
+  let [chunks, length, needed]: [Buffer[], number, number] = [[], 0, 1]
+  const read = async (chunk: Buffer, ask: (names: string[]) => void) => {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length < needed) return
+    const bytes = Buffer.concat(chunks)
+    let at = 0
+    for (;;) {
+      const end = bytes.indexOf(10, at)
+      needed = 1
+      if (end < 0) break
+      const [, sha = '', type = '', size = ''] = /^([0-9a-f]{40}) ([a-z]+) (\d+)$/.exec(bytes.toString('latin1', at, end)) ?? []
+      const next = end + 1 + (size === '' ? 0 : Number(size) + 1)
+      if (next > bytes.length) {
+        needed = next - at
+        break
+      }
+      const named = size === '' ? [] : await onObject(sha, type, bytes.subarray(end + 1, next - 1))
+      const more = named.filter(name => !asked.has(name))
+      for (const name of more) asked.add(name)
+      waiting += new Set(more).size - 1
+      ask([...new Set(more)])
+      at = next
+    }
+    chunks = [bytes.subarray(at)]
+    length = bytes.length - at
+    if (waiting === 0) ask([])
+  }
+  await readOutput(host, { ...call, args: ['cat-file', '--batch'] }, read, [...asked], () => waiting === 0)
+}
+
+type Reader = (chunk: Buffer, ask: (names: string[]) => void) => void | Promise<void>
+
+/** Has `read` see all output; what it throws ends git. `names` go to git's standard input, which ends when `isDone`. */
+async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
+  const stop = new AbortController()
+  const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
+  const { child, done } = startGit(host, ownIdentity(host), { ...call, signal }, { input: 'pipe', output: 'pipe' })
+  const { stdin, stdout } = child
+  const ask = (more: string[]) => {
+    if (more.length > 0) stdin?.write(`${more.join('\n')}\n`)
+    if (isDone()) stdin?.end()
+  }
+  ask(names)
+  try {
+    for await (const chunk of stdout ?? []) await read(chunk, ask)
+  } catch (error) {
+    stop.abort(error)
+  }
+  const { exit_code, stderr } = await done
+  signal.throwIfAborted()
+  if (exit_code !== 0) throw new GitError('corrupt', `the objects cannot be read: ${stderr.trim().slice(-300)}`)
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { GitError, gitErrorFrom } from '../process/git-error.ts'
+import type { GitHost } from '../process/git-host.ts'
+import { makeFolders, moveFiles, removeTree } from '../process/owner-files.ts'
+import { type GitCall, runGit } from '../process/run-git.ts'
+
+/** Objects beside those of a repository, which git sees too. `call` is how git is run there; `keep` moves them into the store that they are for. */
+export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
+
+/** `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects; default: the same. */
+export type QuarantineFor = { git_dir: string; into?: string }
+
+const INCOMING = 'incoming-'
+const CHECK_MS = 300_000
+/** Longer than anything may be looked at. */
+const LEFTOVER_MS = 2 * 3_600_000
+
+/**
+ * A folder for objects that are not trusted yet, beside the repository and not in it: sandboxes see what is in a repository. What is not kept
+ * is removed when the work ends.
+ */
+export async function withQuarantine<T>(
+  host: GitHost,
+  { git_dir, into = git_dir }: QuarantineFor,
+  work: (quarantine: Quarantine) => Promise<T>,
+): Promise<T> {
+  const incoming = join(dirname(into), `${INCOMING}${randomUUID()}`)
+  const objects = join(into, 'objects')
+  const borrowed = [...new Set([objects, join(git_dir, 'objects')])].join(':')
+  const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed, GIT_ALLOC_LIMIT: '1g' }
+  await makeFolders(host, incoming, join(incoming, 'pack'))
+  await removeLeftovers(host, dirname(into))
+  try {
+    return await work({ call: { git_dir, env }, keep: () => moveIn(host, join(incoming, 'pack'), join(objects, 'pack')) })
+  } finally {
+    await removeTree(host, incoming)
+  }
+}
+
+/** How git takes a pack from its standard input, and looks at each object by itself. */
+export const indexArguments = (max_bytes: number): string[] => [
+  'index-pack',
+  '--stdin',
+  '--fix-thin',
+  '--strict',
+  `--max-input-size=${max_bytes}`,
+]
+
+/** Every new commit leads to commits that the repository has, and every tree and file they need is here or there. GitError `corrupt`. */
+export async function checkLinked(host: GitHost, { call }: Quarantine, shas: string[], signal?: AbortSignal): Promise<void> {
+  const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: CHECK_MS, ...(signal && { signal }) }
+  const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all']
+  const linked = await runGit(host, { ...call, ...options, args, stdin: shas.map(sha => `${sha}\n`).join('') })
+  if (linked.exit_code !== 0) throw refusedObjects(linked.stderr)
+}
+
+/** Why git did not take a pack: `too_large` or `corrupt`. */
+export function refusedObjects(stderr: string): GitError {
+  if (/exceeds maximum allowed size|pack exceeds/i.test(stderr)) return new GitError('too_large', 'the change is larger than allowed')
+  const error = gitErrorFrom(stderr, 'git refuses the objects of this change')
+  return new GitError('corrupt', error.message, { cause: error })
+}
+
+/** The index comes last: git looks for it, and finds the pack then. */
+async function moveIn(host: GitHost, from: string, to: string): Promise<void> {
+  const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
+  await moveFiles(host, from, to, [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
+}
+
+/** What a service that was killed in the middle of it has left. */
+async function removeLeftovers(host: GitHost, folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter(name => name.startsWith(INCOMING))) {
+    const found = await stat(join(folder, name)).catch(() => null)
+    if (found && found.mtimeMs < Date.now() - LEFTOVER_MS) await removeTree(host, join(folder, name))
+  }
+}

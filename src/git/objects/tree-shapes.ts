@@ -1,0 +1,130 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
+import { GitError } from '../process/git-error.ts'
+
+/** `paths`: how many files a checkout of the tree has, links and submodules too. `longest`: bytes of its longest path. */
+export type TreeShape = { paths: number; longest: number }
+
+/** `folders`: for each folder 20 bytes of its name as an object and 4 of how long its name is: less memory than an object for each. */
+type Tree = { files: number; longest_file: number; folders: Buffer }
+
+/** Folders that the trees of one check may name, and distinct ones of them: what is kept of them takes memory. */
+const MAX_FOLDERS = 2_000_000
+const MAX_DISTINCT_FOLDERS = 500_000
+const SHA_BYTES = 20
+const FOLDER_BYTES = SHA_BYTES + 4
+/** Entries between two moments in which the process does something else: a few milliseconds of work. */
+const ENTRIES_AT_A_TIME = 20_000
+
+/**
+ * Counts the paths that trees stand for without walking them: each distinct tree is read once and its count is the sum over its entries, so
+ * that ten objects that name 10¹⁰ paths cost ten steps. `earlier` holds shapes of earlier checks; objects never change, so they stay true.
+ */
+export class TreeShapes {
+  readonly #earlier: ReadonlyMap<string, TreeShape>
+  readonly #max_paths: number
+  readonly #shapes = new Map<string, TreeShape>()
+  readonly #trees = new Map<string, Tree>()
+  readonly #named = new Set<string>()
+  #folders = 0
+  #entries = 0
+
+  /** @param max_paths a tree with more entries than this is not kept and counts as infinite. */
+  constructor(earlier: ReadonlyMap<string, TreeShape>, max_paths: number) {
+    this.#earlier = earlier
+    this.#max_paths = max_paths
+  }
+
+  /** How many distinct trees were read. */
+  get read(): number {
+    return this.#trees.size
+  }
+
+  /** Takes the bytes of a tree, and returns the folders in it that have to be read too, each once. GitError `corrupt`, `too_large`. */
+  async add(sha: string, bytes: Buffer): Promise<string[]> {
+    if (this.#isKnown(sha) || this.#trees.has(sha)) return []
+    let [files, longest_file, entries] = [0, 0, 0]
+    const folders: Buffer[] = []
+    const unread: string[] = []
+    for (let at = 0; at < bytes.length; ) {
+      const space = bytes.indexOf(32, at)
+      const end = bytes.indexOf(0, space)
+      if (space < 0 || end < 0 || end + SHA_BYTES >= bytes.length) throw new GitError('corrupt', `the tree ${sha} cannot be read`)
+      const name_bytes = end - space - 1
+      const next = end + 1 + SHA_BYTES
+      if (++entries > this.#max_paths) {
+        this.#shapes.set(sha, { paths: Number.POSITIVE_INFINITY, longest: 0 })
+        return []
+      }
+      if (bytes[at] === 52 && space === at + 5) {
+        folders.push(packed(bytes.subarray(end + 1, next), name_bytes))
+        const folder = this.#name(bytes.toString('hex', end + 1, next))
+        if (folder !== null) unread.push(folder)
+      } else {
+        files++
+        longest_file = Math.max(longest_file, name_bytes)
+      }
+      at = next
+      await this.#pause()
+    }
+    this.#trees.set(sha, { files, longest_file, folders: Buffer.concat(folders) })
+    return unread
+  }
+
+  /** Shapes of all trees that were read. A folder that is not in the repository counts as empty. */
+  async settle(): Promise<ReadonlyMap<string, TreeShape>> {
+    for (const top of this.#trees.keys()) {
+      const open = [top]
+      for (let sha = open.at(-1); sha !== undefined; sha = open.at(-1)) {
+        const tree = this.#isKnown(sha) ? undefined : this.#trees.get(sha)
+        const shape = tree && (await this.#shapeOf(tree, open))
+        if (shape === null) continue
+        open.pop()
+        if (shape !== undefined) this.#shapes.set(sha, shape)
+      }
+    }
+    return this.#shapes
+  }
+
+  /** Null where folders have to be counted first: these are added to `open`. */
+  async #shapeOf({ files, longest_file, folders }: Tree, open: string[]): Promise<TreeShape | null> {
+    let [paths, longest] = [files, longest_file]
+    const before = open.length
+    for (let at = 0; at < folders.length; at += FOLDER_BYTES) {
+      const sha = folders.toString('hex', at, at + SHA_BYTES)
+      await this.#pause()
+      if (!this.#isKnown(sha) && this.#trees.has(sha)) open.push(sha)
+      const below = this.#shapes.get(sha) ?? { paths: 0, longest: 0 }
+      paths += below.paths
+      longest = Math.max(longest, folders.readUInt32LE(at + SHA_BYTES) + 1 + below.longest)
+    }
+    return open.length > before ? null : { paths, longest }
+  }
+
+  /** A shape of an earlier check is taken over, since those may be dropped meanwhile. */
+  #isKnown(sha: string): boolean {
+    const shape = this.#earlier.get(sha)
+    if (shape !== undefined) this.#shapes.set(sha, shape)
+    return this.#shapes.has(sha)
+  }
+
+  /** Null for a folder that was named before, or whose shape is known. */
+  #name(sha: string): string | null {
+    if (++this.#folders > MAX_FOLDERS) throw new GitError('too_large', `the trees name more than ${MAX_FOLDERS} folders`)
+    if (this.#named.has(sha)) return null
+    if (this.#named.size >= MAX_DISTINCT_FOLDERS)
+      throw new GitError('too_large', `the trees name more than ${MAX_DISTINCT_FOLDERS} different folders`)
+    this.#named.add(sha)
+    return this.#isKnown(sha) ? null : sha
+  }
+
+  #pause(): Promise<void> | undefined {
+    return ++this.#entries % ENTRIES_AT_A_TIME === 0 ? nextTick() : undefined
+  }
+}
+
+function packed(sha: Buffer, name_bytes: number): Buffer {
+  const folder = Buffer.allocUnsafe(FOLDER_BYTES)
+  sha.copy(folder)
+  folder.writeUInt32LE(name_bytes, SHA_BYTES)
+  return folder
+}

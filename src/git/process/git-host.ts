@@ -1,0 +1,121 @@
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { RepositoryCredentials } from '../../core/secrets/repository-credentials.ts'
+import { makeOwnFolder } from '../../system/own-folder.ts'
+import type { SystemUser } from '../../system/users.ts'
+import type { TreeShape } from '../objects/tree-shapes.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
+import { replaceFile } from './owner-files.ts'
+
+export type GitHostOptions = {
+  /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are made below it. */
+  data_dir: string
+  /** Whom git runs as; null: as ourselves. */
+  user: SystemUser | null
+  /** Group that may read the mirrors (that of the sandboxes' user); the user's own when absent. */
+  reader_gid?: number
+  /** Whether private and loopback addresses may be connected to. */
+  allow_private: boolean
+  /** Bytes that a mirror may take on disk. Default 4 GiB. */
+  max_mirror_bytes?: number
+  /** Bytes that a person may push at once. Default 512 MiB. */
+  max_push_bytes?: number
+  /** Bytes of memory that one process of git may use. Default 2 GiB. */
+  memory_bytes?: number
+  /** Files that a commit may stand for. Default 500,000. */
+  max_paths?: number
+  /** Where git and ssh are looked for. */
+  path?: string
+  /** What a repository is reached with over http, asked anew for each call of git; null: nothing. */
+  credentials?: (repo: GitRepository) => Promise<RepositoryCredentials | null>
+}
+
+/** What the last successful fetch of a mirror found. `default_branch` is null when the repository has no branch or does not say which. */
+export type MirrorState = { refreshed_at: string; default_branch: string | null; empty: boolean }
+
+/** The place where the service's own git works. Made once per process; disposing it ends every git process that it started. */
+export type GitHost = AsyncDisposable & {
+  readonly user: SystemUser | null
+  readonly gid: number | null
+  readonly allow_private: boolean
+  readonly max_mirror_bytes: number
+  readonly max_push_bytes: number
+  readonly memory_bytes: number
+  readonly max_paths: number
+  /** What trees were found to stand for, by their name. */
+  readonly tree_shapes: Map<string, TreeShape>
+  readonly path: string
+  readonly credentials: (repo: GitRepository) => Promise<RepositoryCredentials | null>
+  /** Home folder, working directory and configuration of git processes. */
+  readonly home: string
+  readonly mirrors: string
+  /** Bare repositories with what was kept of runs, by run id; made anew from the database where one is missing. */
+  readonly checkpoints: string
+  /** Those in use, and those that were: how many hold one, since when nobody has asked for it, and whose turn it is to change it. */
+  readonly kept: Map<number, { holders: number; used_at: number; turn: Promise<unknown> }>
+  /** Fires when the host is disposed. */
+  readonly closing: AbortSignal
+  /** Fetches under way, by repository id: one at a time for each. */
+  readonly flights: Map<number, Promise<MirrorState & { changed: boolean }>>
+  /** How each local repository looked when its mirror was last found to be as it is. */
+  readonly fingerprints: Map<number, string>
+  /** Adds a running process to those that disposal waits for. */
+  track(done: Promise<unknown>): void
+}
+
+/** Makes the folders and the configuration, owned by the service user. Rejects with the file system's error. */
+export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
+  const home = join(resolve(options.data_dir), 'git')
+  const mirrors = join(resolve(options.data_dir), 'mirrors')
+  const checkpoints = join(resolve(options.data_dir), 'checkpoints')
+  const gid = options.user ? (options.reader_gid ?? options.user.gid) : null
+  const readable = options.user && { ...options.user, gid: gid ?? options.user.gid }
+  makeOwnFolder(home, 0o750, options.user)
+  makeOwnFolder(mirrors, 0o750, readable)
+  makeOwnFolder(checkpoints, 0o750, readable)
+  await replaceFile({ user: options.user, gid: null }, join(home, 'config'), OWN_CONFIG)
+  await replaceFile({ user: options.user, gid: null }, join(home, 'peer-config'), PEER_CONFIG)
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    user: options.user,
+    gid,
+    allow_private: options.allow_private,
+    max_mirror_bytes: options.max_mirror_bytes ?? 4 * 1024 ** 3,
+    max_push_bytes: options.max_push_bytes ?? 512 * 1024 ** 2,
+    memory_bytes: options.memory_bytes ?? 2 * 1024 ** 3,
+    max_paths: options.max_paths ?? 500_000,
+    tree_shapes: new Map(),
+    path: options.path ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    credentials: options.credentials ?? (async () => null),
+    home,
+    mirrors,
+    checkpoints,
+    kept: new Map(),
+    closing: closing.signal,
+    flights: new Map(),
+    fingerprints: new Map(),
+    track(done) {
+      running.add(done)
+      done.then(
+        () => running.delete(done),
+        () => running.delete(done),
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error('the service is stopping'))
+      while (running.size > 0) await Promise.allSettled(running)
+    },
+  }
+}
+
+/** Path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet. */
+export function mirrorPath(host: GitHost, repository_id: number): string {
+  return join(host.mirrors, `${repository_id}.git`)
+}
+
+/** Names in the mirrors folder that start with `prefix`. */
+export async function namesStarting(host: GitHost, prefix: string): Promise<string[]> {
+  return (await readdir(host.mirrors)).filter(name => name.startsWith(prefix))
+}

@@ -1,0 +1,61 @@
+import { Socket } from 'node:net'
+import type { RemoteCall } from '../refs/remote.ts'
+import type { GitHost } from './git-host.ts'
+import type { RemoteService } from './local-peer.ts'
+import { type GitCall, type GitIdentity, type GitResult, ownIdentity, startGit } from './run-git.ts'
+
+/** How long one side may go on when the other has ended. */
+const GRACE_MS = 1_000
+
+/** Joins our git to a process of the other side by one socket pair, which git's `fd::` transport takes over. The other side's complaints come first in `stderr`. */
+export async function joinPeer(
+  host: GitHost,
+  peer: GitIdentity,
+  path: string,
+  service: RemoteService,
+  call: RemoteCall,
+): Promise<GitResult> {
+  const gone = new AbortController()
+  const over = new AbortController()
+  const signal = call.signal ? AbortSignal.any([call.signal, gone.signal]) : gone.signal
+  const ours = startGit(host, ownIdentity(host), { ...call, signal, args: call.args('fd::3'), protocols: 'fd' }, { fd3: 'pipe' })
+  const wire = ours.child.stdio[3]
+  if (!(wire instanceof Socket)) return await ours.done
+  const theirs = startGit(host, peer, peerCall(path, service, call, over.signal), { input: wire, output: wire })
+  wire.destroy()
+
+  // Git's helper waits for ever when the other side dies with something unread.
+  const watch = theirs.done.then(
+    result => (result.exit_code === 0 ? undefined : setTimeout(() => gone.abort(gone), GRACE_MS)),
+    () => undefined,
+  )
+  const said = theirs.done.then(
+    result => result.stderr,
+    () => '',
+  )
+  try {
+    const result = await ours.done
+    const lingering = setTimeout(() => over.abort(), GRACE_MS)
+    const stderr = await said
+    clearTimeout(lingering)
+    return result.exit_code === 0 ? result : { ...result, stderr: `${stderr}\n${result.stderr}` }
+  } catch (error) {
+    over.abort(error)
+    const stderr = await said
+    if (error !== gone) throw error
+    return { exit_code: 128, stdout: Buffer.alloc(0), stderr, truncated: false }
+  } finally {
+    clearTimeout(await watch)
+  }
+}
+
+function peerCall(path: string, service: RemoteService, call: RemoteCall, signal: AbortSignal): GitCall {
+  return {
+    args: [service, path],
+    // For the hooks of the repository's owner; the service itself connects to nothing.
+    protocols: 'file:git:http:https:ssh',
+    config: { 'safe.directory': '*' },
+    timeout_ms: (call.timeout_ms ?? 60_000) + 5_000,
+    signal,
+  }
+}

@@ -1,0 +1,100 @@
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { keptPath, withKept } from '../objects/kept-repository.ts'
+import { objectsOf, type RunObjects } from '../objects/objects.ts'
+import { checkLinked, indexArguments, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
+import { checkBounds } from '../objects/quarantine-bounds.ts'
+import { GitError, gitErrorFrom } from '../process/git-error.ts'
+import { type GitHost, mirrorPath } from '../process/git-host.ts'
+import { git, ownIdentity, runGit, startGit } from '../process/run-git.ts'
+import { hasCommit } from '../read/revisions.ts'
+import { asSha } from '../refs/ref-name.ts'
+
+export type BundleInput = {
+  /** The commit that the workspace said it stands at. */
+  head_sha: string
+  /** Bytes the bundle may have. Default 512 MiB. */
+  max_bytes?: number
+}
+
+const KEEP_MS = 300_000
+
+/** The mirror's own name for what a run has pushed in a turn. */
+export function runRef(run_id: number, turn: number): string {
+  return `refs/agentrun/${run_id}/${turn}`
+}
+
+/**
+ * Takes a bundle that was made inside a sandbox into the objects of its run. They are checked one by one in quarantine and taken in only when
+ * all are sound and linked. None of them enters the mirror, which other runs read: `keepPushed` does that when the commit was pushed. An empty
+ * file stands for a commit that is there already.
+ * GitError `too_large`, `corrupt` (what the bundle holds is broken, dangerous or not the commit it should be), `timeout`, `failed`.
+ */
+export async function importBundle(host: GitHost, objects: RunObjects, bundle_file: string, input: BundleInput): Promise<void> {
+  const head_sha = asSha(input.head_sha)
+  const { size } = await stat(bundle_file)
+  const max_bytes = input.max_bytes ?? 512 * 1024 ** 2
+  if (size > max_bytes) throw new GitError('too_large', `the change takes ${size} bytes, more than the ${max_bytes} allowed`)
+  await withKept(host, objects.run_id, async () => {
+    if (size > 0) await importObjects(host, objects, bundle_file, head_sha, max_bytes)
+  })
+  const type = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-t', head_sha] })
+  if (type.stdout.toString().trim() !== 'commit')
+    throw new GitError('corrupt', 'the workspace did not hand out the commit that it stands at')
+}
+
+/**
+ * Copies a commit of a run, with all that it builds on, into the mirror, as `refs/agentrun/<run_id>/<turn>`. Only for a commit that was pushed:
+ * every run of the repository can read it from then on. GitError.
+ */
+export async function keepPushed(host: GitHost, objects: RunObjects, turn: number, head_sha: string): Promise<void> {
+  const sha = asSha(head_sha)
+  const git_dir = mirrorPath(host, objects.repository_id)
+  if (!(await hasCommit(host, objects.repository_id, sha))) await copyObjects(host, objects, git_dir, sha)
+  const ref = runRef(objects.run_id, turn)
+  await git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--no-deref', ref, sha] })
+}
+
+/** Only what no ref of the mirror leads to is walked, and with `--local` what the run borrows from the mirror is left out. */
+async function copyObjects(host: GitHost, objects: RunObjects, git_dir: string, sha: string): Promise<void> {
+  const known = await git(host, 'the refs cannot be listed', { git_dir, args: ['for-each-ref', '--format=^%(objectname)'] })
+  const args = ['pack-objects', '--revs', '--local', '--stdout', '--quiet', '--delta-base-offset']
+  await withQuarantine(host, { git_dir }, async quarantine => {
+    const own = ownIdentity(host)
+    const to_index = { ...quarantine.call, args: ['index-pack', '--stdin', '--fix-thin'], timeout_ms: KEEP_MS }
+    const to_pack = { ...objectsOf(host, objects), args, stdin: `${sha}\n${known}`, timeout_ms: KEEP_MS }
+    const indexing = startGit(host, own, to_index, { input: 'pipe' })
+    // Joined in the same turn of the event loop: what a child wrote before its end is lost when nobody reads.
+    const packing = startGit(host, own, to_pack, { output: 'pipe' })
+    if (indexing.child.stdin) packing.child.stdout?.pipe(indexing.child.stdin)
+    const [packed, indexed] = await Promise.all([packing.done, indexing.done])
+    for (const { exit_code, stderr } of [packed, indexed]) if (exit_code !== 0) throw gitErrorFrom(stderr, 'the change cannot be kept')
+    await quarantine.keep()
+  })
+}
+
+async function importObjects(host: GitHost, objects: RunObjects, bundle_file: string, head_sha: string, max_bytes: number): Promise<void> {
+  await using file = await open(bundle_file)
+  if ((await readHeader(file)) !== head_sha) throw new GitError('corrupt', 'the bundle is not of the commit that the workspace stands at')
+  const into = keptPath(host, objects.run_id)
+  await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
+    const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin: file.fd, timeout_ms: 300_000 })
+    if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
+    await checkBounds(host, quarantine, [head_sha])
+    await checkLinked(host, quarantine, [head_sha])
+    await quarantine.keep()
+  })
+}
+
+/** Reads the lines before the pack, leaves the file's position at the pack, and gives the one commit that the bundle offers. */
+async function readHeader(file: FileHandle): Promise<string | null> {
+  const start = Buffer.alloc(1024 * 1024)
+  const { bytesRead } = await file.read(start, 0, start.length, 0)
+  const end = start.subarray(0, bytesRead).indexOf('\n\n')
+  if (end < 0) throw new GitError('corrupt', 'this is not a bundle')
+  const [signature, ...lines] = start.toString('latin1', 0, end).split('\n')
+  if (signature !== '# v2 git bundle') throw new GitError('corrupt', 'this is not a bundle that the service reads')
+  const heads = lines.filter(line => !line.startsWith('-'))
+  // A read without a position is what moves it.
+  await file.read(start, 0, end + 2, null)
+  return heads.length === 1 ? (heads[0]?.split(' ')[0] ?? null) : null
+}

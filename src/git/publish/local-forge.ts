@@ -1,0 +1,59 @@
+import { refreshMirror } from '../mirrors/mirrors.ts'
+import { GitError } from '../process/git-error.ts'
+import type { GitHost } from '../process/git-host.ts'
+import { readChanges } from '../read/changes.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+import { branchTips, findArrival } from './arrival.ts'
+import { type Branches, fetchBranches, type Merged, type MergeInput, makeMerge } from './merge.ts'
+import { tryMerge } from './mergeable.ts'
+import { type Proposed, proposedChanges, proposedCommits } from './proposed.ts'
+import { type MergePushed, pushMerge } from './push.ts'
+
+/** A failure of git or of the remote, in words for a person. `retryable`: the same may work later by itself. */
+export type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
+
+export type Counts = { files_changed: number; additions: number; deletions: number }
+
+const FETCH_MS = 30_000
+const PUSH_MS = 60_000
+
+/** What merging pull requests takes of git, for any remote that can be pushed to: plain data in and out, no GitError. */
+export function localForge(host: GitHost, author: { name: string; email: string }) {
+  return {
+    fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
+      tried(() => fetchBranches(host, repo, branches, FETCH_MS)),
+    tips: (repo: GitRepository, branches: readonly string[]): Promise<Tried<Map<string, string>>> =>
+      tried(() => branchTips(host, repo, branches)),
+    findMerge: (repo: GitRepository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>> =>
+      tried(() => findArrival(host, repo.id, input)),
+    count: (repo: GitRepository, base_sha: string, head_sha: string): Promise<Tried<Counts>> =>
+      tried(async () => {
+        const { files_changed, additions, deletions } = await readChanges(host, repo.id, base_sha, head_sha, { max_patch_bytes: 1 })
+        return { files_changed, additions, deletions }
+      }),
+    commits: (repo: GitRepository, pr: Proposed, window: { skip: number; limit: number }) =>
+      tried(() => proposedCommits(host, repo, pr, window)),
+    changes: (repo: GitRepository, pr: Proposed) => tried(() => proposedChanges(host, repo, pr)),
+    merge: (repo: GitRepository, input: Omit<MergeInput, 'author'>): Promise<Tried<Merged>> =>
+      tried(() => makeMerge(host, repo.id, { ...input, author })),
+    push: (repo: GitRepository, merge: { sha: string; branch: string; base_sha: string }): Promise<Tried<MergePushed>> =>
+      tried(async () => {
+        const pushed = await pushMerge(host, repo, merge, { timeout_ms: PUSH_MS })
+        // For whoever asks the mirror next; nobody waits for it.
+        if (pushed.kind === 'pushed') refreshMirror(host, repo).catch(() => {})
+        return pushed
+      }),
+    mergeable: (repository_id: number, base: string, head_sha: string) => tryMerge(host, repository_id, base, head_sha),
+  }
+}
+
+/** What failed as data. Whatever is no GitError is thrown on. */
+export async function tried<T>(work: () => Promise<T>): Promise<Tried<T>> {
+  try {
+    return { ok: true, value: await work() }
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    // A mirror that was found broken is mended by the next fetch.
+    return { ok: false, retryable: error.retryable || error.code === 'corrupt', message: error.message }
+  }
+}

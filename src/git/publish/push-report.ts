@@ -1,0 +1,21 @@
+import { bandLines, FLUSH, pktLine } from '../process/pkt-line.ts'
+import type { Received } from '../serve/serve-push.ts'
+
+/** The answer to a push as git reads it. `notes`: lines for the person who pushed, after what the repository's hooks said. */
+export function pushReport(received: Received, notes: string[]): Buffer {
+  const { capabilities, commands, unpack, refused, said } = received
+  if (commands.length === 0) return Buffer.alloc(0)
+  const lines = commands.map(({ ref }) => {
+    const why = refused.get(ref)
+    return pktLine(why == null ? `ok ${ref}\n` : `ng ${ref} ${oneLine(why)}\n`)
+  })
+  const wanted = capabilities.has('report-status')
+  const report = wanted
+    ? Buffer.concat([pktLine(`unpack ${unpack === null ? 'ok' : oneLine(unpack)}\n`), ...lines, FLUSH])
+    : Buffer.alloc(0)
+  if (!capabilities.has('side-band-64k')) return report
+  const words = [said, ...notes].filter(text => text !== '').map(text => `${text}\n`)
+  return Buffer.concat([bandLines(2, Buffer.from(words.join(''))), bandLines(1, report), FLUSH])
+}
+
+const oneLine = (text: string) => text.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, 500)

@@ -1,0 +1,133 @@
+import { GitError, gitErrorFrom } from '../process/git-error.ts'
+import { type GitHost, mirrorPath } from '../process/git-host.ts'
+import { RUN_BRANCH_PREFIX } from '../refs/branch-name.ts'
+import { asSha, isRefName } from '../refs/ref-name.ts'
+import { runWithRemote } from '../refs/remote.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
+
+const OF_A_RUN = new RegExp(`^${RUN_BRANCH_PREFIX}[1-9][0-9]*-.`)
+
+export type Pushed = { status: 'pushed' | 'up_to_date' }
+
+/** `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote said no, in its words. Nothing was pushed in both. */
+export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
+
+/** `env`: objects that only it shows may be pushed too. */
+type PushOptions = { timeout_ms?: number; signal?: AbortSignal; env?: Record<string, string> }
+
+/**
+ * Pushes one commit of the mirror, or of what `env` shows, to one branch of the remote, never by force, and only to a branch of a run.
+ * GitError `rejected` (not a fast-forward, a protected branch, a hook: the message has the remote's own words), `unreachable`, `auth`, `not_found`, `timeout`, `failed`.
+ */
+export async function pushBranch(
+  host: GitHost,
+  repo: GitRepository,
+  sha: string,
+  branch: string,
+  options: PushOptions = {},
+): Promise<Pushed> {
+  if (!OF_A_RUN.test(branch) || !isRefName(branch))
+    throw new GitError('failed', `the service pushes to branches ${RUN_BRANCH_PREFIX}… only`)
+  const ref = `refs/heads/${branch}`
+  const { lines, stderr } = await push(host, repo, [], [`${asSha(sha)}:${ref}`], options)
+  const line = lines.get(ref)
+  if (line?.startsWith('!')) throw new GitError('rejected', rejection(line, stderr))
+  return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
+}
+
+/** Whether a push was rejected because the branch has commits that what was pushed does not build on. */
+const hasOtherCommits = (error: GitError) =>
+  error.code === 'rejected' && /\[rejected\] \((fetch first|non-fast-forward)\)/.test(error.message)
+
+/** Whether a push was rejected because the branch is elsewhere than the push expected, or another push to it is under way. */
+export const hasMoved = (error: GitError) =>
+  error.code === 'rejected' &&
+  (hasOtherCommits(error) || MOVED.test(error.message) || /failed to update ref|cannot lock ref/.test(error.message))
+
+/**
+ * Pushes a merge that a person asked for to the base branch, which must still stand at `base_sha`, the merge's first parent: so it is a
+ * fast-forward and drops nothing. GitError as above but `rejected`; after one nobody knows whether the branch has moved.
+ */
+export async function pushMerge(
+  host: GitHost,
+  repo: GitRepository,
+  merge: { sha: string; branch: string; base_sha: string },
+  options: PushOptions = {},
+): Promise<MergePushed> {
+  if (!isRefName(merge.branch)) throw new GitError('failed', 'the base of the pull request is no branch')
+  const ref = `refs/heads/${merge.branch}`
+  const lease = `--force-with-lease=${ref}:${asSha(merge.base_sha)}`
+  const { lines, stderr } = await push(host, repo, [lease], [`${asSha(merge.sha)}:${ref}`], options)
+  const line = lines.get(ref)
+  if (!line?.startsWith('!')) return { kind: 'pushed' }
+  const message = rejection(line, stderr)
+  return MOVED.test(message) ? { kind: 'moved' } : { kind: 'rejected', message }
+}
+
+/** What git says, on our side or the other, when the branch is elsewhere than expected or somebody is pushing to it. */
+const MOVED =
+  /\((stale info|fetch first|non-fast-forward|incorrect old value provided)\)|is at [0-9a-f]{40} but expected|\.lock': File exists|reference already exists/
+
+/**
+ * Passes on what a person pushed, objects that only `env` shows among them: every ref moves if it still is where that person saw it, and by
+ * force, for whether it may is what their own git asked. Answers what the remote says of each, null for yes, and what it wrote. GitError.
+ */
+export async function pushCommands(
+  host: GitHost,
+  repo: GitRepository,
+  commands: RefCommand[],
+  options: PushOptions & { atomic: boolean; env: Record<string, string> },
+): Promise<{ refused: Map<string, string | null>; said: string }> {
+  const leases = commands.map(({ ref, from }) => `--force-with-lease=${ref}:${from === NO_COMMIT ? '' : asSha(from)}`)
+  const extra = [...leases, ...(options.atomic ? ['--atomic'] : [])]
+  const refspecs = commands.map(({ ref, to }) => `${to === NO_COMMIT ? '' : asSha(to)}:${ref}`)
+  const { lines, stderr } = await push(host, repo, extra, refspecs, options)
+  const refused = commands.map(({ ref }) => {
+    const line = lines.get(ref)
+    const words = line?.split('\t')[2] ?? 'the remote did not say what became of it'
+    return [ref, line === undefined || line.startsWith('!') ? (/\((.+)\)$/.exec(words)?.[1] ?? words) : null] as const
+  })
+  return { refused: new Map(refused), said: saidBy(stderr) }
+}
+
+/** `lines`: what git says of each ref: its first character tells what happened to it. */
+async function push(
+  host: GitHost,
+  repo: GitRepository,
+  extra: string[],
+  refspecs: string[],
+  options: PushOptions,
+): Promise<{ lines: Map<string, string>; stderr: string }> {
+  const result = await runWithRemote(host, repo, 'receive-pack', {
+    git_dir: mirrorPath(host, repo.id),
+    timeout_ms: options.timeout_ms ?? 300_000,
+    ...(options.signal ? { signal: options.signal } : {}),
+    ...(options.env && { env: options.env }),
+    args: address => ['push', '--porcelain', '--no-verify', '--no-signed', ...extra, '--', address, ...refspecs],
+  })
+  const lines = result.stdout
+    .toString()
+    .split('\n')
+    .filter(text => /^[ +\-*!=]\t/.test(text))
+  if (result.exit_code !== 0 && !lines.some(line => line.startsWith('!'))) throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
+  return { lines: new Map(lines.map(line => [(line.split('\t')[1] ?? '').split(':').at(-1) ?? '', line])), stderr: result.stderr }
+}
+
+/** `!\t<from>:<to>\t[remote rejected] (pre-receive hook declined)` and the lines that the remote wrote. */
+function rejection(line: string, stderr: string): string {
+  const why = line.split('\t')[2] ?? line
+  const said = saidBy(stderr)
+  return `the remote refused the branch: ${why}${said ? `\n${said}` : ''}`
+}
+
+/** The lines that the remote wrote for people. */
+function saidBy(stderr: string): string {
+  return stderr
+    .split(/[\r\n]+/)
+    .filter(text => text.startsWith('remote: '))
+    .map(text => text.slice('remote: '.length).trimEnd())
+    .filter(text => text !== '')
+    .join('\n')
+    .slice(0, 2_000)
+}

@@ -1,0 +1,47 @@
+import { readPacket } from '../process/pkt-line.ts'
+import { isRefName, isSha } from '../refs/ref-name.ts'
+
+export const NO_COMMIT = '0'.repeat(40)
+
+/** One ref that a client wants moved; `NO_COMMIT` stands for none. */
+export type RefCommand = { from: string; to: string; ref: string }
+
+/** `capabilities`: what the client wants of those that it was offered. `rest`: where the pack begins. */
+export type PushRequest = { commands: RefCommand[]; capabilities: Set<string>; rest: number }
+
+/** More than anybody pushes at once; each costs a line of a command. */
+const MOST_COMMANDS = 500
+
+/** Reads the beginning of a push. `more`: it has not come as a whole yet; a text: why this is none. */
+export function readCommands(bytes: Buffer): PushRequest | 'more' | { problem: string } {
+  const commands: RefCommand[] = []
+  let capabilities = new Set<string>()
+  for (let at = 0; ; ) {
+    const read = readPacket(bytes, at)
+    if (read === 'more') return 'more'
+    at = read?.next ?? at
+    if (read?.packet.kind === 'flush') return { commands, capabilities, rest: at }
+    if (read?.packet.kind !== 'line') return { problem: 'this is not a push of git' }
+    const [line = '', wanted = ''] = read.packet.content.toString('utf8').split('\0', 2)
+    // Of a clone that is not deep; whether all is there is found out by looking.
+    if (/^shallow [0-9a-f]{40}\n?$/.test(line)) continue
+    const command = readCommand(line.replace(/\n$/, ''))
+    if (command === null) return { problem: 'this is not a push that is taken here' }
+    if (commands.length === 0) capabilities = new Set(wanted.trim().split(' '))
+    if (commands.length === MOST_COMMANDS) return { problem: `at most ${MOST_COMMANDS} branches and tags can be pushed at once` }
+    commands.push(command)
+  }
+}
+
+function readCommand(line: string): RefCommand | null {
+  const [from = '', to = '', ...name] = line.split(' ')
+  return isSha(from) && isSha(to) ? { from, to, ref: name.join(' ') } : null
+}
+
+/** Why a ref cannot be pushed, in a word or two for git to show; null when it can. */
+export function refusedRef({ ref }: RefCommand, commands: RefCommand[]): string | null {
+  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(ref) ?? []
+  if (kind === undefined) return 'only branches and tags can be pushed'
+  if (!isRefName(name)) return 'this is no name of a branch or tag'
+  return commands.filter(other => other.ref === ref).length > 1 ? 'named twice' : null
+}

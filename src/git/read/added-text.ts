@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import { readMirror } from '../mirrors/mirror-refs.ts'
+import type { Objects } from '../objects/objects.ts'
+import type { GitHost } from '../process/git-host.ts'
+import { asSha } from '../refs/ref-name.ts'
+
+const MOST_BYTES = 64 * 1024 ** 2
+
+/** What commits bring: a file's added lines, or a commit's own words where `path` is null, its headers among them. Bytes as characters, one each. */
+export type Added = { path: string | null; text: string }
+
+/**
+ * Everything that the commits from `base_sha` to `head_sha` bring, each on its own: what one adds and the next takes away is in there too.
+ * Binary files count as text. Of more than 64 MiB the first. GitError `corrupt`, `timeout`, `failed`.
+ */
+export async function addedText(host: GitHost, objects: Objects, base_sha: string, head_sha: string): Promise<Added[]> {
+  const mark = randomUUID()
+  const commits = `${asSha(base_sha)}..${asSha(head_sha)}`
+  // As they are written, with headers that nothing shows, and words that are not in the encoding that they claim to be in.
+  const raw = await readMirror(host, objects, 'the commits cannot be read', {
+    args: ['log', '--format=raw', '--encoding=none', '--no-patch', '--no-color', commits, '--'],
+    max_output_bytes: MOST_BYTES,
+    on_overflow: 'cut',
+  })
+  const output = await readMirror(host, objects, 'the commits cannot be read', {
+    args: [
+      ...['log', '--patch', '--unified=0', '-m', '--text', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+      ...[`--format=${mark}%n%an <%ae>%n%cn <%ce>%n%B%n${mark}`, commits, '--'],
+    ],
+    max_output_bytes: MOST_BYTES,
+    on_overflow: 'cut',
+  })
+  const [, ...parts] = output.toString('latin1').split(mark)
+  return [
+    { path: null, text: raw.toString('latin1') },
+    ...parts.flatMap((part, i) => (i % 2 === 0 ? [{ path: null, text: part }] : filesOf(part))),
+  ]
+}
+
+/** Only a line feed ends a line of a patch, and only what is not of a file begins with none of "+- ": nothing that a file holds is taken for a head. */
+function filesOf(patch: string): Added[] {
+  return `\n${patch}`
+    .split('\ndiff --git ')
+    .slice(1)
+    .map(file => {
+      const [head = '', ...hunks] = file.split('\n@@ ')
+      const path = /\n\+\+\+ (?:b\/)?([^\n]*?)\t?$/.exec(head)?.[1] ?? head.split('\n')[0] ?? ''
+      const lines = hunks.flatMap(hunk => hunk.split('\n').filter(line => line.startsWith('+')))
+      return { path: Buffer.from(path, 'latin1').toString('utf8'), text: lines.map(line => line.slice(1)).join('\n') }
+    })
+}

@@ -1,0 +1,41 @@
+import { mirrorState } from '../mirrors/mirror-refs.ts'
+import { refreshMirror } from '../mirrors/mirrors.ts'
+import { GitError } from '../process/git-error.ts'
+import type { GitHost } from '../process/git-host.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+import { resolveRef } from './revisions.ts'
+
+const FIRST_FETCH_MS = 2_000
+
+export type KnownBase =
+  | { state: 'known'; ref: string; sha: string }
+  | { state: 'unknown_ref' }
+  | { state: 'empty' }
+  | { state: 'no_mirror' }
+
+/**
+ * Which commit a run would start from, by the local mirror alone; a missing mirror is fetched for at most 2 s and goes on
+ * being fetched behind (specification.md#create-and-resume). Never rejects because of the remote.
+ */
+export async function resolveBase(host: GitHost, repository: GitRepository, base_ref: string | null): Promise<KnownBase> {
+  if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository))) return { state: 'no_mirror' }
+  // For the run that is about to be made: it starts from the newest commit, and by then this has found it.
+  refreshMirror(host, repository).catch(() => {})
+  const found = await resolveRef(host, repository.id, base_ref)
+  if (found !== null) return 'empty' in found ? { state: 'empty' } : { state: 'known', ref: found.ref, sha: found.sha }
+  // The branch may be younger than the mirror: look once before it is called unknown.
+  if (!(await firstFetch(host, repository))) return { state: 'no_mirror' }
+  const again = await resolveRef(host, repository.id, base_ref)
+  if (again === null) return { state: 'unknown_ref' }
+  return 'empty' in again ? { state: 'empty' } : { state: 'known', ref: again.ref, sha: again.sha }
+}
+
+async function firstFetch(host: GitHost, repository: GitRepository): Promise<boolean> {
+  try {
+    await refreshMirror(host, repository, { wait_ms: FIRST_FETCH_MS })
+    return true
+  } catch (error) {
+    if (error instanceof GitError) return false
+    throw error
+  }
+}

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mirrorState, readMirror } from '../mirrors/mirror-refs.ts'
+import { type Objects, objectsOf } from '../objects/objects.ts'
+import { type GitHost, mirrorPath } from '../process/git-host.ts'
+import { runGit } from '../process/run-git.ts'
+import { RUN_BRANCH_PREFIX } from '../refs/branch-name.ts'
+import { asSha, isRefName, isSha } from '../refs/ref-name.ts'
+
+/** A commit and the word it was found by. `branch`: `ref` is the short name; `tag`: what it was asked for by, since a branch may have its short name; `commit`: the full SHA. */
+export type Resolved = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
+
+/**
+ * Finds the commit that a branch, a tag or a SHA (whole, or 7 and more digits) names in the mirror; null as `ref` means the default branch.
+ * `{ empty: true }`: the repository has no branch at all. null: no such commit, an ambiguous SHA, a name that cannot be one, or no mirror. One git process. GitError `corrupt`.
+ */
+export async function resolveRef(host: GitHost, repository_id: number, ref: string | null): Promise<Resolved | { empty: true } | null> {
+  const state = await mirrorState(host, repository_id)
+  if (!state) return null
+  if (state.empty) return { empty: true }
+  const wanted = ref ?? state.default_branch
+  if (wanted === null) return null
+  const branch = await readBranch(mirrorPath(host, repository_id), wanted)
+  if (branch !== null) return branch
+  const tries = candidates(wanted)
+  if (tries.length === 0) return null
+  const asked = await readMirror(host, repository_id, 'the revision cannot be read', {
+    args: ['cat-file', '--batch-check=%(objectname)'],
+    stdin: tries.map(([name]) => `${name}^{commit}\n`).join(''),
+  })
+  const answers = asked.toString().split('\n')
+  for (const [i, [, kind, short]] of tries.entries()) {
+    const sha = answers[i] ?? ''
+    if (/^[0-9a-f]{40}$/.test(sha)) return { kind, ref: kind === 'commit' ? sha : short, sha }
+  }
+  return null
+}
+
+/** A branch by the mirror's own files, without a process: the common question, on the way of every run. Null: ask git. */
+async function readBranch(git_dir: string, wanted: string): Promise<Resolved | null> {
+  if (!isRefName(wanted) || /^refs\/(?!heads\/)|^[0-9a-fA-F]{40}$/.test(wanted)) return null
+  const ref = wanted.replace(/^refs\/heads\//, '')
+  const loose = await readFile(join(git_dir, 'refs', 'heads', ref), 'latin1').catch(() => '')
+  const packed = /^[0-9a-f]{40}\n$/.test(loose) ? '' : await readFile(join(git_dir, 'packed-refs'), 'latin1').catch(() => '')
+  const name = Buffer.from(`refs/heads/${ref}`).toString('latin1')
+  const line = packed.split('\n').find(text => text.slice(41) === name)
+  const sha = packed === '' ? loose.trim() : (line?.slice(0, 40) ?? '')
+  return /^[0-9a-f]{40}$/.test(sha) ? { kind: 'branch', ref, sha } : null
+}
+
+/** In the order in which they count: a whole SHA is a SHA, otherwise branches win over tags and tags over abbreviated SHAs. */
+function candidates(wanted: string): [name: string, kind: Resolved['kind'], short: string][] {
+  if (/^[0-9a-fA-F]{40}$/.test(wanted)) return [[wanted.toLowerCase(), 'commit', wanted]]
+  if (!isRefName(wanted)) return []
+  const branch = wanted.replace(/^refs\/heads\//, '')
+  const tag = wanted.replace(/^refs\/tags\//, '')
+  const found: [string, Resolved['kind'], string][] = []
+  if (!wanted.startsWith('refs/tags/')) found.push([`refs/heads/${branch}`, 'branch', branch])
+  if (!wanted.startsWith('refs/heads/')) found.push([`refs/tags/${tag}`, 'tag', wanted])
+  if (/^[0-9a-fA-F]{7,39}$/.test(wanted)) found.push([wanted.toLowerCase(), 'commit', wanted])
+  return found
+}
+
+/**
+ * Whether nobody but runs has put this commit anywhere: what it was found by is a branch of theirs or a SHA, and no other branch and no tag of
+ * the mirror has it. GitError `corrupt`, `timeout`, `failed`.
+ */
+export async function isOfRunsAlone(host: GitHost, repository_id: number, { ref, sha }: { ref: string; sha: string }): Promise<boolean> {
+  if (!ref.startsWith(RUN_BRANCH_PREFIX) && !isSha(ref)) return false
+  const holding = await readMirror(host, repository_id, 'the branches of a commit cannot be listed', {
+    args: ['for-each-ref', `--contains=${asSha(sha)}`, '--format=%(refname)', 'refs/heads', 'refs/tags'],
+  })
+  const names = holding.toString('latin1').split('\n').filter(Boolean)
+  return names.every(name => name.startsWith(`refs/heads/${RUN_BRANCH_PREFIX}`))
+}
+
+/** Names of the branches in the mirror, those of runs included, by name. */
+export async function listBranches(host: GitHost, repository_id: number): Promise<string[]> {
+  const listed = await readMirror(host, repository_id, 'the branches cannot be listed', {
+    args: ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'],
+  })
+  return listed.toString().split('\n').filter(Boolean)
+}
+
+/** Whether this commit is there. */
+export async function hasCommit(host: GitHost, objects: Objects, sha: string): Promise<boolean> {
+  const found = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-e', `${sha}^{commit}`] })
+  return found.exit_code === 0
+}
+
+/** The tree of a commit of the mirror. GitError `corrupt`, `timeout`, `failed`. */
+export async function treeOf(host: GitHost, repository_id: number, sha: string): Promise<string> {
+  const answer = await readMirror(host, repository_id, 'the commit cannot be read', {
+    args: ['rev-parse', '--verify', `${asSha(sha)}^{tree}`],
+  })
+  return answer.toString('latin1').trim()
+}

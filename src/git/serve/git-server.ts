@@ -1,0 +1,41 @@
+import { mirrorState } from '../mirrors/mirror-refs.ts'
+import type { GitHost } from '../process/git-host.ts'
+import { type Tried, tried } from '../publish/local-forge.ts'
+import { pushReport } from '../publish/push-report.ts'
+import type { RefCommand } from '../publish/receive-commands.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'
+import { offerPush, receivePush } from './serve-push.ts'
+
+/** What git asks the service for: plain data in and out, no GitError. */
+export function gitServer(host: GitHost) {
+  return {
+    offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<Tried<Buffer>> =>
+      tried(async () => {
+        await readyMirror(host, repo)
+        return offerFetch(host, repo.id, protocol)
+      }),
+    fetch: (repo: GitRepository, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) =>
+      tried(async () => {
+        await someMirror(host, repo)
+        return serveFetch(host, repo.id, request, options)
+      }),
+    offerPush: (repo: GitRepository): Promise<Tried<Buffer>> => tried(() => offerPush(host, repo)),
+    push: (
+      repo: GitRepository,
+      body: AsyncIterable<Buffer>,
+      signal: AbortSignal,
+    ): Promise<Tried<{ moved: RefCommand[]; report: (notes: string[]) => Buffer }>> =>
+      tried(async () => {
+        await someMirror(host, repo)
+        const received = await receivePush(host, repo, body, signal)
+        const moved = received.commands.filter(({ ref }) => received.refused.get(ref) === null)
+        return { moved, report: notes => pushReport(received, notes) }
+      }),
+  }
+}
+
+/** The request before this one has made it, unless another process was asked or it is gone since. */
+async function someMirror(host: GitHost, repo: GitRepository): Promise<void> {
+  if ((await mirrorState(host, repo.id)) === null) await readyMirror(host, repo)
+}

@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream'
+import { markSuspect, mirrorState } from '../mirrors/mirror-refs.ts'
+import { refreshMirror } from '../mirrors/mirrors.ts'
+import { GitError, gitErrorFrom } from '../process/git-error.ts'
+import { type GitHost, mirrorPath } from '../process/git-host.ts'
+import { FLUSH, type Packet, pktLine, readPackets } from '../process/pkt-line.ts'
+import { type GitCall, git, ownIdentity, startGit } from '../process/run-git.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+
+/** Which protocol a client asked for. */
+export type GitProtocol = 0 | 1 | 2
+
+/** How long a client waits for a look at the remote; then it is given what was fetched last. */
+const LOOK_MS = 10_000
+/** How long a client may take to fetch, and how long to look for what it asks for by its name alone. */
+const FETCH_MS = 30 * 60_000
+const SEARCH_MS = 20_000
+
+/**
+ * Of a mirror its branches and tags are shown and nothing of the service's own. What a client may ask pack-objects to do is bounded: one
+ * thread of it, and filters that cost little.
+ */
+const OPTIONS = [
+  ...['transfer.hideRefs=refs', 'transfer.hideRefs=!refs/heads', 'transfer.hideRefs=!refs/tags', 'uploadpack.keepAlive=5'],
+  ...['uploadpack.allowFilter=true', 'uploadpackfilter.allow=false'],
+  ...['blob:none', 'blob:limit', 'tree'].map(filter => `uploadpackfilter.${filter}.allow=true`),
+  ...['pack.threads=1', 'pack.windowMemory=64m', 'pack.deltaCacheSize=32m'],
+].flatMap(option => ['-c', option])
+
+const uploadPack = (host: GitHost, repository_id: number, protocol: GitProtocol, ...args: string[]) => ({
+  args: [...OPTIONS, 'upload-pack', '--strict', '--stateless-rpc', ...args, mirrorPath(host, repository_id)],
+  env: { GIT_PROTOCOL: `version=${protocol}` },
+})
+
+/** Makes sure that there is a mirror to serve, as new as can be had in 10 s. GitError when the repository has never been fetched and cannot be. */
+export async function readyMirror(host: GitHost, repo: GitRepository): Promise<void> {
+  try {
+    await refreshMirror(host, repo, { wait_ms: LOOK_MS })
+  } catch (error) {
+    if (!(error instanceof GitError) || (await mirrorState(host, repo.id)) === null) throw error
+  }
+}
+
+/** What a client that fetches is told first. GitError. */
+export async function offerFetch(host: GitHost, repository_id: number, protocol: GitProtocol): Promise<Buffer> {
+  const told = await git(host, 'the repository cannot be read', uploadPack(host, repository_id, protocol, '--http-backend-info-refs'))
+  return protocol === 2 ? told : Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, told])
+}
+
+/**
+ * Answers one request of a client that fetches; what is refused is an answer too. `output` is read to its end, or destroyed; `done` rejects
+ * when git was stopped. Rejects with GitError.
+ */
+export async function serveFetch(
+  host: GitHost,
+  repository_id: number,
+  request: Buffer,
+  options: { protocol: GitProtocol; signal: AbortSignal },
+): Promise<{ output: Readable; done: Promise<void> }> {
+  const packets = readPackets(request)
+  if (packets === null) return refusal('this is not a request of git')
+  const unknown = await notPublic(host, repository_id, wanted(packets), options.signal)
+  if (unknown !== null) return refusal(`${unknown} is not part of any branch or tag here`)
+  const { child, done } = startGit(
+    host,
+    ownIdentity(host),
+    {
+      ...uploadPack(host, repository_id, options.protocol, '--timeout=60'),
+      stdin: request,
+      timeout_ms: FETCH_MS,
+      signal: options.signal,
+    },
+    { output: 'pipe' },
+  )
+  if (!child.stdout) throw new GitError('failed', 'git cannot be started')
+  const over = done.then(async ({ exit_code, stderr }) => {
+    if (exit_code !== 0 && gitErrorFrom(stderr, '').code === 'corrupt') await markSuspect(host, repository_id)
+  })
+  return { output: child.stdout, done: over }
+}
+
+function wanted(packets: Packet[]): Set<string> {
+  const lines = packets.flatMap(packet => (packet.kind === 'line' ? [packet.content.toString('latin1')] : []))
+  return new Set(lines.flatMap(line => /^want ([0-9a-f]{40})\b/.exec(line)?.[1] ?? []))
+}
+
+const refusal = (why: string) => ({ output: Readable.from([pktLine(`ERR ${why}`)]), done: Promise.resolve() })
+
+/**
+ * The first of these objects that no branch and no tag leads to; null: all are public. Protocol version 2 gives whatever a client can name,
+ * also what was never pushed. They are looked for from the newest commits on, which finds soon what a checkout of a partial clone asks for.
+ */
+async function notPublic(host: GitHost, repository_id: number, wants: Set<string>, signal: AbortSignal): Promise<string | null> {
+  const git_dir = mirrorPath(host, repository_id)
+  const missing = new Set(wants)
+  const allFound = (line: string) => {
+    missing.delete(line)
+    return missing.size === 0
+  }
+  const tips = ['for-each-ref', '--format=%(objectname)%0a%(*objectname)', 'refs/heads', 'refs/tags']
+  if (missing.size > 0) await readLines(host, { git_dir, args: tips, signal }, allFound)
+  const all = ['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--branches', '--tags', '--']
+  if (missing.size > 0) await readLines(host, { git_dir, args: all, timeout_ms: SEARCH_MS, signal }, allFound)
+  const [first = null] = missing
+  return first
+}
+
+/** Until `enough` says so. Rejects as `runGit`. */
+async function readLines(host: GitHost, call: GitCall, enough: (line: string) => boolean): Promise<void> {
+  const { child, done } = startGit(host, ownIdentity(host), call, { output: 'pipe' })
+  const failure = done.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  let rest = ''
+  for await (const chunk of (child.stdout?.setEncoding('latin1') ?? []) as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    // Git ends by itself when nobody reads on.
+    if (lines.some(enough)) return
+  }
+  const error = await failure
+  if (error !== null) throw error
+}

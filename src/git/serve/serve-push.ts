@@ -1,0 +1,150 @@
+import { mirrorRefs } from '../mirrors/mirror-refs.ts'
+import { refreshMirror } from '../mirrors/mirrors.ts'
+import { checkLinked, indexArguments, type Quarantine, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
+import { checkBounds } from '../objects/quarantine-bounds.ts'
+import { GitError } from '../process/git-error.ts'
+import { type GitHost, mirrorPath } from '../process/git-host.ts'
+import { FLUSH, pktLine } from '../process/pkt-line.ts'
+import { ownIdentity, startGit } from '../process/run-git.ts'
+import { pushCommands } from '../publish/push.ts'
+import { NO_COMMIT, type PushRequest, type RefCommand, readCommands, refusedRef } from '../publish/receive-commands.ts'
+import type { GitRepository } from '../refs/repository-url.ts'
+
+const CAPABILITIES = 'report-status side-band-64k delete-refs quiet atomic ofs-delta object-format=sha1 agent=agentrun'
+/** The list of refs comes before the pack and is kept in memory. */
+const HEAD_BYTES = 512 * 1024
+const LOOK_MS = 30_000
+const INDEX_MS = 15 * 60_000
+
+/** What became of a push: `unpack` and `refused` are null where all is well, `said` is what the repository's own hooks wrote. */
+export type Received = {
+  capabilities: Set<string>
+  commands: RefCommand[]
+  unpack: string | null
+  refused: Map<string, string | null>
+  said: string
+}
+
+/** What a client that pushes is told first: where all branches and tags stand now. GitError. */
+export async function offerPush(host: GitHost, repo: GitRepository): Promise<Buffer> {
+  await refreshMirror(host, repo, { wait_ms: LOOK_MS })
+  const refs = [...((await mirrorRefs(host, repo.id)) ?? new Map<string, string>())]
+  const lines = refs.length === 0 ? [[`capabilities^{}`, NO_COMMIT] as const] : refs
+  const told = lines.map(([name, sha], n) => pktLine(`${sha} ${name}${n === 0 ? `\0${CAPABILITIES}` : ''}\n`))
+  return Buffer.concat([pktLine('# service=git-receive-pack\n'), FLUSH, ...told, FLUSH])
+}
+
+/**
+ * Takes a push of a person: its objects are looked at in a place of their own, and what is sound is pushed to the repository itself, whose
+ * answer is the answer. Until then nothing has changed anywhere; after it the mirror has what was pushed. What is wrong with the push is said
+ * in the result; rejects with GitError when this is none, and with the reason of `signal`, which stops it before it is passed on and not later.
+ */
+export async function receivePush(host: GitHost, repo: GitRepository, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Received> {
+  const chunks = body[Symbol.asyncIterator]()
+  const { request, pack } = await readHead(chunks)
+  const { commands, capabilities } = request
+  const refused = new Map(commands.map(command => [command.ref, refusedRef(command, commands)]))
+  const received: Received = { capabilities, commands, unpack: null, refused, said: '' }
+  if (commands.length === 0) return received
+  const atomic = capabilities.has('atomic')
+  const good = commands.filter(({ ref }) => refused.get(ref) === null)
+  if (atomic && good.length < commands.length) refuse(received, good, 'atomic push failed')
+  const wanted = good.filter(({ ref }) => refused.get(ref) === null)
+  await withQuarantine(host, { git_dir: mirrorPath(host, repo.id) }, async quarantine => {
+    try {
+      if (commands.some(({ to }) => to !== NO_COMMIT)) await takePack(host, quarantine, pack, chunks, signal)
+      const shas = wanted.flatMap(({ to }) => (to === NO_COMMIT ? [] : [to]))
+      if (shas.length > 0) {
+        await checkBounds(host, quarantine, shas, signal)
+        await checkLinked(host, quarantine, shas, signal)
+      }
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      received.unpack = error.message
+      refuse(received, wanted, 'unpacker error')
+      return
+    }
+    signal.throwIfAborted()
+    if (wanted.length > 0) await passOn(host, repo, quarantine, received, wanted, atomic)
+  })
+  return received
+}
+
+async function passOn(
+  host: GitHost,
+  repo: GitRepository,
+  { call }: Quarantine,
+  received: Received,
+  wanted: RefCommand[],
+  atomic: boolean,
+): Promise<void> {
+  try {
+    const { refused, said } = await pushCommands(host, repo, wanted, { atomic, env: call.env })
+    for (const [ref, why] of refused) received.refused.set(ref, why)
+    received.said = said
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    refuse(received, wanted, error.message)
+  }
+  // A look that is under way may have been taken before the push. That it fails takes nothing back.
+  for (let looks = host.flights.has(repo.id) ? 2 : 1; looks > 0; looks--)
+    await refreshMirror(host, repo, { wait_ms: LOOK_MS }).catch(() => {})
+}
+
+function refuse(received: Received, commands: RefCommand[], why: string): void {
+  for (const { ref } of commands) received.refused.set(ref, why)
+}
+
+/** The list of refs, and what has come of the pack with it. */
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ request: PushRequest; pack: Buffer }> {
+  let bytes = Buffer.alloc(0)
+  for (;;) {
+    const request = readCommands(bytes)
+    if (request !== 'more') {
+      if ('problem' in request) throw new GitError('failed', request.problem)
+      return { request, pack: bytes.subarray(request.rest) }
+    }
+    const { done, value } = await chunks.next()
+    if (done || bytes.length > HEAD_BYTES) throw new GitError('failed', 'this is not a push of git')
+    bytes = Buffer.concat([bytes, value])
+  }
+}
+
+/** Reads the body to its end even when git has refused it, so that the client comes to hear why; twice of what is allowed at most. */
+async function takePack(
+  host: GitHost,
+  { call }: Quarantine,
+  first: Buffer,
+  rest: AsyncIterator<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const gone = new AbortController()
+  const { child, done } = startGit(
+    host,
+    ownIdentity(host),
+    { ...call, args: indexArguments(host.max_push_bytes), timeout_ms: INDEX_MS, signal: AbortSignal.any([signal, gone.signal]) },
+    { input: 'pipe' },
+  )
+  const ended = done.then(
+    () => {},
+    () => {},
+  )
+  const { stdin } = child
+  let size = 0
+  try {
+    for (let chunk: Buffer | undefined = first; chunk !== undefined; ) {
+      size += chunk.length
+      if (size > 2 * host.max_push_bytes) throw refusedObjects('pack exceeds maximum allowed size')
+      if (stdin?.writable && !stdin.write(chunk)) await Promise.race([new Promise(resolve => stdin.once('drain', resolve)), ended])
+      const next = await rest.next()
+      chunk = next.done ? undefined : next.value
+    }
+    stdin?.end()
+  } catch (error) {
+    gone.abort(error)
+    await ended
+    throw error
+  }
+  const indexed = await done
+  if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
+}

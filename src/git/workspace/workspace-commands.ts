@@ -1,0 +1,262 @@
+import { shellQuote as quote } from '../../core/text/shell-quote.ts'
+import { excludePatterns } from './exclude-patterns.ts'
+
+/**
+ * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed anything there, its `.git` included,
+ * so each command finds out for itself what is there. Objects are borrowed from the mirror, which is bound read-only at the same place in every turn.
+ */
+export type WorkspaceRepository = {
+  /** Where the mirror is bound inside. */
+  mirror_inside: string
+  /** The commit the run starts from; null for a repository without one. */
+  base_sha: string | null
+  /** The run's branch. */
+  branch: string
+  /** Shown as `origin`; fetching from it inside asks the mirror instead. Must not contain credentials. */
+  origin_url: string
+  author_name: string
+  author_email: string
+}
+
+/** Exit code of `commitCommand` when there was nothing to commit. */
+export const NOTHING_TO_COMMIT = 3
+
+/** Makes the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. A `.git` left by an earlier, broken attempt is removed. */
+export function cloneCommand(input: WorkspaceRepository): string {
+  const checkout = input.base_sha ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}` : 'true'
+  return [...PROLOGUE, ...REMOVE_REPOSITORY, ...makeRepository(input), checkout].join('\n')
+}
+
+/**
+ * Stages everything that .gitignore does not exclude and commits it, whatever state the agent left the repository in: a merge is concluded, stale locks are removed,
+ * `at` is the time of the commit, so that the same files with the same words make the same commit whoever makes it;
+ * a broken or deleted `.git` is made anew on top of `base_sha`, files of repositories within the workspace are taken as files. No hooks, no signature.
+ * Exit code 0: committed; NOTHING_TO_COMMIT; anything else: git's complaint is in the output. Read the output with `parseCommit`.
+ */
+export function commitCommand(input: WorkspaceRepository & { message: string; at: Date }): string {
+  const base = input.base_sha ? quote(input.base_sha) : ''
+  return [
+    ...PROLOGUE,
+    'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
+    // Git would wait at a named pipe in the place of one of its files until somebody writes. A folder that is closed has none for it either.
+    `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git -xtype p -exec rm -f {} + 2>/dev/null || true; fi`,
+    'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
+    ...makeRepository(input),
+    'fi',
+    `if ! grep --quiet --no-messages --line-regexp --fixed-strings ${objects(input)} .git/objects/info/alternates; then`,
+    `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates`,
+    'fi',
+    'rm -f .git/*.lock; find .git/refs -name "*.lock" -delete',
+    ...(base ? [`if ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`, ...startOver(input.branch, base), 'fi'] : []),
+    ...TAKE_NESTED,
+    'take_nested',
+    `added=0; g add --all --ignore-errors . || added=$?`,
+    'if [ "$added" -gt 1 ]; then rm -f .git/index; if g rev-parse --verify --quiet HEAD >/dev/null; then g read-tree HEAD; fi; added=0; g add --all --ignore-errors . || added=$?; fi',
+    'give_nested',
+    'if [ "$added" -gt 1 ]; then exit "$added"; fi',
+    'result=unchanged; code=3',
+    'if [ -e .git/MERGE_HEAD ] || ! g diff --cached --quiet --ignore-submodules=none; then',
+    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} ${dates(input.at)} g commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
+    '  result=committed; code=0',
+    'fi',
+    `printf '\\nagentrun-head %s %s\\n' "$(g rev-parse --verify --quiet 'HEAD^{commit}' || echo none)" "$result"`,
+    'exit "$code"',
+  ].join('\n')
+}
+
+/**
+ * Puts the workspace on a new branch. One that stands at `from_sha` with nothing uncommitted goes on from `to_sha`, in whose history all of
+ * that is; any other keeps its files as they are. Exit code 0, otherwise git's.
+ */
+export function switchCommand(input: { branch: string; from_sha: string; to_sha: string }): string {
+  const [branch, from, to] = [input.branch, input.from_sha, input.to_sha].map(quote)
+  return [
+    ...PROLOGUE,
+    "head=$(g rev-parse --verify --quiet 'HEAD^{commit}')",
+    `if [ "$head" = ${from} ] && [ -z "$(g status --porcelain --ignore-submodules=none)" ]; then`,
+    `  g checkout --quiet -B ${branch} ${to}; echo "at ${'$'}(g rev-parse HEAD)"`,
+    'else',
+    `  g update-ref refs/heads/${branch} "$head"; g symbolic-ref HEAD refs/heads/${branch}; echo "still at $head"`,
+    'fi',
+  ].join('\n')
+}
+
+/** Notes down, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise git's. */
+export function beforeSetupCommand(): string {
+  return [...PROLOGUE, `${UNTRACKED} >/tmp/untracked`, `${CHANGED} >/tmp/changed`].join('\n')
+}
+
+/**
+ * Says what they have made since beside the repository's own files, and which of these they have changed. Exit code 0, otherwise git's.
+ * Read the output with `parseAfterSetup`.
+ */
+export function afterSetupCommand(): string {
+  return [
+    ...PROLOGUE,
+    // A name with a line's end cannot be written down.
+    `${UNTRACKED} | comm -z -13 /tmp/untracked - | sed -z '/\\n/d; s/^/agentrun-made /' | tr '\\0' '\\n'`,
+    `${CHANGED} | comm -z -13 /tmp/changed - | sed -z '/\\n/d; s/^/agentrun-changed /' | tr '\\0' '\\n'`,
+    'rm -f /tmp/untracked /tmp/changed',
+  ].join('\n')
+}
+
+const UNTRACKED = 'g ls-files -z --others --exclude-standard --directory | sort -z'
+const CHANGED = 'g diff -z --name-only --ignore-submodules=none HEAD | sort -z'
+
+/** Paths; `folder/` stands for all that is in it. `cut_at`: so many bytes are the beginning of the output, the rest is its end; null: it is whole. */
+export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { made: string[]; changed: string[] } {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
+  const lines =
+    cut_at === null
+      ? text(output).split('\n')
+      : // Half a name is another name.
+        [...text(output.subarray(0, cut_at)).split('\n').slice(0, -1), ...text(output.subarray(cut_at)).split('\n').slice(1)]
+  const named = (kind: string) => lines.flatMap(line => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
+  return { made: named('agentrun-made '), changed: named('agentrun-changed ') }
+}
+
+/** Has the workspace's git leave these paths out of what it stages. Exit code 0, otherwise bash's. */
+export function leaveOutCommand(paths: readonly string[]): string {
+  return [...PROLOGUE, `mkdir -p .git/info; printf '%s' ${quote(excludePatterns(paths))} >>.git/info/exclude`].join('\n')
+}
+
+/** Removes the repository and its own files, and leaves what stands beside them, submodules too. Exit code 0. */
+export function takeFilesAwayCommand(): string {
+  return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', ...REMOVE_REPOSITORY].join('\n')
+}
+
+/** Fills an empty workspace and home folder with a copy of two folders. Exit code 0, otherwise cp's. */
+export function copyPreparedCommand(workspace: string, home: string): string {
+  return ['set -e', `cp -a --reflink=auto ${quote(workspace)}/. .`, `cp -a --reflink=auto ${quote(home)}/. "$HOME"`].join('\n')
+}
+
+/** Has the workspace, committed as it is, stand at another commit of the same tree. Exit code 0, otherwise git's. */
+export function standAtCommand(commit: CopiedCommit): string {
+  return [...PROLOGUE, copyCommit(commit), `g update-ref HEAD ${quote(commit.sha)}`].join('\n')
+}
+
+/** A commit of the run's own objects, which are bound at `kept_inside`; the workspace has all that `known` leads to. */
+export type CopiedCommit = { sha: string; known: string[]; kept_inside: string }
+
+/** The workspace borrows from the mirror alone, and other runs see that one. */
+function copyCommit({ sha, known, kept_inside }: CopiedCommit): string {
+  const revisions = [sha, ...known.map(commit => `^${commit}`)].map(quote).join(' ')
+  const borrowed = `GIT_ALTERNATE_OBJECT_DIRECTORIES=${quote(`${kept_inside}/objects`)}`
+  return `printf '%s\\n' ${revisions} | ${borrowed} g pack-objects --revs --stdout --quiet | g unpack-objects -q`
+}
+
+/** Has the workspace, committed as it is at `from_sha`, get the files of another commit and stand at it. Exit code 0, otherwise git's, and nothing is changed. */
+export function moveToCommand(from_sha: string, to: CopiedCommit): string {
+  const sha = quote(to.sha)
+  return [...PROLOGUE, copyCommit(to), `g read-tree -m -u ${quote(from_sha)} ${sha}`, `g update-ref HEAD ${sha}`].join('\n')
+}
+
+/** Has the next commit of the workspace be made on `sha`, with all that was changed since: the commits between are gone. Exit code 0, otherwise git's. */
+export function putTogetherCommand(sha: string): string {
+  return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')
+}
+
+/** What `commitCommand` said: where the workspace stands now (null: no commit at all), or null when it failed. */
+export function parseCommit(exit_code: number | null, output: string): { head_sha: string | null; committed: boolean } | null {
+  const [, head, result] = /\nagentrun-head ([0-9a-f]{40}|none) (committed|unchanged)\n?$/.exec(output) ?? []
+  if (!head || (exit_code !== 0 && exit_code !== NOTHING_TO_COMMIT)) return null
+  return { head_sha: head === 'none' ? null : head, committed: result === 'committed' }
+}
+
+/** Writes a bundle of what `head_sha` has and the mirror has not to standard output; nothing at all when the mirror has everything. */
+export function bundleCommand(input: { base_sha: string | null; head_sha: string }): string {
+  const base = input.base_sha ? quote(`^${input.base_sha}`) : ''
+  return [
+    ...PROLOGUE,
+    `new=$(g rev-list --max-count=1 ${quote(input.head_sha)} ${base} --not --alternate-refs)`,
+    'if [ -z "$new" ]; then exit 0; fi',
+    `g update-ref ${BUNDLE_REF} ${quote(input.head_sha)}`,
+    `g bundle create --quiet --version=2 - ${BUNDLE_REF} ${base} --not --alternate-refs`,
+  ].join('\n')
+}
+
+/** The name under which a bundle carries its one commit. */
+export const BUNDLE_REF = 'refs/agentrun/out'
+
+/** GIT_DIR and GIT_WORK_TREE are given: what the workspace's own configuration says about them does not count. */
+export const PROLOGUE = [
+  'set -e -o pipefail',
+  'export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD" LC_ALL=C GIT_TERMINAL_PROMPT=0 GIT_EDITOR=true GIT_PAGER=cat',
+  'SAFE=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c commit.gpgSign=false -c gc.auto=0 -c maintenance.auto=false -c core.bare=false -c advice.addEmbeddedRepo=false)',
+  `g() { git "\${SAFE[@]}" "$@"; }`,
+]
+
+/** All of it but the repositories of submodules: where one is checked out git fails without its own. */
+export const REMOVE_REPOSITORY = [
+  'if [ -L .git ] || [ -e .git -a ! -d .git ]; then rm -f .git; fi',
+  'if [ -d .git ]; then find .git -mindepth 1 -maxdepth 1 ! -name modules -exec rm -rf {} +; fi',
+]
+
+/** By hand rather than by `git clone`: faster, the same each time, and only branches and tags of the mirror become visible. */
+export function makeRepository(input: WorkspaceRepository): string[] {
+  const mirror = quote(input.mirror_inside)
+  const config = [
+    '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true',
+    `[user]\n\tname = ${configValue(input.author_name)}\n\temail = ${configValue(input.author_email)}`,
+    `[remote "origin"]\n\turl = ${configValue(input.origin_url)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*`,
+    `[url ${configValue(input.mirror_inside)}]\n\tinsteadOf = ${configValue(input.origin_url)}`,
+    '[gc]\n\tauto = 0\n',
+  ].join('\n')
+  return [
+    'mkdir -p .git/objects/info .git/objects/pack .git/refs/heads .git/refs/tags .git/info',
+    `printf '%s\\n' ${quote(`ref: refs/heads/${input.branch}`)} > .git/HEAD`,
+    `printf '%s' ${quote(config)} > .git/config`,
+    `printf '%s\\n' ${objects(input)} > .git/objects/info/alternates`,
+    `if [ -f ${mirror}/shallow ]; then cp ${mirror}/shallow .git/shallow; fi`,
+    `git --git-dir=${mirror} for-each-ref --format='%(objectname) %(refname)' refs/heads refs/tags | sed 's# refs/heads/# refs/remotes/origin/#' > .git/packed-refs`,
+  ]
+}
+
+/** The line that says whose objects are borrowed. */
+function objects(input: WorkspaceRepository): string {
+  return quote(`${input.mirror_inside}/objects`)
+}
+
+function startOver(branch: string, base: string): string[] {
+  const ref = quote(`refs/heads/${branch}`)
+  return [`  g symbolic-ref HEAD ${ref}`, `  rm -f .git/${ref}`, `  g update-ref ${ref} ${base}`]
+}
+
+/** A repository within the workspace would be added as a bare link and its files lost: its `.git` is put aside while files are staged. */
+const TAKE_NESTED = [
+  'nested=()',
+  'take_nested() {',
+  '  local path round found',
+  '  for round in 1 2 3 4 5 6 7 8; do',
+  '    found=()',
+  `    while IFS= read -r -d '' path; do if [[ $path == */ && -e "$path.git" ]]; then found+=("$path"); fi; done < <(g ls-files -z --others --exclude-standard 2>/dev/null | grep -z '/$')`,
+  '    if [ ! -e .gitmodules ]; then',
+  `      while IFS= read -r -d '' path; do`,
+  `        if [[ $path != "160000 "* ]]; then continue; fi`,
+  `        path="\${path#*$'\t'}"`,
+  '        if [ -e "$path/.git" ]; then g rm --quiet --cached -- "$path"; found+=("$path/"); fi',
+  '      done < <(g ls-files -z --stage 2>/dev/null | grep -z "^160000 ")',
+  '    fi',
+  `    if [ "\${#found[@]}" -eq 0 ]; then return; fi`,
+  `    for path in "\${found[@]}"; do mkdir -p .git/agentrun-nested; mv -- "$path.git" ".git/agentrun-nested/\${#nested[@]}"; nested+=("$path"); done`,
+  '  done',
+  '}',
+  `give_nested() { local i; for i in "\${!nested[@]}"; do mv -- ".git/agentrun-nested/$i" "\${nested[$i]}.git"; done; }`,
+]
+
+function dates(at: Date): string {
+  const date = quote(`${Math.floor(at.getTime() / 1000)} +0000`)
+  return `GIT_AUTHOR_DATE=${date} GIT_COMMITTER_DATE=${date}`
+}
+
+function author(input: WorkspaceRepository): string {
+  const name = quote(input.author_name)
+  const email = quote(input.author_email)
+  return `GIT_AUTHOR_NAME=${name} GIT_AUTHOR_EMAIL=${email} GIT_COMMITTER_NAME=${name} GIT_COMMITTER_EMAIL=${email}`
+}
+
+/** A quoted value in git's configuration syntax. */
+function configValue(text: string): string {
+  const plain = text.replace(/[\u0000-\u001f\u007f]+/g, ' ')
+  return `"${plain.replace(/["\\]/g, '\\$&')}"`
+}

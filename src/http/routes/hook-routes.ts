@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Endpoint } from '../../contract/endpoint.ts'
+import { endpoints } from '../../contract/endpoints.ts'
+import { forgeKinds } from '../../contract/repositories/forges.ts'
+import type { Services } from '../../service/context.ts'
+import { finishAppManifest, manifestForm } from '../../service/forges/app-manifest.ts'
+import { receiveDelivery } from '../../service/forges/receive-delivery.ts'
+import { parseInput } from '../parse-input.ts'
+
+/** What forges tell us (specification.md#access): signed over the bytes as they came, so these are kept beside what they say. */
+export function addHookRoutes(app: FastifyInstance, services: Services) {
+  const bytes = new WeakMap<FastifyRequest, Buffer>()
+  const received = { github: endpoints.receiveGitHub, gitea: endpoints.receiveGitea }
+  for (const kind of forgeKinds) {
+    const endpoint = received[kind]
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      preValidation: async request => {
+        if (Buffer.isBuffer(request.body)) bytes.set(request, request.body)
+      },
+      handler: async request => {
+        const { params, body } = parseInput(endpoint, { params: request.params, query: {}, body: request.body })
+        const { connection_id } = params as { connection_id: number }
+        const header = (name: string) => [request.headers[name]].flat()[0]
+        return receiveDelivery(services, kind, { connection_id, header, payload: body, bytes: bytes.get(request) ?? Buffer.alloc(0) })
+      },
+    })
+  }
+  const queryOf = (endpoint: Endpoint, request: FastifyRequest) =>
+    parseInput(endpoint, { params: {}, query: request.query as Record<string, unknown>, body: undefined }).query
+  app.get(endpoints.openGitHubManifest.path, async (request, reply) => {
+    const { state } = queryOf(endpoints.openGitHubManifest, request) as { state: string }
+    const { origin, action, manifest } = manifestForm(services, state)
+    const form = `<form action="${escaped(action)}" method="post"><input type="hidden" name="manifest" value="${escaped(manifest)}">
+<p>GitHub will show you what the app may do.</p><button autofocus>Make the app on ${escaped(new URL(origin).host)}</button></form>`
+    return reply.header('content-security-policy', policy(origin)).type(HTML).send(page('Make a GitHub App', form))
+  })
+  app.get(endpoints.finishGitHubManifest.path, async (request, reply) => {
+    const { state, code } = queryOf(endpoints.finishGitHubManifest, request) as { state: string; code: string }
+    const { name, install_url } = await finishAppManifest(services, state, code)
+    const words = `<p>${escaped(name)} is connected. What is left: <a href="${escaped(install_url)}">install it</a> on the repositories that it is for.</p>`
+    return reply.header('content-security-policy', policy("'none'")).type(HTML).send(page('Connected', words))
+  })
+}
+
+const HTML = 'text/html; charset=utf-8'
+const policy = (form_action: string) => `default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action ${form_action}`
+const page = (title: string, body: string) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>${title}</title><meta name="viewport" content="width=device-width">
+<h1>${title}</h1>
+${body}
+</html>
+`
+const escaped = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

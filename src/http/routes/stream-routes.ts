@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Scope } from '../../contract/endpoint.ts'
+import { endpoints } from '../../contract/endpoints.ts'
+import { AgentRun } from '../../contract/runs/runs.ts'
+import type { Feeds } from '../../live/feeds.ts'
+import type { Context } from '../../service/context.ts'
+import { eventsSoFar, liveFrame, organizationSource, runSource, type Telling } from '../../service/runs/follow.ts'
+import { requireRun } from '../../service/runs/runs.ts'
+import { resumePoint, streamEvents } from '../event-stream.ts'
+import type { OpenStreams } from '../open-streams.ts'
+import { answerFor } from '../wire-profile.ts'
+
+type Input = { params: Record<string, unknown>; query: Record<string, unknown> }
+type Stream = (ctx: Context, input: Input, request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+const tellingOf =
+  ({ actor }: Context): Telling =>
+  run =>
+    answerFor(actor.wire_profile, AgentRun, run)
+
+/** The two streams of specification.md#events. */
+export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
+  const openedBy = (ctx: Context, scope: Scope) => (end: () => void) => {
+    const stream = { token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope, end }
+    open.add(stream)
+    return () => {
+      open.delete(stream)
+      feeds.sweep()
+    }
+  }
+  return {
+    async streamAgentRunEvents(ctx, input, request, reply) {
+      const run_id = Number(input.params.agent_run_id)
+      const cursor = resumePoint(request, input.query.after_seq as number | undefined)
+      await requireRun(ctx.db, ctx.organization_id, run_id)
+      const source = runSource(ctx.db, ctx.base_url, ctx.organization_id, run_id, tellingOf(ctx))
+      const feed = feeds.run(ctx.organization_id, run_id, ctx.actor.wire_profile, source, liveFrame)
+      streamEvents(request, reply, feed, cursor, openedBy(ctx, endpoints.streamAgentRunEvents.scope))
+    },
+    /** Without a place to resume from it starts now: who wants what was before asks for the list. */
+    async streamOrganizationEvents(ctx, input, request, reply) {
+      const given = input.query.after_seq as number | undefined
+      const resumes = given !== undefined || Boolean(request.headers['last-event-id'])
+      const cursor = resumes ? resumePoint(request, given) : await eventsSoFar(ctx.db, ctx.organization_id)
+      const source = organizationSource(ctx.db, ctx.base_url, ctx.organization_id, tellingOf(ctx))
+      const feed = feeds.organization(ctx.organization_id, ctx.actor.wire_profile, source)
+      streamEvents(request, reply, feed, cursor, openedBy(ctx, endpoints.streamOrganizationEvents.scope))
+    },
+  }
+}

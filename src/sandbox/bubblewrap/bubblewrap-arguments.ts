@@ -1,0 +1,41 @@
+import type { SandboxSocket, SandboxSpec } from '../port.ts'
+import { initParameters } from '../process/init-process.ts'
+import type { RuntimeFolder } from '../process/runtime-folder.ts'
+import { environmentOf, ownFiles, systemFiles, systemLinks } from './host-files.ts'
+
+/** Descriptors that bubblewrap gets besides 0–2; 3 goes on to process 1, and so does 7 where ports are asked for. */
+export const descriptors = { control: 3, arguments: 4, info: 5, seccomp: 6, channel: 7 }
+
+/**
+ * The arguments of one sandbox, to be given by `--args`: a root of our own with /usr read-only, /workspace writable, everything unshared,
+ * no capability, the system call filter. `pipes` is the host folder that becomes /run/exec.
+ */
+export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, pipes: string, node_path: string): string[] {
+  const tmpfs = (path: string, bytes: number) => ['--size', String(bytes), '--tmpfs', path]
+  const show = (host: string, inside: string) => ['--ro-bind', host, inside]
+  return [
+    ...['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--disable-userns', '--cap-drop', 'ALL'],
+    ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--info-fd', String(descriptors.info)],
+    '--clearenv',
+    ...Object.entries({ ...spec.environment, ...environmentOf(node_path) }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...systemLinks().flatMap(({ target, inside }) => ['--symlink', target, inside]),
+    ...[...systemFiles(node_path, runtime.empty), ...ownFiles(runtime)].flatMap(({ host, inside }) => show(host, inside)),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...tmpfs('/dev/shm', 64 * 1024 * 1024),
+    ...tmpfs('/tmp', spec.limits.max_tmp_bytes),
+    ...(spec.home === undefined ? tmpfs('/home/agent', spec.limits.max_tmp_bytes) : ['--bind', spec.home, '/home/agent']),
+    ...show(pipes, '/run/exec'),
+    ...[...spec.read_only, ...(spec.sockets ?? [])].flatMap(({ host, inside }) => show(host, inside)),
+    ...['--bind', spec.workspace, '/workspace', '--chdir', '/workspace'],
+    ...['--remount-ro', '/', '--remount-ro', '/dev', '--remount-ro', '/proc', '--seccomp', String(descriptors.seccomp)],
+  ]
+}
+
+/** The command of process 1. */
+export const initCommand = (spec: SandboxSpec): string[] => [
+  ...['/run/init/bash', '/run/init/init.sh', 'bubblewrap', ...initParameters(spec.limits)],
+  ...portsOf(spec.sockets).map(String),
+]
+
+/** The ports that a sandbox is to have of its own loopback. */
+export const portsOf = (sockets: SandboxSocket[] = []): number[] => sockets.flatMap(({ port }) => (port === undefined ? [] : [port]))

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Duplex, Readable, Writable } from 'node:stream'
+import { processIdentity } from '../../system/process-identity.ts'
+import { isAlive, signalProcess, waitUntil } from '../../system/processes.ts'
+import type { SystemUser } from '../../system/users.ts'
+import { splitLines } from '../commands/status-pipe.ts'
+import type { SandboxSpec } from '../port.ts'
+import { openPorts } from '../process/open-ports.ts'
+import type { RuntimeFolder } from '../process/runtime-folder.ts'
+import type { SandboxProcess } from '../process/sandbox-process.ts'
+import type { Watchdog } from '../process/watchdog.ts'
+import { no_usage, type ResourceControl, type ResourceGroup } from '../resources/bounds.ts'
+import { within } from '../within.ts'
+import { enterLayer } from '../workspaces/layer.ts'
+import { bubblewrapArguments, descriptors, initCommand, portsOf } from './bubblewrap-arguments.ts'
+
+/** What a driver starts its sandboxes with. `user` is null when we are not root. */
+export type SandboxHost = {
+  start_timeout_ms: number
+  runtime: RuntimeFolder
+  resources: ResourceControl
+  user: SystemUser | null
+  node_path: string
+  bwrap_path: string
+  watchdog: Watchdog
+}
+
+const max_complaint_bytes = 2_000
+const kill_grace_ms = 3_000
+
+/** Starts bubblewrap with an empty environment and nothing but "--args" and the script's name on its command line. */
+export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxHost): SandboxProcess {
+  const seccomp = openSync(host.runtime.seccomp, 'r')
+  const [program = '', ...before] = [...(spec.within ? enterLayer(spec.within) : []), host.bwrap_path]
+  const child = spawn(program, [...before, '--args', String(descriptors.arguments), '--', ...initCommand(spec)], {
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', seccomp, ...(portsOf(spec.sockets).length > 0 ? ['ipc' as const] : [])],
+    ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
+  })
+  closeSync(seccomp)
+
+  let complaint = ''
+  const ended = new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
+    child.once('error', error => {
+      complaint = error.message
+      resolve()
+    })
+  })
+  // It may come after the end of the process; a command that was never started says nothing.
+  const heard = new Promise<void>(resolve => {
+    child.once('close', () => resolve())
+    child.once('error', () => resolve())
+  })
+  child.stderr?.on('data', chunk => {
+    complaint = (complaint + chunk).slice(0, max_complaint_bytes)
+  })
+  let info = ''
+  let watched = false
+  const innerPid = () => Number(/"child-pid": (\d+)/.exec(info)?.[1] ?? 0)
+  ;(child.stdio[descriptors.info] as Readable).on('data', chunk => {
+    info += chunk
+    if (!innerPid() || watched) return
+    watched = true
+    preferWhenMemoryEnds(innerPid())
+    void ended.then(host.watchdog.watch(innerPid()))
+  })
+  const list = child.stdio[descriptors.arguments] as Writable
+  const control = child.stdio[descriptors.control] as Duplex
+  // A bubblewrap that died closes them under our hands; `ended` tells.
+  for (const stream of [list, control]) stream.on('error', () => {})
+  let group: ResourceGroup | null = null
+  try {
+    // It waits for its arguments, so it has started nothing yet.
+    if (child.pid !== undefined) group = takeIn(child.pid, host.resources, spec)
+    list.end(bubblewrapArguments(spec, host.runtime, pipes, host.node_path).join('\0'))
+  } catch (error) {
+    complaint = `the limits of a sandbox cannot be set: ${error instanceof Error ? error.message : error}`
+    child.kill('SIGKILL')
+  }
+  void ended.then(() => group?.close())
+
+  const stopOnce = async () => {
+    const inner = innerPid()
+    // Process 1 by its own id where it is certainly still bubblewrap's child: bubblewrap then sees it end and we see bubblewrap end.
+    if (inner && parentOf(inner) === child.pid) signalProcess(inner, 'SIGKILL')
+    else child.kill('SIGKILL')
+    if (await within(ended, kill_grace_ms)) return
+    child.kill('SIGKILL')
+    await ended
+    if (inner) await waitUntil(() => !isAlive(inner), kill_grace_ms)
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    send: line => void control.write(`${line}\n`),
+    listen: on_line => void control.on('data', splitLines(on_line)),
+    ports: openPorts(child, spec.sockets ?? [], host.start_timeout_ms),
+    usage: () => group?.usage() ?? no_usage,
+    async refreshUsage() {},
+    pid: innerPid,
+    identity: () => processIdentity(innerPid()),
+    async complaint() {
+      await within(heard, kill_grace_ms)
+      return complaint.trim()
+    },
+    ended,
+    stop: () => {
+      stopped ??= stopOnce()
+      return stopped
+    },
+  }
+}
+
+/** What the host starts inside has a reserve beyond the agent's processes; bubblewrap is one or two itself. */
+const RESERVE = 40
+
+function takeIn(pid: number, resources: ResourceControl, { limits }: SandboxSpec): ResourceGroup {
+  const group = resources.open({ ...limits, max_processes: limits.max_processes + RESERVE })
+  try {
+    group.add(pid)
+    return group
+  } catch (error) {
+    void group.close()
+    throw error
+  }
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return null
+  }
+}
+
+/** Of all processes of the machine the kernel shall rather kill those inside, not the database. Where we may not say so it decides alone. */
+function preferWhenMemoryEnds(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '500')
+  } catch {}
+}

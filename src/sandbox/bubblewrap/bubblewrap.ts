@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { endProcess } from '../../system/process-identity.ts'
+import type { SystemUser } from '../../system/users.ts'
+import { type LayerDriver, type SandboxDriver, SandboxError, type SandboxSpec } from '../port.ts'
+import { prepareRuntimeFolder } from '../process/runtime-folder.ts'
+import { proveIsolation } from '../process/self-test.ts'
+import { startSandbox } from '../process/start-sandbox.ts'
+import { createWatchdog } from '../process/watchdog.ts'
+import type { ResourceControl } from '../resources/bounds.ts'
+import { detectResources } from '../resources/detect.ts'
+import { openLayer } from '../workspaces/layer.ts'
+import { proveLayers } from '../workspaces/layer-test.ts'
+import { type SandboxHost, spawnBubblewrap } from './bubblewrap-process.ts'
+import { explainFailure } from './explain-failure.ts'
+import { NODE_FOLDER, nodeHeaders } from './host-files.ts'
+
+const bwrap_places = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
+
+/**
+ * Sandboxes by bubblewrap 0.8 or newer. As root everything is run as `user`, to whom the workspaces belong; otherwise `user` is null.
+ * `path` as in the environment: where bwrap is looked for besides the usual places. `node_path` is the Node shown inside as /opt/node/bin/node. `runtime_dir` is a host folder of ours, made when missing, that `user` can
+ * reach; all that sandboxes are made of is written there at the first start. Use it from the main thread only: the kernel ends a sandbox
+ * with the thread that started it.
+ */
+export function createBubblewrapDriver(options: {
+  user: SystemUser | null
+  path: string
+  node_path: string
+  runtime_dir: string
+  /** How long a sandbox may take to start; default 10 s. */
+  start_timeout_ms?: number
+  /** What holds the limits; by default what this machine turns out to have. */
+  resources?: ResourceControl
+}): SandboxDriver {
+  let host: SandboxHost | undefined
+  const prepare = (): SandboxHost => {
+    if (process.getuid?.() === 0 && !options.user) throw new SandboxError('running as root needs an unprivileged user for the sandbox')
+    const bwrap_path = findBubblewrap(bwrap_places, options.path)
+    if (!bwrap_path) throw new SandboxError('bubblewrap is not installed: install the package "bubblewrap"')
+    host ??= {
+      start_timeout_ms: options.start_timeout_ms ?? 10_000,
+      runtime: prepareRuntimeFolder(options.runtime_dir),
+      resources: options.resources ?? detectResources(),
+      user: options.user,
+      node_path: options.node_path,
+      bwrap_path,
+      watchdog: createWatchdog(),
+    }
+    return host
+  }
+  const start = async (spec: SandboxSpec) => {
+    const ready = prepare()
+    return startSandbox(spec, { ...ready, pipes: ready.runtime.pipes }, pipes => spawnBubblewrap(spec, pipes.path, ready))
+  }
+  const end = async (identities: string) => {
+    await Promise.all(identities.split('\n').map(endProcess))
+  }
+  const open: LayerDriver['open'] = async copies => openLayer(copies, prepare())
+  const layers: LayerDriver = { open, selfTest: folder => proveLayers(folder, options.user, start, open) }
+  return {
+    name: 'bubblewrap',
+    means: () => prepare().resources.means,
+    ...{ start, end, layers },
+    node_folder: nodeHeaders(options.node_path) === null ? null : NODE_FOLDER,
+    selfTest: () =>
+      proveIsolation(start, { ...options, uid: 1000, own_root: false, usr: 'nosuid', findReachable: null, explain: explainFailure }),
+  }
+}
+
+/** The first of `places` that is there, or bwrap in a folder of `path`; undefined when there is none. Relative folders count for nothing. */
+export function findBubblewrap(places: string[], path: string): string | undefined {
+  const folders = path.split(delimiter).filter(isAbsolute)
+  return [...places, ...folders.map(folder => join(folder, 'bwrap'))].find(place => existsSync(place))
+}

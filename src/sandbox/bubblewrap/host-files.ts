@@ -1,0 +1,90 @@
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { RuntimeFolder } from '../process/runtime-folder.ts'
+import { phpExtensions } from './php-extensions.ts'
+
+/** A path of the host, and where a sandbox sees it, read-only. */
+export type Shown = { host: string; inside: string }
+
+/** What every sandbox has in its environment, whoever starts it. */
+export const environment: Record<string, string> = {
+  // Last, so that what is written there stands before no program of the machine.
+  PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin',
+  HOME: '/home/agent',
+  USER: 'agent',
+  LOGNAME: 'agent',
+  SHELL: '/bin/bash',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+  PAGER: 'cat',
+  CI: 'true',
+  // What npm installs globally goes where its user may write; pip does so by itself.
+  npm_config_prefix: '/home/agent/.local',
+  GIT_CONFIG_SYSTEM: '/etc/gitconfig',
+  GIT_TERMINAL_PROMPT: '0',
+}
+
+/** What Node is in, inside. */
+export const NODE_FOLDER = '/opt/node'
+
+/** The headers that come with a Node, for addons that are compiled; null: it came without. */
+export function nodeHeaders(node_path: string): string | null {
+  const path = join(dirname(dirname(node_path)), 'include/node')
+  return existsSync(join(path, 'node_api.h')) ? path : null
+}
+
+/** `environment`, and where the programs of the host are shown, what follows from these. */
+export const environmentOf = (node_path: string): Record<string, string> =>
+  nodeHeaders(node_path) === null ? environment : { ...environment, npm_package_config_node_gyp_nodedir: NODE_FOLDER }
+
+/** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
+const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']
+/** Without its settings, which may have passwords of registries. */
+const MAVEN_ETC = ['maven/m2.conf', 'maven/logging']
+/** Where Java has what it does not start without. */
+const JAVA_ETC = /^java-\d+-openjdk$/
+
+/** Folders inside /usr with settings of the host's programs, such as a global npmrc with the password of a registry. */
+const HOST_SETTINGS = ['/usr/etc', '/usr/local/etc']
+
+/**
+ * The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node; the folder `empty` covers the settings
+ * of the host.
+ */
+export function systemFiles(node_path: string, empty: string): Shown[] {
+  const headers = nodeHeaders(node_path)
+  return [
+    { host: '/usr', inside: '/usr' },
+    ...HOST_SETTINGS.flatMap(path => (existsSync(path) ? [{ host: empty, inside: path }] : [])),
+    ...systemFolders()
+      .filter(path => !isLink(path))
+      .map(path => ({ host: path, inside: path })),
+    ...[...shared_etc, ...MAVEN_ETC, ...readdirSync('/etc').filter(name => JAVA_ETC.test(name))]
+      .map(name => `/etc/${name}`)
+      .flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
+    ...phpExtensions(),
+    { host: node_path, inside: `${NODE_FOLDER}/bin/node` },
+    ...(headers === null ? [] : [{ host: headers, inside: `${NODE_FOLDER}/include/node` }]),
+  ]
+}
+
+/** Links into /usr that belong to these. */
+export function systemLinks(): { inside: string; target: string }[] {
+  return systemFolders()
+    .filter(isLink)
+    .map(path => ({ inside: path, target: readlinkSync(path) }))
+}
+
+/** Our own files, which every sandbox has. */
+export function ownFiles(runtime: RuntimeFolder): Shown[] {
+  const etc = Object.entries(runtime.etc).map(([name, host]) => ({ host, inside: `/etc/${name}` }))
+  return [...etc, { host: runtime.init, inside: '/run/init' }]
+}
+
+const isLink = (path: string) => lstatSync(path).isSymbolicLink()
+
+/** /bin, /lib and so on: links into /usr on most systems, folders on others. */
+const systemFolders = () =>
+  readdirSync('/')
+    .filter(name => /^(bin|sbin|lib\d*|libx32)$/.test(name))
+    .map(name => `/${name}`)

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { childEnv } from '../../system/child-env.ts'
+import type { SystemUser } from '../../system/users.ts'
+import type { PipeReader } from './pipe-reader.ts'
+
+/** What one command, or one shell, talks to the host by: files `NAME.command` and `NAME.input`, and a pipe for each other kind. */
+export type Slot = { name: string; path(kind: (typeof all_kinds)[number]): string }
+const pipe_kinds = ['output', 'errors', 'status', 'requests'] as const
+const file_kinds = ['command', 'input'] as const
+const all_kinds = [...pipe_kinds, ...file_kinds]
+
+/** The host folder that a sandbox sees, read-only, as /run/exec. */
+export type PipeFolder = {
+  readonly path: string
+  takeSlot(): Promise<Slot>
+  /** Only when nobody inside holds its pipes any more: a late writer would speak in the next command's name. */
+  giveBack(slot: Slot): void
+  /** For a slot whose pipes a process in the background holds open: it is given back when they have ended. */
+  leaveOpen(slot: Slot, readers: PipeReader[]): void
+  /** Says the command of a slot; it holds no NUL. */
+  writeCommand(slot: Slot, command: string): Promise<void> | void
+  /** Fills the input file of a slot. */
+  writeInput(slot: Slot, bytes: string | Uint8Array): Promise<void> | void
+  remove(): void
+}
+
+const slots_at_once = 4
+const max_left_open = 32
+/** From here on a file is written without holding up everything else. */
+const large_bytes = 256 * 1024
+
+/** Makes the folder below `parent`. Its files belong to us and the group of `user`, so nothing inside can replace one, even by a hole. */
+export function createPipeFolder(parent: string, user: SystemUser | null): PipeFolder {
+  const path = mkdtempSync(join(parent, `${process.pid}-`))
+  if (user) chownSync(path, -1, user.gid)
+  // Set-group-id: pipes made in it get its group.
+  chmodSync(path, user ? 0o2750 : 0o700)
+  const free: Slot[] = []
+  const left_open: { slot: Slot; readers: PipeReader[] }[] = []
+  let made = 0
+
+  const makeSlots = async () => {
+    const fresh = Array.from({ length: slots_at_once }, (): Slot => {
+      const name = String(++made)
+      return { name, path: kind => join(path, `${name}.${kind}`) }
+    })
+    const pipes = fresh.flatMap(slot => pipe_kinds.map(slot.path))
+    const making = promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
+    for (const file of fresh.flatMap(slot => file_kinds.map(slot.path))) {
+      writeFileSync(file, '')
+      chmodSync(file, 0o640)
+    }
+    await making
+    free.push(...fresh)
+  }
+
+  return {
+    path,
+    async takeSlot() {
+      for (;;) {
+        const slot = free.pop()
+        if (slot) return slot
+        await makeSlots()
+      }
+    },
+    giveBack(slot) {
+      free.push(slot)
+    },
+    leaveOpen(slot, readers) {
+      const entry = { slot, readers }
+      left_open.push(entry)
+      if (left_open.length > max_left_open) {
+        // The oldest goes for good: its writers see a broken pipe.
+        const oldest = left_open.shift()
+        for (const reader of oldest?.readers ?? []) reader.close()
+        for (const kind of all_kinds) if (oldest) rmSync(oldest.slot.path(kind), { force: true })
+      }
+      Promise.all(readers.map(reader => reader.ended)).then(() => {
+        const index = left_open.indexOf(entry)
+        if (index < 0) return
+        left_open.splice(index, 1)
+        free.push(slot)
+      })
+    },
+    writeCommand(slot, command) {
+      const file = slot.path('command')
+      if (command.length > large_bytes) return writeFile(file, command)
+      // In place, with a NUL where its reader stops: a file that is cut and filled anew goes to the disk at once, which takes a millisecond.
+      const descriptor = openSync(file, 'r+')
+      try {
+        writeSync(descriptor, `${command}\0`)
+      } finally {
+        closeSync(descriptor)
+      }
+    },
+    writeInput(slot, bytes) {
+      const file = slot.path('input')
+      if (bytes.length > large_bytes) return writeFile(file, bytes)
+      writeFileSync(file, bytes)
+    },
+    remove() {
+      for (const { readers } of left_open.splice(0)) for (const reader of readers) reader.close()
+      rmSync(path, { recursive: true, force: true })
+    },
+  }
+}

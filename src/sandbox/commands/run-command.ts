@@ -1,0 +1,126 @@
+import { type ExecRequest, type ExecResult, SandboxLostError } from '../port.ts'
+import type { InitProcess } from '../process/init-process.ts'
+import { within } from '../within.ts'
+import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
+import { deliverInOrder, type Sink } from './deliver-in-order.ts'
+import { keepHeadAndTail } from './output.ts'
+import type { PipeFolder, Slot } from './pipe-folder.ts'
+import { type PipeReader, readPipe } from './pipe-reader.ts'
+import type { StatusPipe } from './status-pipe.ts'
+import { watchStopReasons } from './stop-reasons.ts'
+
+/** `exit_code` is null when whoever would have told it was killed. */
+export type CommandEnd = { exit_code: number | null; shell_ended: boolean }
+
+/** A command that was given to process 1 or to the shell. */
+export type RunningCommand = {
+  /** The name by which process 1 kills it. */
+  job: string
+  finished: Promise<CommandEnd>
+  /** Called after the command was killed. */
+  wasKilled(): void
+  /** The pipe by which the end was told, where it is the command's own. */
+  status?: StatusPipe
+}
+
+/** `full`: aborted, with the size of the workspace, when that is beyond its bound. */
+export type CommandContext = { init: InitProcess; pipes: PipeFolder; full(): AbortSignal }
+export type CommandRequest = Omit<ExecRequest, 'shell'>
+
+/** Once a command has ended, what still holds its output open has this long to end too. Only then is waited at all. */
+const settle_ms = 10
+/** After a kill, whoever reports the end has this long. */
+const kill_settle_ms = 1_000
+const min_output_limit = 16 * 1024 * 1024
+
+/**
+ * Runs one command in a slot of its own and watches it to its end: exit, time-out, abort or flood. `start` is called when the pipes are
+ * open. With `sink`, standard output goes there and only standard error is kept; an error of the sink kills the command and is thrown.
+ */
+export async function runCommand(
+  { init, pipes, full }: CommandContext,
+  request: CommandRequest,
+  start: (slot: Slot) => RunningCommand | Promise<RunningCommand>,
+  sink?: Sink,
+): Promise<ExecResult> {
+  const full_now = full()
+  const watch = watchStopReasons(request, init.lost, full_now)
+  try {
+    const kept = keepHeadAndTail(request.max_output_bytes, request.on_output)
+    const keep = (chunk: Uint8Array) => {
+      kept.add(chunk)
+      if (kept.total >= Math.max(min_output_limit, 64 * request.max_output_bytes)) watch.giveUp('output_limit')
+    }
+    const delivery = sink && deliverInOrder(sink, () => watch.giveUp('interrupted'))
+    const slot = await fillSlot(init, pipes, request)
+    const readers: PipeReader[] = [readPipe(slot.path('output'), delivery ? delivery.add : keep)]
+    if (delivery) readers.push(readPipe(slot.path('errors'), keep))
+
+    const started_at = performance.now()
+    const kills_before = init.usage().memory_kills
+    const running = await start(slot)
+    if (running.status) readers.push(running.status)
+    const end = await Promise.race([running.finished, watch.reason])
+    const reason = typeof end === 'string' ? end : null
+    const exit_code = typeof end === 'string' ? null : end.exit_code
+    // Also when only the process that watched it was killed from inside.
+    if (exit_code === null && reason !== 'lost') {
+      await init.kill(running.job, started_at)
+      await within(running.finished, kill_settle_ms)
+      running.wasKilled()
+    }
+    if (init.lost.aborted || reason === 'lost') throw await lossOf(init, kills_before)
+    const duration_ms = performance.now() - started_at
+    if (request.stdin) await pipes.writeInput(slot, '')
+    await release(pipes, slot, readers)
+    await delivery?.done()
+    await init.refreshUsage()
+    return {
+      status: reason ?? 'exited',
+      exit_code: reason ? null : (exit_code ?? 137),
+      ...kept.take(),
+      output_bytes: kept.total,
+      duration_ms,
+      size: reason === 'disk_limit' ? (full_now.reason as WorkspaceSize) : null,
+      memory_kills: init.usage().memory_kills - kills_before,
+      shell_restarted: running.job === 'shell' && (typeof end === 'string' || end.shell_ended),
+    }
+  } finally {
+    watch.stop()
+  }
+}
+
+async function lossOf(init: InitProcess, kills_before: number): Promise<SandboxLostError> {
+  const why = await init.complaint()
+  const out_of_memory = init.usage().memory_kills > kills_before || /OOMKilled/.test(why)
+  return new SandboxLostError(`the sandbox ended while a command ran in it${why && `: ${why}`}`, { out_of_memory })
+}
+
+async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRequest): Promise<Slot> {
+  try {
+    const slot = await pipes.takeSlot()
+    await pipes.writeCommand(slot, request.command)
+    if (request.stdin) await pipes.writeInput(slot, request.stdin)
+    return slot
+  } catch (error) {
+    // A full disk of the host, for instance: nothing can be run in this sandbox any more.
+    await init.stop()
+    throw new SandboxLostError('a command could not be handed to the sandbox', { cause: error })
+  }
+}
+
+/** Takes what is left in the pipes, and gives the slot back as soon as nobody inside holds one of them. */
+async function release(pipes: PipeFolder, slot: Slot, readers: PipeReader[]): Promise<void> {
+  const drain = () => readers.map(reader => reader.drain()).every(over => over)
+  const ended = Promise.all(readers.map(reader => reader.ended))
+  if (!drain()) {
+    await within(ended, settle_ms)
+    if (!drain()) {
+      for (const reader of readers) reader.discard()
+      pipes.leaveOpen(slot, readers)
+      return
+    }
+  }
+  for (const reader of readers) reader.close()
+  pipes.giveBack(slot)
+}

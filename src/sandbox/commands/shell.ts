@@ -1,0 +1,76 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import type { InitProcess } from '../process/init-process.ts'
+import type { PipeFolder, Slot } from './pipe-folder.ts'
+import type { CommandEnd, RunningCommand } from './run-command.ts'
+import { exitCode, readStatus, type StatusPipe } from './status-pipe.ts'
+
+/** The one bash of a sandbox that keeps its directory and variables from command to command. */
+export type Shell = {
+  /** Gives it the command of the slot, one at a time. When it has ended or never run it is started first, in /workspace. */
+  run(slot: Slot): Promise<RunningCommand>
+  close(): void
+}
+
+/** One bash. `waiting` is told what the running command ends with. */
+type Process = { slot: Slot; requests: number; status: StatusPipe; alive: boolean; waiting?: (line: string | null) => void }
+
+export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
+  let current: Process | undefined
+
+  const end = (process: Process) => {
+    if (!process.alive) return
+    process.alive = false
+    if (current === process) current = undefined
+    // Should it have outlived its keeper: it finds no more requests and ends.
+    closeSync(process.requests)
+    process.status.discard()
+    pipes.leaveOpen(process.slot, [process.status])
+    process.waiting?.(null)
+  }
+
+  const start = (slot: Slot) => {
+    const status = readStatus(slot.path('status'), line => {
+      process.waiting?.(line)
+      if (exitCode(line, 'exit') !== null) end(process)
+    })
+    // Open for reading too: for the shell its requests never end while we are here.
+    const requests = openSync(slot.path('requests'), constants.O_RDWR | constants.O_NONBLOCK)
+    const process: Process = { slot, requests, status, alive: true }
+    status.ended.then(() => end(process))
+    init.send(`shell ${slot.name}`)
+    return process
+  }
+
+  return {
+    async run(slot) {
+      // It may have been killed since, and its keeper with it: the end of the pipe tells at once.
+      if (current?.status.drain()) end(current)
+      const process = current ?? start(await pipes.takeSlot())
+      current = process
+      const { promise: finished, resolve } = Promise.withResolvers<CommandEnd>()
+      process.status.expectMore()
+      process.waiting = line => {
+        if (line === null) return resolve({ exit_code: null, shell_ended: true })
+        const exit_code = exitCode(line, slot.name)
+        if (exit_code !== null) return resolve({ exit_code, shell_ended: false })
+        const shell_exit_code = exitCode(line, 'exit')
+        if (shell_exit_code !== null) resolve({ exit_code: shell_exit_code, shell_ended: true })
+      }
+      writeSync(process.requests, requestLine(slot.name, process.slot.name))
+      return { job: 'shell', finished, wasKilled: () => end(process) }
+    },
+    close() {
+      if (current) end(current)
+    },
+  }
+}
+
+/**
+ * What the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of the
+ * agent mean there what they mean in any script; `|| :` because the agent may have said `set -e`. Descriptor 9, the shell's own hold on
+ * its status pipe, is not for what the command starts.
+ */
+function requestLine(slot: string, shell: string): string {
+  const at = '/run/exec'
+  return `LINENO=0; IFS= builtin read -r -d '' __command <${at}/${slot}.command || :; { builtin eval -- "$__command"; } </dev/null >|${at}/${slot}.output 2>&1 9>&-; builtin echo ${slot} $? >|${at}/${shell}.status\n`
+}

@@ -1,0 +1,76 @@
+import { setMaxListeners } from 'node:events'
+import { SandboxError, type SandboxLimits, SandboxLostError } from '../port.ts'
+import type { ResourceUsage } from '../resources/bounds.ts'
+import { within } from '../within.ts'
+import type { SandboxProcess } from './sandbox-process.ts'
+
+/** Process 1 of a running sandbox, seen from the host: what inside/init.sh answers to. */
+export type InitProcess = {
+  readonly identity: string | null
+  /** As this machine counts; 0 where it cannot be seen. */
+  readonly pid: number
+  usage(): ResourceUsage
+  refreshUsage(): Promise<void>
+  /** Resolves when what is inside can connect to the sandbox's ports; rejects with SandboxLostError. */
+  readonly ports: Promise<void>
+  /** One request, without the line's end. */
+  send(request: string): void
+  /** Kills what `job` started since `since` (performance.now). When nothing answers it ends the sandbox and rejects with SandboxLostError. */
+  kill(job: string, since: number): Promise<void>
+  stop(): Promise<void>
+  /** One line, after its end: why it ended. Empty when nobody knows. */
+  complaint(): Promise<string>
+  readonly ended: Promise<void>
+  /** Aborted when it has ended: for listeners that come and go. */
+  readonly lost: AbortSignal
+}
+
+/** What process 1 is told of the limits. In the units of bash's `ulimit`. */
+export function initParameters({ max_processes, max_file_bytes, max_process_bytes, niceness = 10 }: SandboxLimits): string[] {
+  const kib = (bytes: number) => Math.max(1, Math.floor(bytes / 1024))
+  return [max_processes, kib(max_file_bytes), kib(max_process_bytes), niceness].map(String)
+}
+
+/** Long, because a fork bomb keeps the machine busy until it is found. */
+const answer_timeout_ms = 10_000
+
+/** Waits until process 1 is ready. Rejects with SandboxError, in the driver's own words where it has any, and leaves nothing running. */
+export async function startInit(started: SandboxProcess, timeout_ms: number): Promise<InitProcess> {
+  const waiting = new Map<string, () => void>()
+  const answer = (line: string) => new Promise<void>(resolve => waiting.set(line, resolve))
+  const ready = answer('ready').then(() => true)
+  started.listen(line => waiting.get(line)?.())
+  const over = started.ended.then(() => false)
+  const known = Promise.race([ready, over])
+  if (!(await within(known, timeout_ms)) || !(await known)) {
+    await started.stop()
+    throw new SandboxError((await started.complaint()) || `the sandbox was started, but nothing ran inside within ${timeout_ms / 1000} s`)
+  }
+  return connect(started, answer)
+}
+
+function connect(started: SandboxProcess, answer: (line: string) => Promise<void>): InitProcess {
+  const ready_at = performance.now()
+  const lost = new AbortController()
+  setMaxListeners(0, lost.signal)
+  const ended = started.ended.then(() => lost.abort())
+  return {
+    identity: started.identity(),
+    pid: started.pid(),
+    usage: started.usage,
+    refreshUsage: started.refreshUsage,
+    ports: started.ports,
+    send: started.send,
+    async kill(job, since) {
+      const killed = answer(`killed ${job}`)
+      started.send(`kill ${job} ${Math.max(0, Math.floor((since - ready_at) / 10))}`)
+      if (await within(Promise.race([killed, started.ended]), answer_timeout_ms)) return
+      await started.stop()
+      throw new SandboxLostError('the sandbox no longer answered and was ended')
+    },
+    stop: started.stop,
+    complaint: started.complaint,
+    ended,
+    lost: lost.signal,
+  }
+}

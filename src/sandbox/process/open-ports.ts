@@ -1,0 +1,51 @@
+import type { ChildProcess } from 'node:child_process'
+import { connect, Server, type Socket } from 'node:net'
+import { SandboxLostError, type SandboxSocket } from '../port.ts'
+
+/** Connections that a sandbox may have to one port; the kernel tells the next one that nobody listens. */
+const max_connections = 128
+
+/**
+ * Takes over the ports that inside/listen.cjs opens on the sandbox's own loopback, and joins what connects to them with the sockets of
+ * the host. The listening socket is the sandbox's, who listens is this process: nothing of it can be killed, and costs memory, inside.
+ * They end with `child`. Rejects with SandboxLostError when not all of them were opened in time.
+ */
+export async function openPorts(child: ChildProcess, sockets: SandboxSocket[], timeout_ms: number): Promise<void> {
+  const wanted = new Map(sockets.flatMap(({ host, port }) => (port === undefined ? [] : [[String(port), host] as const])))
+  if (wanted.size === 0) return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  // Who waits for them may come later, or not at all.
+  promise.catch(() => {})
+  const open: Server[] = []
+  const fail = () => reject(new SandboxLostError('the ports of the sandbox could not be opened'))
+  const timer = setTimeout(fail, timeout_ms)
+  timer.unref()
+  child.on('message', (port, server) => {
+    const host = wanted.get(String(port))
+    if (host === undefined || !(server instanceof Server)) return fail()
+    wanted.delete(String(port))
+    open.push(server)
+    // What is read to its end may still be written to.
+    Object.assign(server, { allowHalfOpen: true, maxConnections: max_connections })
+    server.on('connection', socket => join(socket, host))
+    server.on('error', () => {})
+    if (wanted.size > 0) return
+    clearTimeout(timer)
+    child.disconnect()
+    resolve()
+  })
+  child.once('disconnect', fail)
+  child.once('error', fail)
+  child.once('exit', () => {
+    fail()
+    for (const server of open) server.close()
+  })
+  return promise
+}
+
+function join(inner: Socket, host: string): void {
+  const outer = connect({ path: host, allowHalfOpen: true })
+  inner.on('error', () => outer.destroy()).on('close', () => outer.destroySoon())
+  outer.on('error', () => inner.destroy()).on('close', () => inner.destroySoon())
+  inner.pipe(outer).pipe(inner)
+}

@@ -1,0 +1,112 @@
+import { setMaxListeners } from 'node:events'
+import type { Sink } from '../commands/deliver-in-order.ts'
+import type { PipeFolder } from '../commands/pipe-folder.ts'
+import { type CommandRequest, runCommand } from '../commands/run-command.ts'
+import { startSeparate } from '../commands/separate-command.ts'
+import { createShell } from '../commands/shell.ts'
+import { createGate, type Gate } from '../gate.ts'
+import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec } from '../port.ts'
+import { watchWorkspace } from '../resources/workspace-watch.ts'
+import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
+import type { InitProcess } from './init-process.ts'
+
+const max_separate_commands = 8
+
+/** The sandbox that `init` is process 1 of. It owns both from now on. */
+export function openSandbox(
+  spec: SandboxSpec,
+  init: InitProcess,
+  pipes: PipeFolder,
+  measure: () => Promise<WorkspaceSize | null>,
+): Sandbox {
+  let full = newSignal()
+  const context = { init, pipes, full: () => full.signal }
+  const watch = watchWorkspace(
+    spec.workspace,
+    spec.limits,
+    measure,
+    () => init.usage().cpu_ms,
+    size => {
+      full.abort(size)
+      full = newSignal()
+      // What was left in the background too: nobody knows who it was.
+      init.send('clear')
+    },
+  )
+  const shell = createShell(init, pipes)
+  const shell_gate = createGate(1)
+  const separate_gate = createGate(max_separate_commands)
+  // It would be another sandbox than the one that was asked for.
+  init.ports.catch(() => init.stop())
+  const ended = init.ended.then(() => {
+    watch.end()
+    shell.close()
+    pipes.remove()
+  })
+
+  const inTurn = async (gate: Gate, request: CommandRequest, run: () => Promise<ExecResult>): Promise<ExecResult> => {
+    const leave = await gate.enter(request.signal)
+    if (!leave) return notRun('interrupted', null)
+    try {
+      if (init.lost.aborted) throw new SandboxLostError('the sandbox has ended')
+      // bash would run the part before it.
+      if (request.command.includes('\0')) return notRun('exited', 126, 'bash: a command cannot contain a NUL byte\n')
+      return await run()
+    } finally {
+      leave()
+    }
+  }
+  const persistent = async (request: CommandRequest) => {
+    await init.ports
+    return runCommand(context, request, slot => shell.run(slot))
+  }
+  const separate = (request: CommandRequest, sink?: Sink) => {
+    const streams = { input: request.stdin !== undefined, errors: sink !== undefined }
+    return runCommand(context, request, slot => startSeparate(init, slot, streams), sink)
+  }
+  const usage = () => {
+    const peak_disk_bytes = watch.peak_bytes()
+    return { ...init.usage(), ...(peak_disk_bytes > 0 && { peak_disk_bytes }) }
+  }
+  const stop = async () => {
+    await init.stop()
+    await ended
+  }
+
+  return {
+    workspace: spec.workspace,
+    limits: spec.limits,
+    identity: init.identity,
+    usage,
+    ended,
+    exec: request =>
+      request.shell === 'persistent'
+        ? inTurn(shell_gate, request, () => persistent(request))
+        : inTurn(separate_gate, request, () => separate(request)),
+    stream: (request, sink) => inTurn(separate_gate, request, () => separate(request, sink)),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+function notRun(status: ExecResult['status'], exit_code: number | null, message = ''): ExecResult {
+  const output = Buffer.from(message)
+  return {
+    status,
+    exit_code,
+    output,
+    output_bytes: output.length,
+    truncated: false,
+    duration_ms: 0,
+    shell_restarted: false,
+    memory_kills: 0,
+    size: null,
+  }
+}
+
+/** Every command that runs listens. */
+function newSignal(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
+}

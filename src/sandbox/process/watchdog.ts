@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { childEnv } from '../../system/child-env.ts'
+import { processStart } from '../../system/process-identity.ts'
+
+/** A process of its own that ends the sandboxes of this one when this one is frozen: nothing else on this machine may know of them. */
+export type Watchdog = {
+  /** `pid`: process 1 of a sandbox. Call the answer when it has ended. */
+  watch(pid: number): () => void
+}
+
+/** Longer than a lease lasts: a process that has said nothing for so long owns no run any more. */
+const SILENCE_SECONDS = 10
+const HERE_MS = 1_000
+const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
+
+/** Started with the first sandbox, and again should it be killed. It ends with this process, and keeps nobody from ending. */
+export function createWatchdog(): Watchdog {
+  const watched = new Map<number, string>()
+  let child: ChildProcess | null = null
+  const say = (line: string) => child?.stdin?.write(`${line}\n`)
+
+  const start = () => {
+    // In a session of its own: what stops the terminal's processes does not stop it.
+    const started = spawn('/bin/bash', ['--noprofile', '--norc', script, String(SILENCE_SECONDS)], {
+      cwd: '/',
+      env: childEnv(),
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    })
+    const gone = () => {
+      if (child === started) child = null
+    }
+    started.once('exit', gone)
+    started.once('error', gone)
+    started.stdin.on('error', () => {})
+    started.unref()
+    ;(started.stdin as typeof started.stdin & { unref?(): void }).unref?.()
+    child = started
+    for (const [pid, at] of watched) say(`+ ${pid} ${at}`)
+  }
+  const here = () => {
+    if (child === null && watched.size > 0) start()
+    else say('.')
+  }
+  setInterval(here, HERE_MS).unref()
+
+  return {
+    watch(pid) {
+      const at = processStart(pid)
+      if (at === null) return () => {}
+      watched.set(pid, at)
+      if (child === null) start()
+      else say(`+ ${pid} ${at}`)
+      return () => {
+        watched.delete(pid)
+        say(`- ${pid}`)
+      }
+    },
+  }
+}

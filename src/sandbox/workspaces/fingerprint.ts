@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { childEnv } from '../../system/child-env.ts'
+import type { SystemUser } from '../../system/users.ts'
+
+/** A name has no zero byte; the time of change is the kernel's, nobody else sets it. */
+const STATE = '%p\\0%y %m %s %T@ %C@ %i %l\\0'
+
+/**
+ * Of what folders in `root` hold: names, kinds, modes, sizes, times of change and the places of links. Whatever is written into one of the
+ * files, and be it put back, changes it. Read as `user`, whose they are. Rejects when they cannot be read to the end.
+ */
+export async function folderFingerprint(root: string, folders: readonly string[], user: SystemUser | null, signal?: AbortSignal) {
+  // Its user may have closed folders to itself.
+  const command = ['--user', '--map-root-user', '--', '/usr/bin/find', ...folders, '-printf', STATE]
+  const child = spawn('/usr/bin/unshare', command, {
+    ...{ cwd: root, env: childEnv(), stdio: ['ignore', 'pipe', 'pipe'] },
+    ...(signal && { signal }),
+    ...(user ? { uid: user.uid, gid: user.gid } : {}),
+  })
+  const hash = createHash('sha256')
+  let complaint = ''
+  child.stdout.on('data', chunk => hash.update(chunk))
+  child.stderr.on('data', chunk => {
+    complaint = (complaint + chunk).slice(0, 1_000)
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`the files cannot be looked at: ${complaint.trim() || `find ended with ${code}`}`)
+  return hash.digest('hex')
+}

@@ -1,0 +1,75 @@
+import { chmodSync, lchownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SystemUser } from '../../system/users.ts'
+import { type LayerDriver, type Sandbox, SandboxError, type SandboxLimits, type SandboxSpec } from '../port.ts'
+import { removeWorkspace } from './workspaces.ts'
+
+const limits: SandboxLimits = {
+  max_memory_bytes: 256 * 2 ** 20,
+  cpus: 1,
+  max_processes: 32,
+  max_disk_bytes: Number.POSITIVE_INFINITY,
+  max_files: Number.POSITIVE_INFINITY,
+  max_file_bytes: 2 ** 20,
+  max_tmp_bytes: 2 ** 20,
+  max_process_bytes: 2 ** 30,
+}
+
+/** What a copy must be able to do: folders that are made anew hide what was in them, and a second owner finds it so. */
+const CHANGE = 'set -e; cat kept gone/file; rm -r gone; mkdir gone; echo more >>kept; mv kept moved; chmod 700 gone'
+const LOOK = 'set -e; cat moved; ls -A . gone; [ "$(stat -c %u%U moved)" = 1000agent ]'
+const SEEN = 'one\nmore\n.:\ngone\nmoved\n\ngone:\n'
+
+/** Makes a real layer below `folder`, changes it in a sandbox and looks at it in another one, twice. Never throws. */
+export async function proveLayers(
+  folder: string,
+  user: SystemUser | null,
+  start: (spec: SandboxSpec) => Promise<Sandbox>,
+  open: LayerDriver['open'],
+): Promise<{ ok: true } | { ok: false; reason: string }> {
+  let place: string | undefined
+  const own = (name: string) => join(place ?? '', name)
+  try {
+    place = mkdtempSync(join(folder, 'new-test-'))
+    chmodSync(place, 0o711)
+    makeBase(place, user)
+    await inLayer(CHANGE, 'one\ntwo\n')
+    await inLayer(LOOK, SEEN)
+    return { ok: true }
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) }
+  } finally {
+    if (place !== undefined) {
+      for (const name of ['base', 'layer', 'shadow']) await removeWorkspace(own(name), user).catch(() => {})
+      await rm(place, { recursive: true, force: true }).catch(() => {})
+    }
+  }
+
+  async function inLayer(command: string, wanted: string) {
+    await using layer = await open([{ folder: own('layer'), base: own('base') }])
+    await using sandbox = await start({ workspace: own('layer'), within: layer, read_only: [], limits })
+    await using beside = await start({
+      ...{ workspace: own('shadow'), within: layer, limits },
+      read_only: [{ host: own('layer'), inside: '/files' }],
+    })
+    const said = await run(sandbox, command)
+    const seen = await run(beside, `cd /files; ${LOOK}`)
+    if (said !== wanted || seen !== SEEN) throw new SandboxError(`an overlay does not show what it should: ${(said + seen).slice(0, 300)}`)
+  }
+}
+
+function makeBase(place: string, user: SystemUser | null): void {
+  const folders = ['base', 'layer', 'shadow', 'base/gone'].map(name => join(place, name))
+  for (const path of folders) mkdirSync(path)
+  const files = { kept: 'one\n', 'gone/file': 'two\n' }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, 'base', name), text)
+  // The innermost first: what is in a folder is given away before the folder is, so that its new owner can put no link there.
+  const inside_out = [...Object.keys(files).map(name => join(place, 'base', name)), ...folders.toReversed()]
+  if (user) for (const path of inside_out) lchownSync(path, user.uid, user.gid)
+}
+
+async function run(sandbox: Sandbox, command: string): Promise<string> {
+  const { output } = await sandbox.exec({ command, shell: 'separate', timeout_ms: 5_000, max_output_bytes: 4_096 })
+  return Buffer.from(output).toString()
+}

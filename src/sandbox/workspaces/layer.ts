@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { endProcess, processIdentity } from '../../system/process-identity.ts'
+import type { SystemUser } from '../../system/users.ts'
+import { type Copy, type Layer, SandboxError } from '../port.ts'
+import { within } from '../within.ts'
+
+/**
+ * Short names in the folder itself, because what runs inside can read them among its mounts. The mount covers the folder, and so the three.
+ * What holds it ends when our end of its standard input is closed, however we end.
+ */
+const HOLD = `
+set -e
+umask 077
+while [ "$#" -gt 0 ]; do
+cd -- "$1"
+mkdir -p upper work
+ln -sfn -- "$2" lower
+mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr,index=off "$1"
+shift 2
+done
+echo ready
+exec cat >/dev/null
+`
+const max_complaint_bytes = 2_000
+
+/**
+ * Overlays, mounted by an unprivileged process in namespaces of its own: there and nowhere else is each folder the copy. Everything that is
+ * to see it enters them, because two mounts of the same files do not see each other's changes.
+ */
+export async function openLayer(copies: readonly Copy[], host: { user: SystemUser | null; start_timeout_ms: number }): Promise<Layer> {
+  const child = spawn(
+    'unshare',
+    ['--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', HOLD, 'sh', ...copies.flatMap(({ folder, base }) => [folder, base])],
+    {
+      cwd: '/',
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
+    },
+  )
+  let complaint = ''
+  child.stderr.on('data', chunk => {
+    complaint = (complaint + chunk).slice(0, max_complaint_bytes)
+  })
+  child.stdin.on('error', () => {})
+  const ended = new Promise<void>(resolve => {
+    child.once('close', () => resolve())
+    child.once('error', error => {
+      complaint = error.message
+      resolve()
+    })
+  })
+  const ready = once(child.stdout, 'data').then(
+    () => true,
+    () => false,
+  )
+  const started = Promise.race([ready, ended.then(() => false)])
+  const identity = (await within(started, host.start_timeout_ms)) && (await started) ? processIdentity(child.pid ?? 0) : null
+  if (identity === null) {
+    child.kill('SIGKILL')
+    await ended
+    throw new SandboxError(`a layer cannot be made: ${complaint.replace(/\s+/g, ' ').trim() || 'nothing was heard of it in time'}`)
+  }
+  return {
+    identity,
+    async [Symbol.asyncDispose]() {
+      child.stdin.end()
+      await endProcess(identity)
+      await ended
+    },
+  }
+}
+
+/** The words before a command that runs it where the layer can be seen. */
+export function enterLayer({ identity }: Layer): string[] {
+  const [, , pid = ''] = identity.split(' ')
+  return ['/usr/bin/nsenter', '--target', pid, '--user', '--mount', '--preserve-credentials', '--']
+}

@@ -1,0 +1,149 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeOwnFolder } from '../../system/own-folder.ts'
+import { processIdentity } from '../../system/process-identity.ts'
+import type { SystemUser } from '../../system/users.ts'
+import { workspaceBytes } from './workspace-size.ts'
+import { removeWorkspace, templateOf } from './workspaces.ts'
+
+/**
+ * Folders that workspaces are layers on, in `root`: `<name>/tree`, and `<name>/home` where there are home folders for them, belong to the
+ * sandbox's user and are not written any more once they have that name. `new-…` is being made and `old-…` is going; both carry the process that does it, so that what a killed one left is found.
+ */
+export type TemplatePlace = { root: string; workspaces: string; user: SystemUser | null }
+
+const PARTS = ['tree', 'home'] as const
+
+export const templatePath = ({ root }: Pick<TemplatePlace, 'root'>, name: string): string => join(root, name, 'tree')
+
+export const templateHomePath = ({ root }: Pick<TemplatePlace, 'root'>, name: string): string => join(root, name, 'home')
+
+/** Which templates are looked at together: the files of commits, or what setup commands have prepared. */
+export type TemplateKind = 'commit' | 'environment'
+const NAMES = { commit: /^\d+-[0-9a-f]{40}$/, environment: /^\d+-env-[0-9a-f]{32}$/ }
+
+/** A name that no environment has had. */
+export const newEnvironmentName = (repository_id: number): string => `${repository_id}-env-${randomUUID().replaceAll('-', '')}`
+
+/** Whether it is there; from now on it was used last. */
+export function touchTemplate(place: TemplatePlace, name: string): boolean {
+  try {
+    const now = new Date()
+    utimesSync(join(place.root, name), now, now)
+    return existsSync(templatePath(place, name))
+  } catch {
+    return false
+  }
+}
+
+type Draft = { folder: string; tree: string; home: string; publish(name: string): void } & AsyncDisposable
+
+/** An empty `tree` for one that is being made, and an empty `home` for an environment. `publish` gives it its name, unless another process was faster; disposing removes what has none. */
+export function draftTemplate(place: TemplatePlace, kind: TemplateKind): Draft {
+  const path = join(place.root, `new-${ownMark()}-${randomUUID()}`)
+  makeOwnFolder(path, 0o711, null)
+  const parts = kind === 'environment' ? PARTS : (['tree'] as const)
+  for (const part of parts) makeOwnFolder(join(path, part), 0o700, place.user)
+  return {
+    folder: path,
+    tree: join(path, 'tree'),
+    home: join(path, 'home'),
+    publish(name) {
+      try {
+        renameSync(path, join(place.root, name))
+      } catch (error) {
+        if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+      }
+    },
+    [Symbol.asyncDispose]: () => removeTemplate(place, path),
+  }
+}
+
+/** Nobody finds it any more. It stays while this process does, because workspaces may stand on it. */
+export function discardTemplate(place: TemplatePlace, name: string): void {
+  if (existsSync(join(place.root, name))) renameSync(join(place.root, name), join(place.root, `old-${ownMark()}-${randomUUID()}`))
+}
+
+/**
+ * Removes what killed processes left, those of a kind that nobody wants, and then, the longest unused first, what is more than `max_bytes`.
+ * One that a workspace stands on stays. Answers which are gone. `listWanted` is asked when it is known which are there: one that was wanted before it
+ * was there is among them.
+ */
+export async function sweepTemplates(
+  place: TemplatePlace,
+  kind: TemplateKind,
+  max_bytes: number,
+  listWanted: () => Promise<(name: string) => boolean>,
+): Promise<string[]> {
+  const names = readdirSync(place.root)
+  const wants = await listWanted()
+  for (const name of names) if (isLeftover(name)) await removeTemplate(place, join(place.root, name))
+  const found = await Promise.all(names.filter(name => NAMES[kind].test(name)).map(name => measure(place, name)))
+  let bytes = found.reduce((sum, template) => sum + template.bytes, 0)
+  const gone: string[] = []
+  for (const template of found.toSorted((a, b) => a.used_at - b.used_at)) {
+    if (bytes <= max_bytes && wants(template.name)) continue
+    if (!(await retire(place, template.name))) continue
+    bytes -= template.bytes
+    gone.push(template.name)
+  }
+  return gone
+}
+
+async function measure(place: TemplatePlace, name: string) {
+  const note = join(place.root, name, 'bytes')
+  const used_at = statSync(join(place.root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const noted = Number(await readFile(note, 'utf8').catch(() => ''))
+  const bytes = noted || (await templateBytes(place, name))
+  if (!noted && bytes > 0) {
+    await writeFile(note, String(bytes)).catch(() => {})
+    // That was no use of it.
+    if (existsSync(note)) utimesSync(join(place.root, name), new Date(used_at), new Date(used_at))
+  }
+  return { name, used_at, bytes }
+}
+
+/** What it takes on the disk; 0 when that cannot be told in time. */
+export async function templateBytes(place: TemplatePlace, name: string): Promise<number> {
+  const parts = PARTS.map(part => join(place.root, name, part)).filter(part => existsSync(part))
+  return (await Promise.all(parts.map(part => workspaceBytes(part, place.user)))).reduce((sum, bytes) => sum + bytes, 0)
+}
+
+/** True: it is gone. Whoever takes it for a workspace makes the folder of that first and looks for the template then; here it is the other way round. */
+async function retire(place: TemplatePlace, name: string): Promise<boolean> {
+  const is_used = () => readdirSync(place.workspaces).some(workspace => templateOf(workspace) === name)
+  if (is_used()) return false
+  const old = join(place.root, `old-${ownMark()}-${randomUUID()}`)
+  try {
+    renameSync(join(place.root, name), old)
+  } catch {
+    // Another process was faster.
+    return false
+  }
+  if (is_used() && !existsSync(join(place.root, name))) {
+    renameSync(old, join(place.root, name))
+    return false
+  }
+  await removeTemplate(place, old)
+  return true
+}
+
+async function removeTemplate(place: TemplatePlace, path: string): Promise<void> {
+  if (!existsSync(path)) return
+  for (const part of PARTS) await removeWorkspace(join(path, part), place.user)
+  await rm(path, { recursive: true, force: true })
+}
+
+const ownMark = () => mark(process.pid) ?? `${process.pid}-none`
+
+function mark(pid: number): string | null {
+  const identity = processIdentity(pid)
+  return identity === null ? null : `${pid}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`
+}
+
+function isLeftover(name: string): boolean {
+  const [, made_by = '', pid = ''] = /^(?:new|old)-((\d+)-[0-9a-z]+)-/.exec(name) ?? []
+  return made_by !== '' && mark(Number(pid)) !== made_by
+}

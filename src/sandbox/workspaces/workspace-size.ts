@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { childEnv } from '../../system/child-env.ts'
+import type { SystemUser } from '../../system/users.ts'
+
+const MEASURE_MS = 20_000
+
+/** What the files of a workspace take on the disk. `files`: everything that has an inode, folders and links too. */
+export type WorkspaceSize = { bytes: number; files: number }
+
+/** Counted as `user`, who may read nothing else, behind everything else that wants the processor. Null when it cannot be told in time. */
+export async function workspaceSize(path: string, user: SystemUser | null): Promise<WorkspaceSize | null> {
+  const [bytes, files] = await Promise.all([diskUsage(['-B1'], path, user), diskUsage(['--inodes'], path, user)])
+  return bytes === null || files === null ? null : { bytes, files }
+}
+
+/** Bytes alone; 0 when they cannot be told in time. */
+export const workspaceBytes = async (path: string, user: SystemUser | null): Promise<number> => (await diskUsage(['-B1'], path, user)) ?? 0
+
+/** In a namespace of its own that user is root over what belongs to it, and sees into folders that it has closed to itself. */
+const AS_OWNER = ['/usr/bin/unshare', '--user', '--map-root-user', '--']
+/** Whether this machine lets anybody have one. */
+let owner_sees_all: boolean | undefined
+
+async function diskUsage(unit: string[], path: string, user: SystemUser | null): Promise<number | null> {
+  const du = ['/usr/bin/du', '-sx', ...unit, '--', path]
+  owner_sees_all ??= (await run([...AS_OWNER, '/bin/true'], user)) !== null
+  const said = await run(owner_sees_all ? [...AS_OWNER, ...du] : du, user)
+  const count = Number.parseInt(said ?? '', 10)
+  return Number.isNaN(count) ? null : count
+}
+
+/** What it says, whatever it ends with; null when it says nothing in time or cannot be started. */
+function run(command: string[], user: SystemUser | null): Promise<string | null> {
+  const as_user = user ? { uid: user.uid, gid: user.gid } : {}
+  return new Promise(resolve => {
+    execFile('/usr/bin/nice', ['-n', '10', ...command], { cwd: '/', env: childEnv(), timeout: MEASURE_MS, ...as_user }, (error, said) =>
+      resolve(error && said === '' ? null : said),
+    )
+  })
+}
