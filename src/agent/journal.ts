@@ -1,8 +1,8 @@
 import type { Reservation } from '../core/runs/reservation.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
+import type { FailedAttempt } from './call-with-retries.ts'
 import type { TurnEnding } from './conversation.ts'
 import type { PlannedCall } from './meter.ts'
-import type { FailedAttempt } from './model-call.ts'
 import type { ToolResult } from './tool.ts'
 
 /** What the loop hears back from every write: whether people have said something meanwhile. */

@@ -10,10 +10,10 @@ import { GitError } from '../git/process/git-error.ts'
 import type { GitRepository } from '../git/refs/repository-url.ts'
 import type { Services } from '../service/context.ts'
 import { mirrorComments } from '../service/forges/comment-mirrors.ts'
-import { findRequests } from '../service/forges/find-requests.ts'
 import { tryFailingForges } from '../service/forges/forge-health.ts'
 import { pollForges } from '../service/forges/forge-poll.ts'
 import { doForgeTasks } from '../service/forges/forge-tasks.ts'
+import { pollMentions } from '../service/forges/poll-mentions.ts'
 import { markRuns } from '../service/forges/run-marks.ts'
 import type { Database } from '../store/database.ts'
 import { deleteOldForgeDeliveries } from '../store/forges/forge-deliveries.ts'
@@ -52,7 +52,7 @@ export function startForges(services: Services, log: Log): Disposable {
     stack.defer(repeat(TASK_MS, 'telling forges', all, log))
   }
   stack.defer(repeat(HEALTH_MS, 'trying forges again', () => tryFailingForges(services), log, 'at once'))
-  for (const look of [pollForges, findRequests])
+  for (const look of [pollForges, pollMentions])
     stack.defer(repeat(POLL_MS, 'looking at forges', () => look(services, (message, fields) => log('warn', message, fields)), log))
   const tidy = async () => {
     while ((await deleteOldForgeDeliveries(services.db, KEPT_DAYS, BATCH)) === BATCH);

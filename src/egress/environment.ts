@@ -43,7 +43,7 @@ export function egressEnvironment(mirrors: readonly Mirror[], open = true): Reco
 const JAVA_PROXY = ['http', 'https'].map(scheme => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${PROXY_PORT}`).join(' ')
 
 /** Variables that somebody has set, with those of the way out; options for Java are added to theirs. */
-export function withWayOut(own: Record<string, string>, way_out: Record<string, string>): Record<string, string> {
+export function withProxyEnv(own: Record<string, string>, way_out: Record<string, string>): Record<string, string> {
   const both = OPTIONS_OF_JAVA.flatMap(name => (own[name] && way_out[name] ? [[name, `${way_out[name]} ${own[name]}`]] : []))
   return { ...own, ...way_out, ...Object.fromEntries(both) }
 }

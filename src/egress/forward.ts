@@ -2,7 +2,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { credentialsOf, DialError, dial, placeOf } from './dial.ts'
 import type { Allowed, Policy } from './policy.ts'
-import { listenTo } from './said.ts'
+import { listenTo } from './request-sample.ts'
 
 /** Of one connection, not of the message (RFC 9110 §7.6.1), or of nobody but a proxy; and the host, which the authority says. */
 const own_headers = new Set(

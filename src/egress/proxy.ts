@@ -4,7 +4,7 @@ import { type Authority, parseAuthority } from './authority.ts'
 import { decide } from './decide.ts'
 import { forward, parseTarget } from './forward.ts'
 import type { Policy, Reason } from './policy.ts'
-import { headOf } from './said.ts'
+import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** Connections that get an answer when there are too many; the rest is closed without one. */

@@ -111,7 +111,7 @@ export type RemoteSubject = {
 /** `through`: those that changed later are not among them; null: all are. `clock`: what time it was at the forge, if it says that. */
 export type RemoteChanges = { subjects: RemoteSubject[]; through: Date | null; clock: Date | null }
 /** What somebody asked of us on an issue or pull request. By `event` and `id` it is the same as what was told of it. */
-export type RemoteAsk = {
+export type Mention = {
   by: ForgeRequest['by']
   event: 'issues' | 'pull_request' | 'issue_comment' | 'pull_request_review' | 'pull_request_review_comment' | 'labeled'
   id: number
@@ -170,7 +170,7 @@ export type RemoteForge = {
    * What was asked of us there since then, in its order: where it says our name itself, or a comment, a review or a remark in one does, and by a
    * label of that name. Nothing of bots, nothing that was changed after it was said, and nothing of ours.
    */
-  listAsked(repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<RemoteAsk[]>
+  listMentions(repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<Mention[]>
   /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. A missing permission is a gap and no error. */
   listChecks(repo: ForgeRepository, sha: string): Promise<RemoteChecks>
   /** Shows by MARK_NAME, among the checks of a commit, how a run stands. Said again it is there once. */

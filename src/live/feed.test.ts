@@ -191,7 +191,7 @@ test('when there is nothing left to follow, readers are told so and let go, whoe
   const source = growing()
   source.grow(2)
   source.setState('s1')
-  const feed = new Feed({ ...source, farewell: 'gone' }, error => expect(error).toBeUndefined())
+  const feed = new Feed({ ...source, end_frame: 'gone' }, error => expect(error).toBeUndefined())
   const [early, late] = [reader(0, 3), reader(0, 1)]
   feed.add(early)
   await early.done

@@ -9,7 +9,7 @@ export type FeedSource = {
   /** What is going on at this moment, told to each reader once, when it has caught up. Null: nothing. */
   now(): Promise<string | null>
   /** The last thing that readers are told, once there is no state any more: then they are let go. Without it that ends nothing. */
-  readonly farewell?: string
+  readonly end_frame?: string
 }
 
 type Page = { frames: Frame[]; whole: boolean }
@@ -89,7 +89,7 @@ export class Feed {
   async #pass() {
     this.#again = false
     const state = await this.#source.state()
-    if (state === null && this.#source.farewell !== undefined) return this.#letGo(this.#source.farewell)
+    if (state === null && this.#source.end_frame !== undefined) return this.#letGo(this.#source.end_frame)
     await this.#loadRecent()
     const shared: { seq: number; page: Page | null } = { seq: -1, page: null }
     for (const reader of [...this.#readers]) {
@@ -99,9 +99,9 @@ export class Feed {
     await this.#tellNow()
   }
 
-  #letGo(farewell: string) {
+  #letGo(end_frame: string) {
     for (const reader of this.#readers) {
-      this.#give(reader, farewell)
+      this.#give(reader, end_frame)
       reader.end()
     }
     this.#readers.clear()

@@ -8,10 +8,10 @@ import {
   tool,
 } from 'ai'
 import { answerReader, type ReadAnswer } from './answer.ts'
+import { costUsd, mostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
 import { toModelError } from './failure.ts'
 import type { Model, ModelAnswer, ModelRequest, ModelUsage } from './port.ts'
-import { costUsd, mostUsd } from './prices.ts'
 
 type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 

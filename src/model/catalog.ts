@@ -1,5 +1,5 @@
 import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
-import { KNOWN_MODELS } from './known-models.ts'
+import { KNOWN_MODELS } from './model-prices.ts'
 import type { Model, ModelCatalog } from './port.ts'
 import { connectModel, type ProviderOptions } from './providers.ts'
 import { createScriptedModel } from './scripted.ts'

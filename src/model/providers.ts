@@ -3,7 +3,7 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { createAiSdkModel } from './ai-sdk.ts'
-import { knownModel } from './known-models.ts'
+import { knownModel } from './model-prices.ts'
 import type { Model } from './port.ts'
 
 export type ProviderOptions = {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { childEnv } from '../system/child-env.ts'
+import { childEnv } from '../system/host-child-env.ts'
 import type { SystemUser } from '../system/users.ts'
 
 /**

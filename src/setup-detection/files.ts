@@ -1,4 +1,4 @@
-import { SOURCES } from './said-in.ts'
+import { SOURCES } from './command-hints.ts'
 
 const MANIFESTS = new Set([
   ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.yarnrc.yml'],

@@ -1,4 +1,5 @@
 import { cPart } from './c.ts'
+import { type CommandHint, commandHints } from './command-hints.ts'
 import { NOT_OWN } from './files.ts'
 import { goPart } from './go.ts'
 import { javaPart } from './java.ts'
@@ -9,7 +10,6 @@ import type { Part, Proof, ProofKind, Proposal, Said, Step, Toolchain, ToProve }
 import { pythonPart } from './python.ts'
 import { rubyPart } from './ruby.ts'
 import { rustPart } from './rust.ts'
-import { type HeardOf, heardIn } from './said-in.ts'
 import { type Project, projectAt, type Tree } from './tree.ts'
 
 const MOST_FOLDERS = 8
@@ -21,7 +21,7 @@ const MOST_TESTS = 3
  * adds the steps besides, and the commands of its tests.
  */
 export function propose(tree: Tree, toolchain: Toolchain): Proposal {
-  const { heard, left_out } = heardIn(tree)
+  const { heard, left_out } = commandHints(tree)
   const parts = partsOfTree(tree, toolchain)
   const proposal = combine(parts, heard)
   const offline_parts = parts.map(part => (provable(part.offline) ? { ...part, ...part.offline, calls: [] } : part))
@@ -91,7 +91,7 @@ function partsIn(project: Project, toolchain: Toolchain): Part[] {
 /** A manifest that says nothing, as of scripts beside a program in C. */
 const isAside = ({ ecosystem, install, tests }: Part) => ['node', 'ruby'].includes(ecosystem) && install.length === 0 && tests.length === 0
 
-function combine(parts: Part[], heard: readonly HeardOf[]): Pick<Proposal, 'commands' | 'to_prove'> {
+function combine(parts: Part[], heard: readonly CommandHint[]): Pick<Proposal, 'commands' | 'to_prove'> {
   const called = heard.map(one => ({ ...one, command: calledHere(one, parts) }))
   const to_prove = parts.map((part, i) =>
     toProve(
@@ -121,8 +121,8 @@ function combine(parts: Part[], heard: readonly HeardOf[]): Pick<Proposal, 'comm
 }
 
 /** Where nothing is known of what it is made of, what it says itself is all there is. */
-function saidAlone(heard: readonly HeardOf[]): { commands: Step[]; to_prove: ToProve[] } {
-  const of = (...kinds: HeardOf['kind'][]) => heard.filter(({ kind }) => kinds.includes(kind))
+function saidAlone(heard: readonly CommandHint[]): { commands: Step[]; to_prove: ToProve[] } {
+  const of = (...kinds: CommandHint['kind'][]) => heard.filter(({ kind }) => kinds.includes(kind))
   const why = 'the repository says so'
   const proofs: Proof[] = [
     ...of('test').map(({ command, from }) => ({ command, from, why, kind: 'test' as const })),
@@ -132,8 +132,8 @@ function saidAlone(heard: readonly HeardOf[]): { commands: Step[]; to_prove: ToP
   return { commands, to_prove: proofs.length === 0 ? [] : [{ ecosystem: 'other', folder: '', proofs: proofs.slice(0, 6) }] }
 }
 
-function toProve(part: Part, heard: readonly HeardOf[]): ToProve {
-  const said = (kind: HeardOf['kind']) =>
+function toProve(part: Part, heard: readonly CommandHint[]): ToProve {
+  const said = (kind: CommandHint['kind']) =>
     heard.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
   const of = (kind: ProofKind, own: Said[], said: Said[], most: number) => {
     const by_rules = own.map(one => inFolder(part, one))
@@ -150,7 +150,7 @@ function toProve(part: Part, heard: readonly HeardOf[]): ToProve {
 }
 
 /** Which part a command is about: that of its ecosystem and its folder, or the first. */
-function partOf({ ecosystem, command }: HeardOf, parts: Part[]): number {
+function partOf({ ecosystem, command }: CommandHint, parts: Part[]): number {
   const folder = /^\(cd ([\w.-]+)\/? &&/.exec(command)?.[1] ?? ''
   const exact = parts.findIndex(part => part.ecosystem === ecosystem && part.folder === folder)
   if (exact >= 0) return exact
@@ -164,7 +164,7 @@ const inFolder = ({ folder }: Part, said: Said): Said =>
 const GLOBAL = /^npm install --global /
 
 /** Documents call programs as they are called where people have installed them. */
-function calledHere(heard: HeardOf, parts: Part[]): string {
+function calledHere(heard: CommandHint, parts: Part[]): string {
   const part = parts[partOf(heard, parts)]
   return (part?.calls ?? []).reduce((command, { name, as }, _, all) => {
     if (all.some(other => command.includes(other.as))) return command

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Proof, Proposal, Step } from './proposal.ts'
-import { findSetup, type Lab, type Plan, type Ran } from './search.ts'
+import { findSetup, type Plan, type Ran, type SetupRunner } from './search.ts'
 
 const step = (command: string, optional = false): Step => ({ command, from: 'package.json', why: 'because', optional })
 const proof = (kind: Proof['kind'], command: string): Proof => ({ command, from: 'package.json', why: 'because', kind })
@@ -16,8 +16,8 @@ const node = (commands: Step[], ...proofs: Proof[]): Proposal => ({
   },
 })
 
-/** A lab where commands fail with what is said of them, and others pass. */
-function lab(failing: Record<string, string>, suggested: Plan | null = null): Lab & { tried: string[] } {
+/** A runner where commands fail with what is said of them, and others pass. */
+function lab(failing: Record<string, string>, suggested: Plan | null = null): SetupRunner & { tried: string[] } {
   const tried: string[] = []
   const run = (command: string): Ran => {
     tried.push(command)

@@ -23,7 +23,7 @@ export type Plan = { commands: Step[]; to_prove: ToProve[]; by_model: boolean }
 export type Problem = { kind: 'nothing' } | { kind: 'command' | 'proof'; command: string; line: string; ran: Ran }
 
 /** Where plans are tried. */
-export type Lab = {
+export type SetupRunner = {
   /** Runs the commands in a clean sandbox up to the first that fails. `prepared` is there when none did, and is disposed of by the caller. */
   prepare(plan: Plan, attempt: number, locating: boolean): Promise<{ ran: Ran[]; prepared: Prepared | null }>
   /** Says in the trace what is changed and why, and answers where. */
@@ -58,7 +58,12 @@ const EXCERPT = 600
  * Tries a proposal until it is proved or nothing is left to try: what fails is found to the line, changed by rules, tried again from a clean
  * sandbox; when the rules are at their end, the model is asked.
  */
-export async function findSetup(proposal: Proposal, missing: readonly Tool[], lab: Lab, too_old: string | null = null): Promise<Found> {
+export async function findSetup(
+  proposal: Proposal,
+  missing: readonly Tool[],
+  runner: SetupRunner,
+  too_old: string | null = null,
+): Promise<Found> {
   let plan: Plan = { commands: proposal.commands, to_prove: proposal.to_prove, by_model: false }
   const made = new Set<string>()
   const evidence: Evidence[] = []
@@ -71,10 +76,10 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
     ...{ plan, verified, partial, reason, detail, evidence, timings },
   })
   const asked = async (problem: Problem, attempt: number): Promise<boolean> => {
-    if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || lab.over()) return false
-    const suggested = await lab.ask(plan, problem, ++questions)
+    if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || runner.over()) return false
+    const suggested = await runner.ask(plan, problem, ++questions)
     if (suggested === null) return false
-    const seq = await lab.repaired(suggested, problem, attempt)
+    const seq = await runner.repaired(suggested, problem, attempt)
     evidence.push({ seq, what: 'repair', ok: true, command: '', from: 'model', text: suggested.why })
     plan = suggested.plan
     return true
@@ -88,16 +93,16 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       [...proposal.notes.slice(0, 3), 'Nothing in the repository says how it is set up or tested.'].join(' '),
     )
   for (let attempt = 1; ; attempt++) {
-    if (lab.over()) return ended(false, 'time_over', 'The time for finding them out was over.')
-    const { ran, prepared } = await lab.prepare(plan, attempt, false)
+    if (runner.over()) return ended(false, 'time_over', 'The time for finding them out was over.')
+    const { ran, prepared } = await runner.prepare(plan, attempt, false)
     timings.commands = ran.map(({ ms }, i) => ({ command: plan.commands[i]?.command ?? '', ms }))
     timings.proofs = []
     evidence.push(...ran.map((one, i) => evidenceOf('command', plan.commands[i], one)))
     let outcome: Outcome
-    if (prepared === null) outcome = await afterFailure(plan, ran, lab, attempt, made)
+    if (prepared === null) outcome = await afterFailure(plan, ran, runner, attempt, made)
     else {
       await using of_this = prepared
-      outcome = await proveAll(plan, of_this, lab, attempt, made, evidence, timings)
+      outcome = await proveAll(plan, of_this, runner, attempt, made, evidence, timings)
     }
     if ('detail' in outcome) {
       const doubt = outcome.lacking
@@ -129,14 +134,14 @@ export async function findSetup(proposal: Proposal, missing: readonly Tool[], la
       if (problem.kind === 'proof' && absent.length > 0 && lacksSomething(problem.ran))
         return ended(false, 'registry_unreachable', `${problem.line} needs what the registry does not have: ${absent.join(', ')}.`)
       const fallback = { reason: problem.kind === 'command' ? ('command_failed' as const) : ('proof_failed' as const), detail: '' }
-      if (explained === null && too_old !== null && !lab.over())
+      if (explained === null && too_old !== null && !runner.over())
         return ended(false, 'toolchain_missing', `${problem.line} fails. ${too_old}`)
       const { reason, detail } = explained ?? fallback
-      return ended(false, lab.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
+      return ended(false, runner.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
     }
     if (next !== null && attempt < MOST_ATTEMPTS) {
       made.add(next.id === 'offline' ? 'offline' : `${next.id} ${problem.command}`).add(next.id)
-      const seq = await lab.repaired(next, problem, attempt)
+      const seq = await runner.repaired(next, problem, attempt)
       evidence.push({ seq, what: 'repair', ok: true, command: problem.line, from: 'rules', text: next.why })
       before = { plan, line: problem.line }
       if (next.id === 'offline') unreachable = { plan, detail: `${problem.line}: ${explained?.detail ?? ''}` }
@@ -162,15 +167,15 @@ type Failure = Extract<Problem, { ran: Ran }>
 type Outcome = { detail: string; by_smoke: boolean; lacking: boolean } | { problem: Failure; repair: Repair | null }
 
 /** Looks for the line of a command that fails, by running its parts one by one. */
-async function afterFailure(plan: Plan, ran: Ran[], lab: Lab, attempt: number, made: ReadonlySet<string>): Promise<Outcome> {
+async function afterFailure(plan: Plan, ran: Ran[], runner: SetupRunner, attempt: number, made: ReadonlySet<string>): Promise<Outcome> {
   const n = ran.length - 1
   const [step, last] = [plan.commands[n], ran[n]]
   if (step === undefined || last === undefined) throw new Error('nothing has failed')
   let [line, failed] = [/^\(cd [\w./-]+ && ([^&;|()]+)\)$/.exec(step.command)?.[1] ?? step.command, last]
   const parts = partsOf(line)
-  if (parts.length > 1 && !last.timed_out && !lab.over()) {
+  if (parts.length > 1 && !last.timed_out && !runner.over()) {
     const split = [...plan.commands.slice(0, n), ...parts.map(command => ({ ...step, command }))]
-    const located = await lab.prepare({ ...plan, commands: split }, attempt, true)
+    const located = await runner.prepare({ ...plan, commands: split }, attempt, true)
     await located.prepared?.[Symbol.asyncDispose]()
     const at = located.ran.length - 1
     const found = located.ran[at]
@@ -184,7 +189,7 @@ async function afterFailure(plan: Plan, ran: Ran[], lab: Lab, attempt: number, m
 async function proveAll(
   plan: Plan,
   prepared: Prepared,
-  lab: Lab,
+  runner: SetupRunner,
   attempt: number,
   made: ReadonlySet<string>,
   evidence: Evidence[],
@@ -201,7 +206,7 @@ async function proveAll(
       if (proof.kind === 'smoke' && failures.some(({ ran }) => lacksSomething(ran)) && !isComplete(part, plan)) break
       // That most of its tests pass says more.
       if (proof.kind === 'smoke' && countedAmong(failures) !== null) break
-      if (failures.length > 0 && lab.over()) break
+      if (failures.length > 0 && runner.over()) break
       const ran = await prepared.prove(proof, attempt, ++n)
       timings.proofs.push({ command: proof.command, ms: ran.ms })
       const empty = ran.ok && proof.kind === 'test' && hasNoTests(ran)

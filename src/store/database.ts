@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { Pulse } from './pulse.ts'
-import { breaksConnection, markUndone, unlessUndone } from './undone.ts'
+import { DatabaseWatchdog } from './database-watchdog.ts'
+import { breaksConnection, markUndone, retrySerialization } from './transaction-retry.ts'
 
 /** `query_timeout`: milliseconds after which no answer is waited for any more. */
 export type Statement = pg.QueryConfig & { query_timeout?: number }
@@ -36,7 +36,7 @@ const LOCK_MS = 3_000
 export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
   readonly connection_string: string
-  readonly #pulse: Pulse
+  readonly #watchdog: DatabaseWatchdog
   readonly #on_wait: ((ms: number) => void) | undefined
   #closing = false
 
@@ -63,7 +63,7 @@ export class Database implements AsyncDisposable {
       idle_in_transaction_session_timeout: idle_ms,
       application_name: 'agentrun',
     })
-    this.#pulse = new Pulse(connection_string)
+    this.#watchdog = new DatabaseWatchdog(connection_string)
     this.#on_wait = options.on_wait
     this.pool.on('error', error => {
       if (!this.#closing) options.on_error(error)
@@ -71,12 +71,12 @@ export class Database implements AsyncDisposable {
   }
 
   query<R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> {
-    return unlessUndone(() => this.#connected(client => client.query<R>(query)))
+    return retrySerialization(() => this.#connected(client => client.query<R>(query)))
   }
 
   /** All of `work` or nothing of it. What the server undid (a deadlock, a pause in the middle) is done again, so `work` does nothing else than write. */
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-    return unlessUndone(() =>
+    return retrySerialization(() =>
       this.#connected(async client => {
         let committing = false
         try {
@@ -95,7 +95,7 @@ export class Database implements AsyncDisposable {
 
   /** Whether the database answers now, however busy the pool is. Rejects within a second. */
   async ping(): Promise<void> {
-    await this.#pulse.ping()
+    await this.#watchdog.ping()
   }
 
   /** A connection of the pool for as long as `work` needs it. One that broke, or whose state nobody knows, does not go back. */
@@ -107,7 +107,7 @@ export class Database implements AsyncDisposable {
       broken: null as Error | null,
       query: <R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> => {
         if (connection.broken) return Promise.reject(connection.broken)
-        return this.#pulse
+        return this.#watchdog
           .watch(() => client.query<R>(query))
           .catch(error => {
             if (breaksConnection(error)) connection.broken ??= error
@@ -129,14 +129,14 @@ export class Database implements AsyncDisposable {
   }
 
   async #connection(): Promise<pg.PoolClient> {
-    this.#pulse.requireSound()
+    this.#watchdog.requireSound()
     return this.pool.connect()
   }
 
   async [Symbol.asyncDispose]() {
     // The pool calls itself ended while its last connections still close: what a server that stops says to those is no news.
     this.#closing = true
-    this.#pulse[Symbol.dispose]()
+    this.#watchdog[Symbol.dispose]()
     await this.pool.end()
   }
 }

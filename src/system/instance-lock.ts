@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { childEnv } from './child-env.ts'
+import { childEnv } from './host-child-env.ts'
 
 /** Another process has the data folder. */
 export class DataFolderInUse extends Error {}

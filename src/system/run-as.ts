@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { childEnv } from './child-env.ts'
+import { childEnv } from './host-child-env.ts'
 import type { SystemUser } from './users.ts'
 
 /** How a program ended; `exit_code` is null when it could not be started or a signal ended it. */

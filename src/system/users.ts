@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { childEnv } from './child-env.ts'
+import { childEnv } from './host-child-env.ts'
 
 /** An account of the machine that a child process runs as. `null` where this is used means: as ourselves, because we are not root. */
 export type SystemUser = { name: string; uid: number; gid: number }

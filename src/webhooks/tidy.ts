@@ -1,4 +1,4 @@
-import { takeTurn } from '../store/runs/turns.ts'
+import { tryAcquireTick } from '../store/runs/turns.ts'
 import { deleteOldDeliveries, expireHeld } from '../store/webhooks/webhook-outcomes.ts'
 import type { WebhookDeps } from './settings.ts'
 
@@ -10,7 +10,7 @@ const late = 'the webhook was switched off until it was too late'
 
 /** Ends what waited too long for a webhook that is switched off, and forgets what was over long ago. Of all processes one does it a minute. */
 export async function tidyWebhooks({ db }: Pick<WebhookDeps, 'db'>, retention_days: number | null): Promise<void> {
-  if (!(await takeTurn(db, 'webhooks', TURN_SECONDS))) return
+  if (!(await tryAcquireTick(db, 'webhooks', TURN_SECONDS))) return
   while ((await expireHeld(db, late, BATCH)) === BATCH);
   const days = Math.min(LEDGER_DAYS, retention_days ?? LEDGER_DAYS)
   while ((await deleteOldDeliveries(db, days, BATCH)) === BATCH);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../core/log.ts'
-import { LEASE_SECONDS } from '../core/runs/lost-run.ts'
+import { LEASE_SECONDS } from '../core/runs/after-lost-worker.ts'
 import { workspaceName } from '../sandbox/workspaces/workspaces.ts'
 import { claimRun } from '../store/leases/claims.ts'
 import { forgetWorker, reportWorker } from '../store/leases/workers.ts'

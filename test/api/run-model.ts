@@ -3,7 +3,7 @@ import type { RunStatus } from '../../src/contract/runs/runs.ts'
 
 /**
  * A run as specification.md#run-status, #create-and-resume say it, and nothing of how the service does it: the table of statuses is written out once more here, so that
- * a mistake in src/core/runs/run-status.ts is not believed.
+ * a mistake in src/core/runs/run-transitions.ts is not believed.
  */
 export type ModelRun = {
   status: RunStatus

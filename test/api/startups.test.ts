@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RunStartup, StartupFigures } from '../../src/contract/runs/startups.ts'
 import { insertStartup, type StartupTimes } from '../../src/store/runs/run-startups.ts'
 import { getRun } from '../../src/store/runs/runs.ts'
-import { Startup } from '../../src/worker/claim/startup.ts'
+import { StartupTimer } from '../../src/worker/claim/startup-timer.ts'
 import { noTelemetry } from '../no-telemetry.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
@@ -58,7 +58,7 @@ test('200: what an earlier owner took before it died is a part of the start, and
   const run = await getRun(app.db, app.org_id, id)
   if (run === undefined) throw new Error('no run')
   const after = (seconds: number) => new Date(run.created_at.getTime() + seconds * 1_000)
-  const startup = new Startup(
+  const startup = new StartupTimer(
     { db: app.db, log: () => {}, telemetry: noTelemetry() },
     { ...run, started_at: after(2), updated_at: after(60) },
     performance.now(),

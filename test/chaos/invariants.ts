@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../src/contract/runs/runs.ts'
-import { mayMove } from '../../src/core/runs/run-status.ts'
+import { mayMove } from '../../src/core/runs/run-transitions.ts'
 import type { Cluster } from '../runs/cluster.ts'
 import { gitIn, PRICED } from '../runs/coding-app.ts'
 import { sandboxProcesses } from '../runs/sandbox-processes.ts'

@@ -25,7 +25,7 @@ const open = (number: number, minute: number, more: { body?: string; edited_at?:
   gitea.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body: 'It breaks.', created_at: at(minute, second), ...said })
 }
 const asked = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
-  const found = await forge.listAsked(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
+  const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
   return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
 }
 const pull = (number: number, body: string) =>

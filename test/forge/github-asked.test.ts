@@ -27,7 +27,7 @@ const pull = (number: number) => ({
 const open = (number: number, minute: number, second?: number, body = 'It breaks.') =>
   github.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body, created_at: at(minute, second) })
 const asked = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
-  const found = await forge.listAsked(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
+  const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
   return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
 }
 const onces = async (number: number, options = {}) => (await asked(number, options)).map(({ once }) => once)
@@ -165,7 +165,7 @@ test.each([
   const tries = [
     forge.listChanged(repo, new Date(at(0))),
     forge.getSubject(repo, 7),
-    forge.listAsked(repo, subject, { name: 'agent', since: new Date(at(0)), withdrawn: true }),
+    forge.listMentions(repo, subject, { name: 'agent', since: new Date(at(0)), withdrawn: true }),
   ]
   for (const asked of await Promise.allSettled(tries)) expect(asked).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
 })

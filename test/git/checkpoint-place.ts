@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { importPack, type Kept, keptPath, withKept } from '../../src/git/objects/kept-repository.ts'
+import { importPack, type Kept, keptPath, withKept } from '../../src/git/objects/object-cache.ts'
 import { type GitHost, mirrorPath, openGitHost } from '../../src/git/process/git-host.ts'
 import { readKeptChanges } from '../../src/git/read/changes.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { keptPacks } from '../../src/git/objects/kept-repository.ts'
+import { keptPacks } from '../../src/git/objects/object-cache.ts'
 import { openGitHost } from '../../src/git/process/git-host.ts'
 import { saveCheckpoints } from '../../src/store/workspaces/checkpoints.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'

@@ -7,7 +7,7 @@ import { entry } from '../../src/trace/entry.ts'
 import { Claim } from '../../src/worker/claim/claim.ts'
 import { Control } from '../../src/worker/claim/control.ts'
 import { startHeartbeat } from '../../src/worker/claim/heartbeat.ts'
-import { Onlookers } from '../../src/worker/claim/onlookers.ts'
+import { ViewerPresence } from '../../src/worker/claim/viewer-presence.ts'
 import { putRun } from '../api/put-run.ts'
 import { openFrames } from '../api/read-frames.ts'
 import { type App, rows, startApp } from '../start-app.ts'
@@ -38,18 +38,18 @@ async function listenToAll(app: App) {
 }
 
 /** A run that is ours, as its worker writes to it. */
-async function claimOf(app: App, onlookers: Onlookers) {
+async function claimOf(app: App, viewers: ViewerPresence) {
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')
   const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-  return new Claim(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, onlookers)
+  return new Claim(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, viewers)
 }
 
 test('what a run does is told to nobody while nobody follows it, and from the moment on in which somebody does', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
-  const onlookers = new Onlookers(() => now)
-  const claim = await claimOf(app, onlookers)
+  const viewers = new ViewerPresence(() => now)
+  const claim = await claimOf(app, viewers)
   const hub = new Hub()
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
@@ -63,8 +63,8 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
   }
   await say('unheard')
   const seen = Promise.withResolvers<void>()
-  const watch = onlookers.seen.bind(onlookers)
-  onlookers.seen = () => {
+  const watch = viewers.seen.bind(viewers)
+  viewers.seen = () => {
     watch()
     seen.resolve()
   }
@@ -88,7 +88,7 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
 test('a change of status is told whether somebody follows the run or not', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
-  const claim = await claimOf(app, new Onlookers(() => now))
+  const claim = await claimOf(app, new ViewerPresence(() => now))
   now = Number.MAX_SAFE_INTEGER / 2
   await using ear = await listenToAll(app)
   expect(await claim.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { childEnv } from '../../src/system/child-env.ts'
+import { childEnv } from '../../src/system/host-child-env.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 
 test('as root, git, database and sandbox run as different users that are not root; otherwise as ourselves', () => {

@@ -1,5 +1,5 @@
 import { explanation_tool, LogExplanation, type LogFinding } from '../../contract/runs/log-analysis.ts'
-import type { Asked, Question } from '../aside.ts'
+import type { Asked, Question } from '../side-question.ts'
 
 const MOST = { findings: 40, chars: 60_000, excerpt: 1_200 }
 

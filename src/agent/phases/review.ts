@@ -1,6 +1,6 @@
 import { Review, review_tools, schemaOf } from '../../contract/pull-requests/reviews.ts'
 import type { Finding, Verdict } from '../../core/pull-requests/commit-findings.ts'
-import type { Asked, Question } from '../aside.ts'
+import type { Asked, Question } from '../side-question.ts'
 
 /** What a model has found that was asked to look at commits or at a pull request. */
 export type Opinion = { verdict: Verdict; findings: (Omit<Finding, 'code'> & { code: 'model' })[]; model: string | null }

@@ -3,7 +3,7 @@ import { SetupSuggestion } from '../../contract/repositories/setup-commands.ts'
 import { kindOf } from '../../setup-detection/kind-of-command.ts'
 import type { ProofKind, Step, ToProve } from '../../setup-detection/proposal.ts'
 import type { Plan, Problem, Suggested } from '../../setup-detection/search.ts'
-import type { Asked, Question } from '../aside.ts'
+import type { Asked, Question } from '../side-question.ts'
 
 const TOOL = 'setup_commands'
 const MOST = { paths: 300, file: 3_000, files: 40_000, output: 6_000 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { RunStatus } from '../../contract/runs/runs.ts'
-import { isTerminal } from '../runs/run-status.ts'
+import { isTerminal } from '../runs/run-transitions.ts'
 import { isOverKey, markKey, runMark } from './run-mark.ts'
 
 const run = { status: 'completed', status_reason: null, waiting_on: null, superseded: false, checks_given_up: null } as const

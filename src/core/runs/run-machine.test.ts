@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { END_SECONDS } from './lost-run.ts'
+import { END_SECONDS } from './after-lost-worker.ts'
 import {
   beaten,
   begun,
@@ -16,7 +16,7 @@ import {
   swept,
   type Times,
 } from './run-machine.ts'
-import { isTerminal, mayMove } from './run-status.ts'
+import { isTerminal, mayMove } from './run-transitions.ts'
 
 /** Sequences of what workers, people and the sweep may do to a run, in any order and with jumps of the clock. */
 const seed = Number(process.env.TEST_SEED ?? 1)

@@ -1,6 +1,6 @@
 import type { RunStatus, StatusReason } from '../../contract/runs/runs.ts'
-import { afterLoss, END_SECONDS } from './lost-run.ts'
-import { isTerminal } from './run-status.ts'
+import { afterLoss, END_SECONDS } from './after-lost-worker.ts'
+import { isTerminal } from './run-transitions.ts'
 
 /**
  * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the

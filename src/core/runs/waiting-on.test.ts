@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { RunStatus } from '../../contract/runs/runs.ts'
-import { isTerminal } from './run-status.ts'
+import { isTerminal } from './run-transitions.ts'
 import { type Doing, waitingOn } from './waiting-on.ts'
 
 const run: Doing = {

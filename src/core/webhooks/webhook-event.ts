@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import type { WebhookEvent } from '../../contract/webhooks/webhook-messages.ts'
-import { isTerminal } from '../runs/run-status.ts'
+import { isTerminal } from '../runs/run-transitions.ts'
 
 /** Under which name an event of the organization goes out; null: it does not. */
 export function webhookEventOf(type: string, body: Record<string, unknown>): WebhookEvent | null {

@@ -1,10 +1,10 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type RemoteComment, type RemoteForge, type RemotePullRequest, type RemoteState } from '../port.ts'
 import { cut } from '../texts.ts'
-import { listAsked } from './asked.ts'
 import { checksOf, markStatus } from './checks.ts'
 import { GiteaClient, type GiteaSettings } from './client.ts'
 import { isMarked, markedTitle, plainTitle } from './draft-title.ts'
+import { listMentions } from './mentions.ts'
 import { Account, Comment, Permission, PullRequest, Repository, Status } from './shapes.ts'
 import { getSubject, listChanged } from './subjects.ts'
 
@@ -154,7 +154,7 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
 
     listChanged: (repo, since) => listChanged(client, at(repo), since),
     getSubject: (repo, number) => getSubject(client, at(repo), number),
-    listAsked: (repo, subject, of) => listAsked(client, at(repo), subject, of),
+    listMentions: (repo, subject, of) => listMentions(client, at(repo), subject, of),
 
     async listChecks(repo, sha) {
       try {

@@ -1,11 +1,11 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type RemoteComment, type RemoteForge } from '../port.ts'
 import { cut } from '../texts.ts'
-import { listAsked } from './asked.ts'
 import { listChecks } from './checks.ts'
 import { GitHubClient, type GitHubSettings } from './client.ts'
 import { readable } from './failure.ts'
 import { markCommit } from './marks.ts'
+import { listMentions } from './mentions.ts'
 import { allPages } from './pages.ts'
 import { remotePullRequest } from './pull-request.ts'
 import { getSubject, listChanged } from './subjects.ts'
@@ -147,7 +147,7 @@ export function githubForge(settings: GitHubSettings): RemoteForge {
 
     listChanged: (repo, since) => readable(listChanged(client, repo, since)),
     getSubject: (repo, number) => readable(getSubject(client, repo, number)),
-    listAsked: (repo, subject, of) => readable(listAsked(client, repo, subject, of)),
+    listMentions: (repo, subject, of) => readable(listMentions(client, repo, subject, of)),
 
     listChecks: (repo, sha) => readable(listChecks(client, repo, sha)),
     markCommit: (repo, sha, mark) => markCommit(client, repo, sha, mark),

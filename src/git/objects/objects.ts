@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import type { GitCall } from '../process/run-git.ts'
-import { keptPath } from './kept-repository.ts'
+import { keptPath } from './object-cache.ts'
 
 /** What a run has committed and not pushed yet, in front of its repository. Only sandboxes of that run see it. */
 export type RunObjects = { repository_id: number; run_id: number }

@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { keptPath, withKept } from '../objects/kept-repository.ts'
+import { keptPath, withKept } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
 import { checkLinked, indexArguments, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'

@@ -1,5 +1,5 @@
 import { readMirror } from '../mirrors/mirror-refs.ts'
-import { inKept, type Kept } from '../objects/kept-repository.ts'
+import { inKept, type Kept } from '../objects/object-cache.ts'
 import { NO_FILES } from '../objects/object-checks.ts'
 import type { Objects } from '../objects/objects.ts'
 import { GitError } from '../process/git-error.ts'

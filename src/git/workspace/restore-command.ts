@@ -26,14 +26,14 @@ export function restoreCommand({ kept_inside, tree, head, branch, beside }: Rest
     'set -e -o pipefail',
     'export LC_ALL=C GIT_TERMINAL_PROMPT=0',
     ...(repository === null ? [] : [`( ${cloneCommand({ ...repository, base_sha: null, branch: on ?? repository.branch })}\n)`]),
-    ...layOut(kept_inside, mirror, tree, beside),
+    ...populateWorkspace(kept_inside, mirror, tree, beside),
     ...(at === null ? [] : standAt(kept_inside, mirror, at, on, repository)),
     'rm -rf "$out"',
   ].join('\n')
 }
 
 /** By a repository of its own outside the workspace, in which no attribute changes a byte. */
-function layOut(kept: string, mirror: string, tree: string, beside: readonly string[]): string[] {
+function populateWorkspace(kept: string, mirror: string, tree: string, beside: readonly string[]): string[] {
   return [
     'out=$(mktemp -d)',
     'mkdir -p "$out"/objects/info "$out"/objects/pack "$out"/refs "$out"/info',

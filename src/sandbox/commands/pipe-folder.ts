@@ -3,7 +3,7 @@ import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, rmSync, writeFi
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { childEnv } from '../../system/child-env.ts'
+import { childEnv } from '../../system/host-child-env.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { PipeReader } from './pipe-reader.ts'
 

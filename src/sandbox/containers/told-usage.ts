@@ -1,5 +1,5 @@
 import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
-import { within } from '../within.ts'
+import { within } from '../settled-within.ts'
 
 /** What a container takes, as its process 1 reads it from its own control groups: where the host cannot. */
 export type ToldUsage = {

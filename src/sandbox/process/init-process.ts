@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { SandboxError, type SandboxLimits, SandboxLostError } from '../port.ts'
 import type { ResourceUsage } from '../resources/bounds.ts'
-import { within } from '../within.ts'
+import { within } from '../settled-within.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** Process 1 of a running sandbox, seen from the host: what inside/init.sh answers to. */

@@ -4,9 +4,9 @@ import type { PipeFolder } from '../commands/pipe-folder.ts'
 import { type CommandRequest, runCommand } from '../commands/run-command.ts'
 import { startSeparate } from '../commands/separate-command.ts'
 import { createShell } from '../commands/shell.ts'
-import { createGate, type Gate } from '../gate.ts'
 import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec } from '../port.ts'
 import { watchWorkspace } from '../resources/workspace-watch.ts'
+import { createSemaphore, type Semaphore } from '../semaphore.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import type { InitProcess } from './init-process.ts'
 
@@ -34,8 +34,8 @@ export function openSandbox(
     },
   )
   const shell = createShell(init, pipes)
-  const shell_gate = createGate(1)
-  const separate_gate = createGate(max_separate_commands)
+  const shell_gate = createSemaphore(1)
+  const separate_gate = createSemaphore(max_separate_commands)
   // It would be another sandbox than the one that was asked for.
   init.ports.catch(() => init.stop())
   const ended = init.ended.then(() => {
@@ -44,7 +44,7 @@ export function openSandbox(
     pipes.remove()
   })
 
-  const inTurn = async (gate: Gate, request: CommandRequest, run: () => Promise<ExecResult>): Promise<ExecResult> => {
+  const inTurn = async (gate: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>): Promise<ExecResult> => {
     const leave = await gate.enter(request.signal)
     if (!leave) return notRun('interrupted', null)
     try {

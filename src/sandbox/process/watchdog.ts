@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { childEnv } from '../../system/child-env.ts'
+import { childEnv } from '../../system/host-child-env.ts'
 import { processStart } from '../../system/process-identity.ts'
 
 /** A process of its own that ends the sandboxes of this one when this one is frozen: nothing else on this machine may know of them. */

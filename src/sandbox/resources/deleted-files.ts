@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { childEnv } from '../../system/child-env.ts'
+import { childEnv } from '../../system/host-child-env.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { childEnv } from '../../system/child-env.ts'
+import { childEnv } from '../../system/host-child-env.ts'
 import { threadsOf } from './descendants.ts'
 
 const LOOK_MS = 10_000

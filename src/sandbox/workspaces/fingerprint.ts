@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { childEnv } from '../../system/child-env.ts'
+import { childEnv } from '../../system/host-child-env.ts'
 import type { SystemUser } from '../../system/users.ts'
 
 /** A name has no zero byte; the time of change is the kernel's, nobody else sets it. */

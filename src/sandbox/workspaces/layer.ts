@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { endProcess, processIdentity } from '../../system/process-identity.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { type Copy, type Layer, SandboxError } from '../port.ts'
-import { within } from '../within.ts'
+import { within } from '../settled-within.ts'
 
 /**
  * Short names in the folder itself, because what runs inside can read them among its mounts. The mount covers the folder, and so the three.

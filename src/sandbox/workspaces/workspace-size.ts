@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { childEnv } from '../../system/child-env.ts'
+import { childEnv } from '../../system/host-child-env.ts'
 import type { SystemUser } from '../../system/users.ts'
 
 const MEASURE_MS = 20_000

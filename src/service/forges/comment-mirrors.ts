@@ -6,13 +6,13 @@ import { type ClaimedMirror, claimCommentMirrors } from '../../store/pull-reques
 import { getComment } from '../../store/pull-requests/pull-request-comments.ts'
 import { getPullRequest } from '../../store/pull-requests/pull-requests.ts'
 import type { Services } from '../context.ts'
-import { type Told, tellForges } from './tell-forges.ts'
+import { drainOutbox, type Told } from './drain-outbox.ts'
 
 /** Brings what people say here of pull requests to the forges that have them, and what they change and delete of it. Answers how much there was. */
 export async function mirrorComments(services: Services, log: Log): Promise<number> {
   const { db } = services
   const claim = (limit: number, seconds: number) => claimCommentMirrors(db, limit, seconds)
-  return tellForges(services, { name: 'comment_mirrors', claim, tell: (mirror, on) => tell(services, mirror, on) }, log)
+  return drainOutbox(services, { name: 'comment_mirrors', claim, tell: (mirror, on) => tell(services, mirror, on) }, log)
 }
 
 /** The one that is there is looked for first, so that an answer that was lost makes no second one. */

@@ -1,7 +1,7 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { OUR_MARK } from '../../core/forges/forge-event.ts'
 import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import type { ClaimedTask } from '../../store/forges/forge-deliveries.ts'

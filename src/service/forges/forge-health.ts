@@ -1,7 +1,7 @@
 import { errorText } from '../../core/log.ts'
 import { ForgeError } from '../../forge/port.ts'
 import { listFailingForges, recordForgeIdentity, recordForgeProblem } from '../../store/forges/forges.ts'
-import { takeTurn } from '../../store/runs/turns.ts'
+import { tryAcquireTick } from '../../store/runs/turns.ts'
 import type { Services } from '../context.ts'
 
 const TURN_SECONDS = 295
@@ -21,7 +21,7 @@ export const failureFields = (error: unknown): Record<string, unknown> =>
 /** Tries connections again that did not work; of all processes one does it every five minutes. */
 export async function tryFailingForges(services: Services): Promise<void> {
   const { db, forges } = services
-  if (!(await takeTurn(db, 'failing forges', TURN_SECONDS))) return
+  if (!(await tryAcquireTick(db, 'failing forges', TURN_SECONDS))) return
   for (const row of await listFailingForges(db, MOST)) {
     try {
       await recordForgeIdentity(db, row.organization_id, row.id, await forges.open(row).identity())

@@ -5,7 +5,7 @@ import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import { takeDueRemotes } from '../../store/pull-requests/remote-pull-requests.ts'
 import type { Services } from '../context.ts'
 import { failureFields, noteFailure } from './forge-health.ts'
-import { takeChecks } from './forge-looks.ts'
+import { takeChecks } from './sync-from-forge.ts'
 
 /** Pull requests whose run is at work are looked at so often, all others that are open more rarely: a forge counts what it is asked. */
 const AT_WORK_SECONDS = 60

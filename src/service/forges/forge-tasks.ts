@@ -8,9 +8,9 @@ import type { Services } from '../context.ts'
 import { type AnswerTask, doAnswer } from './forge-answer.ts'
 import { forgeContext, registeredRepository } from './forge-context.ts'
 import { noteFailure } from './forge-health.ts'
-import { doLook } from './forge-looks.ts'
 import { doRequest, maySucceedLater } from './forge-request.ts'
-import { type AskedPlace, takeAsked } from './take-asked.ts'
+import { type AskedPlace, recordMentions } from './record-mentions.ts'
+import { syncFromForge } from './sync-from-forge.ts'
 
 const AT_ONCE = 20
 const LEASE_SECONDS = 120
@@ -66,7 +66,7 @@ async function doTask(services: Services, claimed: ClaimedTask): Promise<void> {
 async function findAsked(services: Services, place: AskedPlace, task: ForgeTask & { kind: 'asked' }, age: number) {
   const told = { by: task.by, at: new Date(Date.now() - age * 1_000) }
   const subject = await place.on.forge.getSubject(place.on.repository, task.number)
-  const asked = await takeAsked(services, place, subject, told)
+  const asked = await recordMentions(services, place, subject, told)
   const shown = asked.some(({ by, at }) => by === task.by && at.getTime() > told.at.getTime() - SHOWN_SECONDS * 1_000)
   return shown || age > SHOWN_SECONDS ? 'looked at' : { task, seconds: FIRST_WAIT_SECONDS }
 }
@@ -80,6 +80,6 @@ async function attempt(services: Services, forge: ForgeRow, claimed: ClaimedTask
   if (!repository || !on) return 'the repository is not registered'
   if (task.kind === 'answer') return (await doAnswer(ctx, claimed, task, on)) ?? 'answered'
   if (task.kind === 'asked') return findAsked(services, { forge, on, repository }, task, claimed.age)
-  if (task.kind !== 'request') return doLook(ctx, task, { on, repository })
+  if (task.kind !== 'request') return syncFromForge(ctx, task, { on, repository })
   return (await doRequest(ctx, claimed, task, { on, repository })) ?? undefined
 }

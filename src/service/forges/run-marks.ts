@@ -7,13 +7,13 @@ import { type ClaimedMark, claimRunMarks } from '../../store/forges/run-marks.ts
 import { lastJudged } from '../../store/runs/journal.ts'
 import { getRun } from '../../store/runs/runs.ts'
 import type { Services } from '../context.ts'
-import { type Told, tellForges } from './tell-forges.ts'
+import { drainOutbox, type Told } from './drain-outbox.ts'
 
 /** Shows on forges how runs stand. Answers how much there was to say. */
 export async function markRuns(services: Services, log: Log): Promise<number> {
   const { db } = services
   const claim = (limit: number, seconds: number) => claimRunMarks(db, limit, seconds)
-  return tellForges(services, { name: 'run_marks', claim, tell: (mark, on) => tell(services, mark, on) }, log)
+  return drainOutbox(services, { name: 'run_marks', claim, tell: (mark, on) => tell(services, mark, on) }, log)
 }
 
 async function tell(services: Services, mark: ClaimedMark, on: OnForge): Promise<Told> {

@@ -2,7 +2,7 @@ import type { ExecuteToolInput, ToolExecution } from '../../contract/runs/tool-e
 import { executableTools, toolSchema } from '../../contract/runs/tools.ts'
 import { deadline } from '../../core/deadline.ts'
 import { SCRIPTED_MODEL_ID } from '../../core/runs/playbook.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
 import { updateRun } from '../../store/runs/runs.ts'

@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts'
 import type { RecordedSession, SessionStatus } from '../../contract/runs/recorded-sessions.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'

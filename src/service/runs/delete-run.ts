@@ -1,4 +1,4 @@
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { notifyRun } from '../../store/notify.ts'
 import { deleteEndedRuns, deleteFirstEntries, LONG_TRACE } from '../../store/runs/retention.ts'

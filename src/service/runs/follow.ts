@@ -23,7 +23,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
       return rows.map(row => ({ seq: row.seq, text: frame('log', shownEntry(row.body, base_url), row.seq) }))
     },
-    farewell: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
+    end_frame: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
     async state(): Promise<string | null> {
       const row = await getRun(db, organization_id, run_id)
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []

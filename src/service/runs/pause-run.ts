@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyOwner, notifyRun } from '../../store/notify.ts'

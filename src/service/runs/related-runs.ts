@@ -1,7 +1,7 @@
 import type { PageQuery } from '../../contract/page.ts'
 import type { RelatedRun } from '../../contract/runs/related-runs.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'
 import { append } from '../../store/runs/append.ts'

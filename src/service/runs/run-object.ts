@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { isRecorded } from '../../core/runs/recorded-run.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { waitingOn } from '../../core/runs/waiting-on.ts'
 import { parseJsonExactly } from '../../core/text/json-text.ts'

@@ -1,6 +1,6 @@
 import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
-import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery.ts'
+import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery-report.ts'
 import { type JournalRow, listSteps } from '../../store/runs/journal.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
 import type { Context } from '../context.ts'

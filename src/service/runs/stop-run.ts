@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { isRecorded } from '../../core/runs/recorded-run.ts'
-import { isTerminal, sourcesOf } from '../../core/runs/run-status.ts'
+import { isTerminal, sourcesOf } from '../../core/runs/run-transitions.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyOwner, notifyRun } from '../../store/notify.ts'
 import { lockRunsAndLiveBelow } from '../../store/runs/child-runs.ts'

@@ -3,7 +3,7 @@ import type { Db } from '../database.ts'
 /** What forges are to be told, a row for a thing: `change` counts what may have changed of it, `said` up to where it is told. */
 export type ForgeQueue = 'run_marks' | 'comment_mirrors'
 
-export type ToTell = {
+export type OutboxItem = {
   organization_id: number
   id: number
   repository_id: number
@@ -20,7 +20,7 @@ export const to_tell_columns = 'organization_id, id, repository_id, change, said
 export async function settleTold(
   db: Db,
   queue: ForgeQueue,
-  { organization_id, id, change, lease }: Pick<ToTell, 'organization_id' | 'id' | 'change' | 'lease'>,
+  { organization_id, id, change, lease }: Pick<OutboxItem, 'organization_id' | 'id' | 'change' | 'lease'>,
   to: { said_as: string | null; problem: string | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -36,7 +36,7 @@ export async function settleTold(
 export async function postponeTold(
   db: Db,
   queue: ForgeQueue,
-  { organization_id, id, lease }: Pick<ToTell, 'organization_id' | 'id' | 'lease'>,
+  { organization_id, id, lease }: Pick<OutboxItem, 'organization_id' | 'id' | 'lease'>,
   to: { seconds: number; problem: string },
 ): Promise<void> {
   await db.query({

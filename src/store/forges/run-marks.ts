@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
-import { type ToTell, to_tell_columns } from './forge-queues.ts'
+import { type OutboxItem, to_tell_columns } from './forge-queues.ts'
 
-export type ClaimedMark = ToTell & {
+export type ClaimedMark = OutboxItem & {
   /** Null: the run is deleted; `number` is its id all the same. */
   run_id: number | null
   number: number

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
-import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lost-run.ts'
+import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
@@ -67,7 +67,7 @@ const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
 /** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
 const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
   or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
-/** As src/core/runs/lost-run.ts says. */
+/** As src/core/runs/after-lost-worker.ts says. */
 const goes_on = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
 
 /**

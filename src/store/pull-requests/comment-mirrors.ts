@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
-import { type ToTell, to_tell_columns } from '../forges/forge-queues.ts'
+import { type OutboxItem, to_tell_columns } from '../forges/forge-queues.ts'
 
-export type ClaimedMirror = ToTell & { comment_id: number; pull_request_id: number }
+export type ClaimedMirror = OutboxItem & { comment_id: number; pull_request_id: number }
 
 /** Takes what is to be said, of all organizations, for `lease_seconds`: of one pull request one after the other, in their order. */
 export async function claimCommentMirrors(db: Db, limit: number, lease_seconds: number): Promise<ClaimedMirror[]> {

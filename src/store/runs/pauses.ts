@@ -1,4 +1,4 @@
-import { END_SECONDS } from '../../core/runs/lost-run.ts'
+import { END_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { Db } from '../database.ts'
 
 /** How long a worker has to let go of a run that is to pause, before the sweep takes it from it. */

@@ -1,5 +1,5 @@
 import type { RunPhase, RunStatus, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
-import { isConsistent, mayMove } from '../../core/runs/run-status.ts'
+import { isConsistent, mayMove } from '../../core/runs/run-transitions.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 

@@ -4,7 +4,7 @@ import type { Db } from '../database.ts'
  * Whether it is up to the caller to do what `name` stands for: nobody has been told so for `seconds`. Of any number of processes that ask
  * at once one is. A time far ahead, as after the clock was set back, is no turn.
  */
-export async function takeTurn(db: Db, name: string, seconds: number): Promise<boolean> {
+export async function tryAcquireTick(db: Db, name: string, seconds: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'take_turn',
     text: `insert into turns (name, taken_at) values ($1, now())

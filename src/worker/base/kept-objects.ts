@@ -1,6 +1,6 @@
 import type { Log } from '../../core/log.ts'
 import { refreshMirror } from '../../git/mirrors/mirrors.ts'
-import { importPack, type Kept, keptPacks, markKept, missingObjects, withKept } from '../../git/objects/kept-repository.ts'
+import { importPack, type Kept, keptPacks, markKept, missingObjects, withKept } from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { hasCommit } from '../../git/read/revisions.ts'

@@ -1,4 +1,4 @@
-import { withWayOut } from '../../egress/environment.ts'
+import { withProxyEnv } from '../../egress/environment.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { isOfRunsAlone } from '../../git/read/revisions.ts'
 import { exactlyBesideCommand, exactlyOnEnvironmentCommand } from '../../git/workspace/template-commands.ts'
@@ -80,16 +80,16 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
   } else if (setup !== null) {
     const [workspace, home] = [await folder('prepared', stack), await folder('prepared.home', stack)]
     const shown = { workspace, home, read_only: [mirror] }
-    const layOut = async (command: string) => {
+    const populateWorkspace = async (command: string) => {
       await using inside = new AsyncDisposableStack()
       const sandbox = await open(deps.driver.start({ ...shown, limits: deps.sandbox_limits }), inside)
       await lay(sandbox, command)
       await sandbox.stop()
     }
-    await layOut(cloned(base.sha))
+    await populateWorkspace(cloned(base.sha))
     await runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose, ...(ended && { ended }) })
     const repository = workspaceRepository(deps, base, head_sha)
-    await layOut(exactlyBesideCommand({ ...repository, base_sha: head_sha, made_at_sha: base.sha }))
+    await populateWorkspace(exactlyBesideCommand({ ...repository, base_sha: head_sha, made_at_sha: base.sha }))
     read_only = [mirror, { host: workspace, inside: PREPARED_INSIDE }, { host: home, inside: PREPARED_HOME_INSIDE }]
     command = copyPreparedCommand(PREPARED_INSIDE, PREPARED_HOME_INSIDE)
   }
@@ -104,7 +104,7 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       if (standing_on !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'What was prepared is gone.')
       const within = layer === null ? {} : { within: inside.use(layer) }
       const egress: RunEgress = inside.use(await openEgress(deps, claim, run.repository_id, 'agent'))
-      const environment = withWayOut(secrets.environment, egress.environment)
+      const environment = withProxyEnv(secrets.environment, egress.environment)
       const spec = { workspace, ...within, ...home, read_only, environment, sockets: egress.sockets }
       const sandbox = await open(startRecorded(deps, claim, 'check', spec), inside)
       // Who is to end waits for nothing that goes on in it.

@@ -2,7 +2,7 @@ import { ForgeError } from '../../forge/port.ts'
 import { saveRemoteChecks } from '../../forge/sync.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import { listWaitingHeads } from '../../store/pull-requests/check-waits.ts'
-import { takeTurn } from '../../store/runs/turns.ts'
+import { tryAcquireTick } from '../../store/runs/turns.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 type Deps = Pick<WorkerDeps, 'db' | 'forges' | 'log'>
@@ -47,7 +47,7 @@ const MOST_HEADS = 100
  */
 export async function pollChecks(deps: Deps, seconds: number): Promise<void> {
   // A little less, so that one process alone looks each time.
-  if (!(await takeTurn(deps.db, 'look at checks', seconds * 0.9))) return
+  if (!(await tryAcquireTick(deps.db, 'look at checks', seconds * 0.9))) return
   for (const { organization_id, repository_id, head_sha } of await listWaitingHeads(deps.db, MOST_HEADS)) {
     const repository = await getRepository(deps.db, organization_id, repository_id)
     if (repository) await lookAtForge(deps, repository, head_sha, async () => '')

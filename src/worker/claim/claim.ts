@@ -8,8 +8,8 @@ import { insertEvent } from '../../store/runs/events.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { redactedEntry } from '../../trace/redacted-entry.ts'
 import { type LivePart, LiveText } from './live-text.ts'
-import { Onlookers } from './onlookers.ts'
 import { redactedRecord } from './redacted-writes.ts'
+import { ViewerPresence } from './viewer-presence.ts'
 
 /** The run is owned by somebody else by now: whatever we were about to write is not written, and we end. */
 export class FencedError extends Error {
@@ -34,7 +34,7 @@ export class Claim {
   readonly organization_id: number
   readonly run_id: number
   readonly epoch: number
-  readonly onlookers: Onlookers
+  readonly viewers: ViewerPresence
   #redactor = no_secrets
   /** What was met of a value that must not be met anywhere, and is to be told with the next write. */
   #alarms: Alarms | null = null
@@ -45,13 +45,13 @@ export class Claim {
   #tool: { name: string; input: Record<string, unknown> | null } | null = null
   #progressed = false
 
-  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db, onlookers = new Onlookers()) {
+  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db, viewers = new ViewerPresence()) {
     this.db = db
     this.direct = direct
     this.organization_id = run.organization_id
     this.run_id = run.id
     this.epoch = run.epoch
-    this.onlookers = onlookers
+    this.viewers = viewers
   }
 
   get redactor(): BackgroundRedactor {
@@ -121,7 +121,7 @@ export class Claim {
 
   /** A hint to readers, outside the append and at most every 20 ms: inside, it would cost most of the write rate. */
   notify() {
-    if (!this.onlookers.present) return
+    if (!this.viewers.present) return
     this.#notice ??= setTimeout(() => {
       this.#notice = null
       notifyRun(this.db, this.organization_id, this.run_id).catch(() => {})
@@ -172,7 +172,7 @@ export class Claim {
   /** Text that passes, for whoever looks on. */
   liveText(part: LivePart & { text: string }) {
     this.progressed()
-    this.#live.add(part, this.#redactor, this.onlookers.present)
+    this.#live.add(part, this.#redactor, this.viewers.present)
   }
 
   /** A model's answer is whole: what was held back of its text stands in its entry. */
@@ -181,7 +181,7 @@ export class Claim {
   }
 
   #send(event: string, data: string) {
-    if (!this.onlookers.present) return
+    if (!this.viewers.present) return
     notifyLive(this.db, this.organization_id, this.run_id, `{"event":"${event}","data":${data}}`).catch(() => {})
   }
 

@@ -1,4 +1,4 @@
-import { LEASE_SECONDS } from '../../core/runs/lost-run.ts'
+import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { Hub } from '../../live/hub.ts'
 import { heartbeat } from '../../store/leases/leases.ts'
 import { WATCHED } from '../../store/notify.ts'
@@ -66,7 +66,7 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): Heartb
     void beatOnce()
   }, BEAT_MS)
   const leave = hub.onLive(claim.organization_id, claim.run_id, json => {
-    if (json === WATCHED) claim.onlookers.seen()
+    if (json === WATCHED) claim.viewers.seen()
     else if (json.startsWith('{"event":"control"')) void beatOnce()
   })
   return {

@@ -9,8 +9,8 @@ import type { ModelMessage } from '../../model/port.ts'
 import { entry } from '../../trace/entry.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
 import type { Claim } from '../claim/claim.ts'
-import type { AskingDeps } from '../turns/aside-journal.ts'
-import { lastSaid } from './last-said.ts'
+import type { AskingDeps } from '../turns/side-question-journal.ts'
+import { latestEvaluation } from './latest-evaluation.ts'
 import type { NotPublished } from './publish.ts'
 import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
 
@@ -55,7 +55,7 @@ export async function evaluateTurn(
   const { verdict, findings, evaluated_by } = together(by_rules, opinion)
   const again = verdict === 'fail' && sent_back.length < MOST_ROUNDS
   const told = again ? [messageRecord(findings, since)] : []
-  if (again || (await lastSaid(claim, 'COMMIT_EVALUATION'))?.head_sha !== head) {
+  if (again || (await latestEvaluation(claim, 'COMMIT_EVALUATION'))?.head_sha !== head) {
     const observation = {
       commits: listed.map(({ sha, message, files }) => ({
         sha,

@@ -13,8 +13,8 @@ import { entry } from '../../trace/entry.ts'
 import type { Base } from '../base/base.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { WorkerDeps } from '../settings.ts'
-import type { AskingDeps } from '../turns/aside-journal.ts'
-import { lastSaid } from './last-said.ts'
+import type { AskingDeps } from '../turns/side-question-journal.ts'
+import { latestEvaluation } from './latest-evaluation.ts'
 import { readTemplate } from './pull-request-template.ts'
 
 const FETCH_MS = 5_000
@@ -27,9 +27,9 @@ export async function evaluateProposed(deps: AskingDeps, claim: Claim, base: Bas
   const { organization_id, run_id } = claim
   const pr = await findByBranch(deps.db, organization_id, base.repository.id, base.branch)
   if (!pr || pr.run_id !== run_id || pr.head_sha !== head || (pr.state !== 'draft' && pr.state !== 'open')) return
-  const told = await lastSaid(claim, 'PR_EVALUATION')
+  const told = await latestEvaluation(claim, 'PR_EVALUATION')
   if (told?.head_sha === head && told.pr_number === pr.number) return
-  const commits = await lastSaid(claim, 'COMMIT_EVALUATION')
+  const commits = await latestEvaluation(claim, 'COMMIT_EVALUATION')
   const template = await readTemplate(deps, base)
   // Where the base is now: it may have moved while the agent worked. A remote that does not say so is no fault of the change.
   await fetchBranches(deps.git, base.repository, { base: pr.base_branch, head: pr.head_branch }, FETCH_MS).catch(ignoreGit)

@@ -13,7 +13,7 @@ import type { Base } from '../base/base.ts'
 import { proposeOnForge } from '../base/propose-on-forge.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { Control } from '../claim/control.ts'
-import type { AskingDeps } from '../turns/aside-journal.ts'
+import type { AskingDeps } from '../turns/side-question-journal.ts'
 import { readTemplate } from './pull-request-template.ts'
 
 export const isEnded = ({ state }: PullRequestRow) => state === 'closed' || state === 'merged'

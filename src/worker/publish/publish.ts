@@ -18,14 +18,14 @@ import type { Claim } from '../claim/claim.ts'
 import { FencedError } from '../claim/claim.ts'
 import type { Control } from '../claim/control.ts'
 import type { WorkerDeps } from '../settings.ts'
-import type { AskingDeps } from '../turns/aside-journal.ts'
+import type { AskingDeps } from '../turns/side-question-journal.ts'
 import { commitTurn, planCommit } from './commit-turn.ts'
 import { evaluateTurn, type SentBack } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
-import { goOnFrom, joinWith } from './go-on-from.ts'
+import { exportCommit } from './export-commit.ts'
 import { isEnded, propose } from './propose.ts'
-import { type Elsewhere, pushRunBranch } from './push-branch.ts'
-import { takeOut } from './take-out.ts'
+import { type PushConflict, pushRunBranch } from './push-branch.ts'
+import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
 
 /** `pushed` and `nothing` end well; `sent_back`: the agent is to mend it first; `approval`: a person is to say yes first; `refused`: the remote said no, in words for the answer, and the work is kept; `failed`: it could not be brought out or reached. */
 export type Published =
@@ -80,9 +80,9 @@ export async function publish(
     if (published === null) continue
     if (published.kind === 'ahead') {
       row = { ...row, head_sha: head }
-      head = await goOnFrom(deps, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
+      head = await rebaseOntoPushed(deps, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
     } else if (published.kind === 'joined') {
-      const joined = await joinWith(deps, current, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
+      const joined = await mergePushed(deps, current, { objects, sandbox }, planned, { head, pushed_sha: published.sha }, signal)
       if (typeof joined === 'string') return refused(deps, run, current, joined)
       row = { ...row, head_sha: head }
       head = joined.head
@@ -115,7 +115,7 @@ async function offer(
   words: Proposal,
   sent_back: readonly SentBack[],
   control: Control,
-): Promise<Published | Elsewhere | null> {
+): Promise<Published | PushConflict | null> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
   const let_go = pushed_sha === null && head === run.let_go_sha
@@ -123,7 +123,7 @@ async function offer(
   const objects = objectsOfRun(run, base)
   // Another worker may have taken it out, on another machine.
   if (head !== run.head_sha || base.renewed || !(await hasCommit(deps.git, objects, head))) {
-    const failed = await takeOut({ deps, claim, run, base, sandbox, head }, control.signal)
+    const failed = await exportCommit({ deps, claim, run, base, sandbox, head }, control.signal)
     if (failed) return failed
   }
   const change = await getChange(deps.db, run.organization_id, run.id)

@@ -28,10 +28,10 @@ const LONGEST_WAIT_MS = 5 * 60_000
  * here knows them, or somebody has force-pushed over what was. `ahead`: it stands at `sha`, which an owner of this run was about to push.
  * `joined`: somebody has pushed on to what the run had pushed, and it stands at `sha`.
  */
-export type Elsewhere = { kind: 'taken'; sha: string } | { kind: 'ahead'; sha: string } | { kind: 'joined'; sha: string }
+export type PushConflict = { kind: 'taken'; sha: string } | { kind: 'ahead'; sha: string } | { kind: 'joined'; sha: string }
 
 export type NotPushed =
-  | Elsewhere
+  | PushConflict
   | { kind: 'refused'; message: string }
   | { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
 
@@ -130,11 +130,11 @@ async function whereItStands(
   { head, pushed_sha }: { head: string; pushed_sha: string | null },
   ours: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Elsewhere | { kind: 'again' }> {
+): Promise<PushConflict | { kind: 'again' }> {
   try {
     const { head_sha } = await fetchBranches(deps.git, repository, { base: branch, head: branch }, deps.git_limits.fetch_ms, signal)
     if (head_sha === null || (await isAncestor(deps.git, objects, head_sha, head))) return { kind: 'again' }
-    const joined: Elsewhere = { kind: 'joined', sha: head_sha }
+    const joined: PushConflict = { kind: 'joined', sha: head_sha }
     // All of it is there, if not alone.
     if (await isAncestor(deps.git, objects, head, head_sha)) return joined
     if (ours.has(head_sha)) return { kind: 'ahead', sha: head_sha }

@@ -1,6 +1,6 @@
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { setupVariables } from '../../core/secrets/run-secrets.ts'
-import { withWayOut } from '../../egress/environment.ts'
+import { withProxyEnv } from '../../egress/environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { lastSetUp } from '../../store/runs/journal.ts'
@@ -140,7 +140,7 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
   // By this name every manager of packages hands it on; npm calls it unknown each time, so that agents are spared it.
   const { node_folder } = deps.driver
   const own = { ...(node_folder !== null && { npm_config_nodedir: node_folder }), ...setup.variables, ...given }
-  const environment = withWayOut(own, egress.environment)
+  const environment = withProxyEnv(own, egress.environment)
   const sandbox = stack.use(await startRecorded(deps, claim, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started(sandbox.identity)
   try {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../../core/log.ts'
-import { KEPT_IDLE_MS, sweepKept } from '../../git/objects/kept-repository.ts'
+import { KEPT_IDLE_MS, sweepKept } from '../../git/objects/object-cache.ts'
 import { isHomeOf, removeWithAll, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
 import type { WorkerDeps } from '../settings.ts'

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { errorText } from '../../core/log.ts'
-import { afterLoss } from '../../core/runs/lost-run.ts'
+import { afterLoss } from '../../core/runs/after-lost-worker.ts'
 import type { SandboxDriver } from '../../sandbox/port.ts'
 import { removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
 import { deleteExpiredTokens } from '../../store/access/accounts.ts'
@@ -17,7 +17,7 @@ import { insertEvent } from '../../store/runs/events.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
 import { listAbandoned } from '../../store/runs/recorded-sessions.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
-import { takeTurn } from '../../store/runs/turns.ts'
+import { tryAcquireTick } from '../../store/runs/turns.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { Claim } from '../claim/claim.ts'
@@ -46,7 +46,7 @@ export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'queue_seconds' |
  */
 export async function sweepInTurn(deps: SweepDeps): Promise<void> {
   const name = deps.driver === null ? 'sweep of those that serve' : 'sweep of those that work'
-  if (await takeTurn(deps.db, name, TURN_SECONDS)) await sweepRuns(deps)
+  if (await tryAcquireTick(deps.db, name, TURN_SECONDS)) await sweepRuns(deps)
 }
 
 /**

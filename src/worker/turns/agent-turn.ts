@@ -1,8 +1,8 @@
-import { askNobody, createAsk } from '../../agent/aside.ts'
 import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
 import { runLoop } from '../../agent/loop.ts'
 import { planAgentInstructions } from '../../agent/phases/plan-agent.ts'
 import { retryPolicy } from '../../agent/retry-policy.ts'
+import { askNobody, createAsk } from '../../agent/side-question.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
 import { toolSpecs } from '../../agent/tool.ts'
 import { createToolCallModel } from '../../agent/tool-call-model.ts'
@@ -11,14 +11,13 @@ import { mayChangeFiles } from '../../core/runs/file-tools.ts'
 import { getRun } from '../../store/runs/runs.ts'
 import { prepareBase } from '../base/base.ts'
 import { readInstructions } from '../base/instructions.ts'
-import { followUnlessInterrupted, isOfChecks, LOOKED_AGAIN } from '../checks/follow-checks.ts'
+import { followUnlessInterrupted, isOfChecks, LOOKED_AGAIN } from '../checks/await-checks.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { listReachable } from '../sandbox/egress.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { leftOutBySetup, setupOf } from '../setup/setup.ts'
-import { isElsewhere, isToBeSetUp } from '../workspace/place.ts'
 import { openWorkspace, type Workspace } from '../workspace/workspace.ts'
-import { createAsideJournal } from './aside-journal.ts'
+import { isElsewhere, isToBeSetUp } from '../workspace/workspace-folders.ts'
 import { costOfChildren, relatedRuns } from './child-runs.ts'
 import { endOf, endOfControl } from './end-of.ts'
 import { endOfLoop } from './end-of-loop.ts'
@@ -32,6 +31,7 @@ import {
   tellRestored,
   tellSetupFailures,
 } from './loop-journal.ts'
+import { createSideQuestionJournal } from './side-question-journal.ts'
 import type { TurnOf } from './turn.ts'
 import { watchLimits } from './turn-limits.ts'
 
@@ -144,7 +144,7 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
   const checking = { deps, claim, setup, secrets, late, started: async (id: string | null) => (await openOnce()).alongside(id) }
   const asking = {
     model: observed.model(model),
-    journal: createAsideJournal(claim),
+    journal: createSideQuestionJournal(claim),
     redactor: secrets.redactor,
     timeouts: deps.model_timeouts,
   }

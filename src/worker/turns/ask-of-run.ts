@@ -1,7 +1,7 @@
-import { type Ask, askNobody, createAsk } from '../../agent/aside.ts'
+import { type Ask, askNobody, createAsk } from '../../agent/side-question.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
-import { createAsideJournal } from './aside-journal.ts'
+import { createSideQuestionJournal } from './side-question-journal.ts'
 import type { TurnOf } from './turn.ts'
 import { watchLimits } from './turn-limits.ts'
 
@@ -11,6 +11,6 @@ export function askOfRun({ deps, claim, run, control, beat, observed }: TurnOf, 
   if (!model || model.scripted) return askNobody
   const limits = { model, estimate: createTokenEstimate('', []), noticed: new Set<string>() }
   const meter = watchLimits(deps, run, limits, beat.worked_ms, control)
-  const asking = { model: observed.model(model), journal: createAsideJournal(claim), redactor, timeouts: deps.model_timeouts }
+  const asking = { model: observed.model(model), journal: createSideQuestionJournal(claim), redactor, timeouts: deps.model_timeouts }
   return createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildRun, RelatedRuns } from '../../agent/related-runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
-import { isTerminal } from '../../core/runs/run-status.ts'
+import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { costOfChildRuns } from '../../store/runs/child-runs.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { Control } from '../claim/control.ts'

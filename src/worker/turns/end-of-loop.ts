@@ -3,13 +3,13 @@ import type { LoopOutcome } from '../../agent/loop.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
-import type { Followed } from '../checks/follow-checks.ts'
+import type { Followed } from '../checks/await-checks.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { Control } from '../claim/control.ts'
 import { publish } from '../publish/publish.ts'
-import type { AskingDeps } from './aside-journal.ts'
 import { endOfControl } from './end-of.ts'
 import type { End } from './end-turn.ts'
+import type { AskingDeps } from './side-question-journal.ts'
 
 /** What comes of the loop: its answer is committed, pushed, proposed and checked, or goes back to the agent. */
 export async function endOfLoop(

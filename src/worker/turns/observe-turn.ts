@@ -2,7 +2,7 @@ import type { LoopJournal } from '../../agent/journal.ts'
 import type { Model, ModelError } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Telemetry } from '../../telemetry/port.ts'
-import type { Startup } from '../claim/startup.ts'
+import type { StartupTimer } from '../claim/startup-timer.ts'
 import type { End } from './end-turn.ts'
 
 /** A turn as it is told to whoever counts and traces: its model and its journal do what they did, and tell of it. */
@@ -12,7 +12,7 @@ const words: Partial<Record<End['kind'], string>> = { stop: 'cancelled', shutdow
 
 const isModelError = (error: unknown): error is ModelError => error instanceof Error && error.name === 'ModelError'
 
-export function observeTurn(telemetry: Telemetry, run: RunRow, startup: Startup): ObservedTurn {
+export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupTimer): ObservedTurn {
   const turn = telemetry.turnBegan({
     run_id: run.id,
     organization_id: run.organization_id,

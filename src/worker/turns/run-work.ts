@@ -1,14 +1,14 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText, type Log, logWith } from '../../core/log.ts'
-import { LEASE_SECONDS } from '../../core/runs/lost-run.ts'
+import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import { patient } from '../../store/undone.ts'
+import { retryWhileUnavailable } from '../../store/transaction-retry.ts'
 import { Claim, FencedError } from '../claim/claim.ts'
 import { closeFiles, FINISH_MS, type Opened } from '../claim/close-files.ts'
 import type { Control } from '../claim/control.ts'
 import { startHeartbeat } from '../claim/heartbeat.ts'
-import { Startup } from '../claim/startup.ts'
-import { tellClaim } from '../claim/tell-claim.ts'
+import { publishRunStarted } from '../claim/publish-run-started.ts'
+import { StartupTimer } from '../claim/startup-timer.ts'
 import { giveSpaceBack, namedDiskFull } from '../sandbox/disk-full.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { agentTurn } from './agent-turn.ts'
@@ -29,7 +29,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   const log = logWith(written, { run_id, organization_id, epoch, owner })
   // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
   let patient_until = Number.POSITIVE_INFINITY
-  const deps = { ...shared, log, db: patient(shared.db, () => control.lost || performance.now() > patient_until) }
+  const deps = { ...shared, log, db: retryWhileUnavailable(shared.db, () => control.lost || performance.now() > patient_until) }
   // A tool that is cut short is closed by the time the end is written.
   let running_tool: string | null = null
   control.signal.addEventListener('abort', () => {
@@ -37,7 +37,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
     patient_until = Math.min(patient_until, performance.now() + LEASE_SECONDS * 1_000)
   })
   const claim = new Claim(deps.db, run, shared.db)
-  const startup = new Startup(deps, run, asked_at)
+  const startup = new StartupTimer(deps, run, asked_at)
   const observed = observeTurn(deps.telemetry, run, startup)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const beat = startHeartbeat(claim, deps.hub, control)
@@ -45,7 +45,7 @@ export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Contro
   const opened: Opened = { current: null, ended: false }
   let end: End
   try {
-    await tellClaim(deps, run)
+    await publishRunStarted(deps, run)
     end = endedFor(run, await work({ deps, claim, run, control, beat, opened, observed, startup }))
   } catch (error) {
     beat.expire()

@@ -24,7 +24,7 @@ import { askOfRun } from './ask-of-run.ts'
 import { endOfControl } from './end-of.ts'
 import type { End } from './end-turn.ts'
 import { createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
-import { createLab } from './setup-lab.ts'
+import { createSetupRunner } from './setup-runner.ts'
 import type { TurnOf } from './turn.ts'
 
 const MOST = { files: 20_000, file_bytes: 64 * 1024, evidence: 60, shown: 40 }
@@ -64,8 +64,8 @@ export async function setupTurn(of: TurnOf): Promise<End> {
     if (control.leaving) control.end({ kind: 'shutdown' })
     control.signal.throwIfAborted()
   }
-  const lab = createLab({ ...places, variables, known, ask: askOfRun(of, secrets), stay, until: began + deps.setup_ms })
-  const found = await findSetup(proposal, missing, lab, tooOldText(proposal.tools, toolchain))
+  const runner = createSetupRunner({ ...places, variables, known, ask: askOfRun(of, secrets), stay, until: began + deps.setup_ms })
+  const found = await findSetup(proposal, missing, runner, tooOldText(proposal.tools, toolchain))
   if (control.signal.aborted) return endOfControl(control)
   if (run.status === 'starting' && !(await claim.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
 

@@ -3,7 +3,7 @@ import type { Claim } from '../claim/claim.ts'
 import type { Opened } from '../claim/close-files.ts'
 import type { Control } from '../claim/control.ts'
 import type { Heartbeat } from '../claim/heartbeat.ts'
-import type { Startup } from '../claim/startup.ts'
+import type { StartupTimer } from '../claim/startup-timer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { End } from './end-turn.ts'
 import type { ObservedTurn } from './observe-turn.ts'
@@ -17,7 +17,7 @@ export type TurnOf = {
   beat: Heartbeat
   opened: Opened
   observed: ObservedTurn
-  startup: Startup
+  startup: StartupTimer
 }
 
 /** What is done in a turn, to its end. Nothing of the end is written; a rejection becomes one. */

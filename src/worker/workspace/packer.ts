@@ -1,4 +1,4 @@
-import { importPack, type Kept, markKept, treeOf, withKept } from '../../git/objects/kept-repository.ts'
+import { importPack, type Kept, markKept, treeOf, withKept } from '../../git/objects/object-cache.ts'
 import { NO_FILES } from '../../git/objects/object-checks.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'

@@ -1,4 +1,4 @@
-import { dropKept, KEPT_IDLE_MS, type Kept, sweepKept, withKept } from '../../git/objects/kept-repository.ts'
+import { dropKept, KEPT_IDLE_MS, type Kept, sweepKept, withKept } from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { type Changes, readKeptChanges } from '../../git/read/changes.ts'

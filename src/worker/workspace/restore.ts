@@ -1,4 +1,4 @@
-import { type Kept, withKept } from '../../git/objects/kept-repository.ts'
+import { type Kept, withKept } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -59,7 +59,7 @@ export async function restore(
   if (made !== null && newest !== undefined) tries.unshift({ row: newest, beside: made })
   for (const { row, beside } of tries) {
     const started = performance.now()
-    const failure = await layOut(to, row, beside ?? [])
+    const failure = await populateWorkspace(to, row, beside ?? [])
     const snapshot = failure === null ? await snapshots.prepare({ from: 'tree', tree: row.tree, without: beside ?? [] }) : null
     signal.throwIfAborted()
     const matches = snapshot?.tree === row.tree
@@ -87,7 +87,7 @@ export async function recordRestored(
 }
 
 /** Null when git did it, otherwise why not. */
-async function layOut(
+async function populateWorkspace(
   { deps, run, base, kept, sandbox, signal }: Restoring,
   row: CheckpointRow,
   beside: readonly string[],

@@ -1,4 +1,4 @@
-import { type Kept, keptPath } from '../../git/objects/kept-repository.ts'
+import { type Kept, keptPath } from '../../git/objects/object-cache.ts'
 import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
 import {
   againCommand,

@@ -1,7 +1,7 @@
 import { errorText } from '../../core/log.ts'
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
-import { withWayOut } from '../../egress/environment.ts'
-import { holdKept, type Kept, keptPath } from '../../git/objects/kept-repository.ts'
+import { withProxyEnv } from '../../egress/environment.ts'
+import { holdKept, type Kept, keptPath } from '../../git/objects/object-cache.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { hasCommit, isOfRunsAlone } from '../../git/read/revisions.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -13,7 +13,7 @@ import type { Base } from '../base/base.ts'
 import { MIRROR_INSIDE } from '../base/checkout.ts'
 import { bringTip } from '../base/kept-objects.ts'
 import { type Claim, FencedError } from '../claim/claim.ts'
-import type { Startup } from '../claim/startup.ts'
+import type { StartupTimer } from '../claim/startup-timer.ts'
 import { openEgress } from '../sandbox/egress.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import { plantCanary, type RunSecrets, showGiven } from '../sandbox/run-secrets.ts'
@@ -22,12 +22,12 @@ import { ageOf, type Environment } from '../setup/environments.ts'
 import { type FilesOf, leftOutBySetup, type Setup, type SetupFailure, setUp } from '../setup/setup.ts'
 import { takeEnvironment } from '../setup/take-environment.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { type Filling, fillWorkspace, takeOver, templateFor } from './lay-out.ts'
 import { Packer } from './packer.ts'
-import { openPlace } from './place.ts'
+import { type Filling, fillWorkspace, reuseWorkspace, templateFor } from './populate-workspace.ts'
 import { KEPT_INSIDE, type Restored } from './restore.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
+import { openPlace } from './workspace-folders.ts'
 
 /** A run's files as its owner has them: the sandbox that shows them, and what is kept of them. Disposing it ends both and leaves the files. */
 export type Workspace = AsyncDisposable & {
@@ -50,7 +50,7 @@ export type Opening = {
   base: Base | null
   secrets: RunSecrets
   setup: Setup | null
-  startup: Startup
+  startup: StartupTimer
   signal: AbortSignal
 }
 
@@ -90,7 +90,8 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   }
   const { workspace, home, adopted, layer, template } = await startup.during('sandbox_ms', () => openPlace(deps, claim, run, setup, copyOf))
   const environment = template === prepared.environment?.template ? prepared.environment : null
-  if (environment !== null) startup.stoodOn({ id: environment.row?.id ?? null, made: environment.made, age_seconds: ageOf(environment) })
+  if (environment !== null)
+    startup.usedEnvironment({ id: environment.row?.id ?? null, made: environment.made, age_seconds: ageOf(environment) })
   if (layer !== null) stack.use(layer)
   const within = layer === null ? {} : { within: layer }
   const shadow = await createShadow(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox)
@@ -117,7 +118,7 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   await record(adopted)
   await showGiven(claim, secrets)
   const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
-  const way_out = { environment: withWayOut(secrets.environment, egress.environment), sockets: egress.sockets }
+  const way_out = { environment: withProxyEnv(secrets.environment, egress.environment), sockets: egress.sockets }
   const startBoth = () => Promise.allSettled([startRecorded(deps, claim, 'agent', { ...shown, ...way_out }), startShots()])
   const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
@@ -162,7 +163,7 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
     setUp: to_set_up ? (files_of, state) => runSetUp(setup, files_of, state) : null,
     left_out: home?.ready ? left_before : [],
   }
-  const filled = await startup.during('clone_ms', () => (adopted ? takeOver(filling) : fillWorkspace(filling)))
+  const filled = await startup.during('clone_ms', () => (adopted ? reuseWorkspace(filling) : fillWorkspace(filling)))
   if (to_set_up) home.finish()
   if (!adopted) await record(true)
   const known = last === null ? [] : [last.tree, ...(last.head === null ? [] : [last.head])]

@@ -7,8 +7,8 @@ import { plural } from '../text/format.ts'
 import { filePatches } from '../trace/patch.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Blank, Loading, Notice } from '../ui/notice.tsx'
-import { FileChange } from './file-change.tsx'
 import { PageProblem } from './page-problem.tsx'
+import { FileChange } from './run-diff-file.tsx'
 
 /** Lines of change up to which every file is open from the start. */
 const open_lines = 1500

@@ -1,5 +1,5 @@
 import { RefreshCw, Unplug } from 'lucide-react'
-import type { StreamState } from '../api/event-stream.ts'
+import type { StreamState } from '../api/reconnecting-stream.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
 

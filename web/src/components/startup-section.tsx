@@ -46,13 +46,13 @@ export function StartupSection({ run }: { run: AgentRun }) {
           ))}
         </tbody>
       </table>
-      {data.environment && <p className="mt-2 text-muted text-xs">{stoodOn(data.environment)}</p>}
+      {data.environment && <p className="mt-2 text-muted text-xs">{usedEnvironment(data.environment)}</p>}
       {run.repo_id !== null && <EnvironmentList repo_id={run.repo_id} used={data.environment?.id ?? null} />}
     </section>
   )
 }
 
-function stoodOn({ id, made, age_seconds }: NonNullable<RunStartup['environment']>): string {
+function usedEnvironment({ id, made, age_seconds }: NonNullable<RunStartup['environment']>): string {
   if (id === null) return 'Its setup was not kept for later runs, because a command failed.'
   return made ? `It has made environment ${id}.` : `It stood on environment ${id}, which was ${duration(age_seconds * 1000)} old.`
 }

@@ -2,10 +2,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import type { StreamState } from '../api/event-stream.ts'
-import { followLive } from '../api/live-stream.ts'
+import type { StreamState } from '../api/reconnecting-stream.ts'
 import { dropRun, putRun } from '../api/run-cache.ts'
 import { isSignedOut } from '../api/session.ts'
+import { followLive } from '../api/visible-tab-stream.ts'
 
 /** Keeps every run that is shown up to date through the organization's stream. */
 export function useLiveRuns(): StreamState {

@@ -1,8 +1,8 @@
 import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
 import type { AgentRun, RunStatus } from '../../../src/contract/runs/runs.ts'
 import { call } from '../api/call.ts'
-import type { StreamEvent, StreamState } from '../api/event-stream.ts'
-import { followLive } from '../api/live-stream.ts'
+import type { StreamEvent, StreamState } from '../api/reconnecting-stream.ts'
+import { followLive } from '../api/visible-tab-stream.ts'
 import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
 

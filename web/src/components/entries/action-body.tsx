@@ -1,8 +1,8 @@
 import { isObject, numberAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { PlainText } from '../plain-text.tsx'
+import { MiniDiff } from './edit-diff.tsx'
 import { JsonView } from './json-view.tsx'
-import { MiniDiff } from './mini-diff.tsx'
 import { Terminal } from './terminal.tsx'
 
 type Props = {

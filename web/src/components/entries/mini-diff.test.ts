@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clampLines } from './clamped.tsx'
-import { editLines } from './mini-diff.tsx'
+import { editLines } from './edit-diff.tsx'
 
 const draw = (before: string, after: string) => editLines(before, after).map(({ sign, text }) => sign + text)
 

@@ -1,6 +1,6 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { isForUs, isLabelOf, standingLabel } from '../../core/forges/forge-asks.ts'
-import type { AskedOf, RemoteAsk, RemoteSubject } from '../port.ts'
+import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { unedited } from './edits.ts'
 import { allPages } from './pages.ts'
@@ -10,13 +10,13 @@ type Person = { login: string; type: string } | null
 const isPerson = (user: Person, app?: object | null): user is NonNullable<Person> =>
   user !== null && user.type === 'User' && !user.login.endsWith('[bot]') && app == null
 
-type Said = Omit<RemoteAsk, 'withdrawn'> & { node_id: string }
+type Said = Omit<Mention, 'withdrawn'> & { node_id: string }
 
 /** What was asked by words and by labels. Only of what is for us GitHub is asked whether it was edited. */
-export async function listAsked(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<RemoteAsk[]> {
+export async function listMentions(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<Mention[]> {
   const all = [...(await opening(client, repo, subject, of)), ...(await words(client, repo, subject, of))]
   const ours = all.filter(({ body, at }) => at >= of.since && isForUs(body, of.name))
-  const asked = (await unedited(client, repo, ours)).map(({ node_id: _, ...ask }): RemoteAsk => ({ ...ask, withdrawn: false }))
+  const asked = (await unedited(client, repo, ours)).map(({ node_id: _, ...ask }): Mention => ({ ...ask, withdrawn: false }))
   const labels = of.withdrawn || subject.labels.some(label => isLabelOf(label, of.name)) ? await labelings(client, repo, subject, of) : []
   return [...asked, ...labels].sort((a, b) => a.at.getTime() - b.at.getTime())
 }
@@ -111,7 +111,7 @@ async function labelings(client: GitHubClient, repo: ForgeRepository, subject: R
   const titled_at = renamed ? new Date(renamed.created_at) : new Date(0)
   const ours = rows.filter(row => 'label' in row && isLabelOf(row.label?.name ?? '', name))
   const standing = standingLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
-  const given = ours.flatMap((row): RemoteAsk[] => {
+  const given = ours.flatMap((row): Mention[] => {
     const at = new Date(row.created_at)
     const { actor } = row
     if (row.event !== 'labeled' || at < since || at <= titled_at || !isPerson(actor, row.performed_via_github_app)) return []

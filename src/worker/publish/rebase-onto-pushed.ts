@@ -24,7 +24,7 @@ const copied = (sha: string, { head, pushed_sha }: { head: string; pushed_sha: s
  * down: that commit itself when it has these very files, otherwise a new one after it. Made among the objects of the run;
  * the workspace gets it and stands at it then, so that later turns build on it. GitError.
  */
-export async function goOnFrom(
+export async function rebaseOntoPushed(
   deps: WorkerDeps,
   { objects, sandbox }: Workplace,
   words: CommitWords,
@@ -44,7 +44,7 @@ export async function goOnFrom(
  * The commit by which the branch gets what the agent did beside what somebody else has pushed to it, `pushed_sha`; the workspace has both then.
  * A text: why that cannot be, for a person. Made among the objects of the run. GitError.
  */
-export async function joinWith(
+export async function mergePushed(
   deps: WorkerDeps,
   base: Base,
   { objects, sandbox }: Workplace,

@@ -18,7 +18,7 @@ export class SilentError extends Error {
  * While statements wait and none is answered, a connection of its own asks; when that is not answered either, all of them are given up
  * at once, and new ones are refused until the server answers again.
  */
-export class Pulse implements Disposable {
+export class DatabaseWatchdog implements Disposable {
   readonly #connection_string: string
   readonly #waiting = new Set<(error: Error) => void>()
   readonly #timer: NodeJS.Timeout

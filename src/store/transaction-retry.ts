@@ -23,7 +23,7 @@ export function markUndone<E>(error: E): E {
  * Does `work` again, three times at most, when the server undid it for the sake of others: nothing of it is left then. And once more for each connection
  * that turns out to be outdated, which is closed by then.
  */
-export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
+export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1, outdated = 0; ; attempt++) {
     try {
       return await work()
@@ -42,7 +42,7 @@ export async function unlessUndone<T>(work: () => Promise<T>): Promise<T> {
  * The same database for somebody who would rather wait: what is surely undone because the database is away is done again, until it is
  * pointless. What may have been done is not: whoever asked looks what is there.
  */
-export function patient(db: Transactional, isPointless: () => boolean): Transactional {
+export function retryWhileUnavailable(db: Transactional, isPointless: () => boolean): Transactional {
   const again = async <T>(work: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {

@@ -1,10 +1,10 @@
 /** Lets at most `width` callers in at a time, in the order in which they came. */
-export type Gate = {
+export type Semaphore = {
   /** Resolves to the function that leaves, or to null when `signal` aborted first. */
   enter(signal?: AbortSignal): Promise<(() => void) | null>
 }
 
-export function createGate(width: number): Gate {
+export function createSemaphore(width: number): Semaphore {
   const waiting: (() => void)[] = []
   let inside = 0
   const leave = () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createGate } from './gate.ts'
+import { createSemaphore } from './semaphore.ts'
 
 it('lets as many in as it is wide, then one for each that leaves, in order', async () => {
-  const gate = createGate(2)
+  const gate = createSemaphore(2)
   const order: number[] = []
   const leave = [await gate.enter(), await gate.enter()]
   const waiting = [3, 4].map(async number => {
@@ -18,7 +18,7 @@ it('lets as many in as it is wide, then one for each that leaves, in order', asy
 })
 
 it('lets nobody in whose signal has aborted, and keeps the places of the others', async () => {
-  const gate = createGate(1)
+  const gate = createSemaphore(1)
   const leave = await gate.enter()
   const abort = new AbortController()
   const taken_back = gate.enter(abort.signal)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { afterLoss } from './lost-run.ts'
+import { afterLoss } from './after-lost-worker.ts'
 
 const run = { status: 'running', pausing: false, overdue: false, losses: 0 } as const
 

@@ -1,4 +1,4 @@
-import { knownModel } from './known-models.ts'
+import { knownModel } from './model-prices.ts'
 
 export type CountedTokens = {
   /** All tokens of the prompt, the cached and cache-written ones included. */

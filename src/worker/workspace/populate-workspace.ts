@@ -82,7 +82,7 @@ async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
 }
 
 /** The folder is still there, with whatever was done to it since the last checkpoint. */
-export async function takeOver(to: Filling): Promise<Filled> {
+export async function reuseWorkspace(to: Filling): Promise<Filled> {
   const { claim, run, base, snapshots, last } = to
   const started = performance.now()
   await switchOver(to)

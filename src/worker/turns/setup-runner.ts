@@ -1,14 +1,14 @@
-import type { Ask } from '../../agent/aside.ts'
 import { type SetupKnown, setupQuestion, suggestionOf } from '../../agent/phases/setup-question.ts'
+import type { Ask } from '../../agent/side-question.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
-import type { Lab, Plan, Prepared, Ran } from '../../setup-detection/search.ts'
+import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/search.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/base.ts'
 import { type CheckPlaces, type CheckPlacesInput, openCheckPlaces } from '../checks/check-places.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { EndedCommand, Purpose } from '../setup/setup.ts'
 
-export type LabInput = Omit<CheckPlacesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
+export type SetupRunnerInput = Omit<CheckPlacesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
   variables: Record<string, string>
   known: SetupKnown
   ask: Ask
@@ -23,7 +23,7 @@ const MOST_MS = { setup: 600_000, proof: 300_000 }
 const LEAST_MS = 1_000
 
 /** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each of both is an entry of the trace. */
-export function createLab(input: LabInput): Lab {
+export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
   const { claim, base, until, known, ask } = input
   const left = (most: number) => Math.max(LEAST_MS, Math.min(most, until - performance.now()))
   return {
@@ -67,7 +67,7 @@ const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
   ...{ seq, ms: Math.round(result.duration_ms) },
 })
 
-function preparedBy({ claim, signal }: LabInput, places: CheckPlaces, left: (most: number) => number): Prepared {
+function preparedBy({ claim, signal }: SetupRunnerInput, places: CheckPlaces, left: (most: number) => number): Prepared {
   return {
     async prove(proof, attempt, n) {
       const { command, kind, from } = proof

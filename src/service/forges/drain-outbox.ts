@@ -2,7 +2,7 @@ import { errorText, type Log } from '../../core/log.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError } from '../../forge/port.ts'
 import { getRepository } from '../../store/access/repositories.ts'
-import { type ForgeQueue, forgetTold, postponeTold, settleTold, type ToTell, tellAgain } from '../../store/forges/forge-queues.ts'
+import { type ForgeQueue, forgetTold, type OutboxItem, postponeTold, settleTold, tellAgain } from '../../store/forges/forge-queues.ts'
 import type { Services } from '../context.ts'
 import { noteFailure } from './forge-health.ts'
 
@@ -18,7 +18,7 @@ const MOST_TRIES_REFUSED = 5
 
 /** `over`: nothing more will be said of it. */
 export type Told = { said_as: string | null; over: boolean }
-type Queue<T extends ToTell> = {
+type Queue<T extends OutboxItem> = {
   name: ForgeQueue
   claim(limit: number, lease_seconds: number): Promise<T[]>
   /** Says it as the rows have it now, so that said again it is there once. */
@@ -26,7 +26,7 @@ type Queue<T extends ToTell> = {
 }
 
 /** Tells forges what a queue has, whichever process does it, again until they take it. Answers how much there was to say. */
-export async function tellForges<T extends ToTell>(services: Services, queue: Queue<T>, log: Log): Promise<number> {
+export async function drainOutbox<T extends OutboxItem>(services: Services, queue: Queue<T>, log: Log): Promise<number> {
   const claimed = await queue.claim(AT_ONCE, LEASE_SECONDS)
   await Promise.all(
     claimed.map(item =>
@@ -38,7 +38,7 @@ export async function tellForges<T extends ToTell>(services: Services, queue: Qu
   return claimed.length
 }
 
-async function tellOne<T extends ToTell>(services: Services, queue: Queue<T>, item: T, log: Log): Promise<void> {
+async function tellOne<T extends OutboxItem>(services: Services, queue: Queue<T>, item: T, log: Log): Promise<void> {
   const { db } = services
   const { organization_id, id } = item
   let on: OnForge | null = null
@@ -63,6 +63,6 @@ async function tellOne<T extends ToTell>(services: Services, queue: Queue<T>, it
 }
 
 /** Where somebody else took it because we were slow, nobody knows who of us was heard last. */
-async function settle({ db }: Services, queue: ForgeQueue, item: ToTell, to: { said_as: string | null; problem: string | null }) {
+async function settle({ db }: Services, queue: ForgeQueue, item: OutboxItem, to: { said_as: string | null; problem: string | null }) {
   if (!(await settleTold(db, queue, item, to))) await tellAgain(db, queue, item.organization_id, item.id)
 }

@@ -7,18 +7,18 @@ type Part = 'mirror_ms' | 'clone_ms' | 'setup_ms' | 'sandbox_ms'
 type Milestone = 'first_model_byte_ms' | 'first_action_ms'
 
 /** The environment that a run stands on, as it was when it began. */
-export type StoodOn = { id: number | null; made: boolean; age_seconds: number }
+export type UsedEnvironment = { id: number | null; made: boolean; age_seconds: number }
 
 /**
  * Takes the times of the start of a run: what each part took, and how long after the run was accepted its model and its agent had got to work.
  * Parts may go on at the same time. They are written down once, when the agent first acts or the turn ends without; a run is never held up by it.
  */
-export class Startup {
+export class StartupTimer {
   readonly #deps: Pick<WorkerDeps, 'db' | 'log' | 'telemetry'>
   readonly #run: RunRow
   readonly #asked_at: number
   readonly #times: StartupTimes
-  #environment: StoodOn | null = null
+  #environment: UsedEnvironment | null = null
   #written: Promise<void> | null = null
 
   /** From the create to this claim: more than the queue where an earlier owner died on the way. */
@@ -47,7 +47,7 @@ export class Startup {
     }
   }
 
-  stoodOn(environment: StoodOn) {
+  usedEnvironment(environment: UsedEnvironment) {
     this.#environment = environment
   }
 

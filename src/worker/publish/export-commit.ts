@@ -20,7 +20,7 @@ const PATCH_BYTES = 2 * 1024 ** 2
 type Commit = { deps: WorkerDeps; claim: Claim; run: RunRow; base: Base; sandbox: Sandbox; head: string }
 
 /** The commit and what it changes, brought to the host and written down; no other run sees it before it is pushed. */
-export async function takeOut(commit: Commit, signal: AbortSignal): Promise<NotPublished | null> {
+export async function exportCommit(commit: Commit, signal: AbortSignal): Promise<NotPublished | null> {
   const { deps, claim, run, base, head } = commit
   const failed = await bringOut(commit, signal)
   if (failed) return failed

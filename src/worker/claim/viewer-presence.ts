@@ -7,7 +7,7 @@ const MISSED = 3
  * Whether somebody may follow a run at this moment. Who does says so every few seconds; at the beginning nobody can have been heard yet, so
  * it may be. What nobody follows is not told: every notification wakes every process of the service.
  */
-export class Onlookers {
+export class ViewerPresence {
   readonly #now: () => number
   #until: number
 

@@ -1,13 +1,13 @@
+import { saidInDockerfile } from './hints-in-dockerfile.ts'
+import { saidInMarkdown } from './hints-in-markdown.ts'
+import { saidInCursor, saidInDevcontainer } from './hints-in-settings.ts'
+import { saidInCopilotSteps, saidInWorkflow } from './hints-in-workflows.ts'
 import { type CommandKind, kindOf, RUNS_DOWNLOADS } from './kind-of-command.ts'
-import { saidInDockerfile } from './said-in-dockerfile.ts'
-import { saidInMarkdown } from './said-in-markdown.ts'
-import { saidInCursor, saidInDevcontainer } from './said-in-settings.ts'
-import { saidInCopilotSteps, saidInWorkflow } from './said-in-workflows.ts'
 import type { Tree } from './tree.ts'
 
 /** A command that a file of the repository says. `setup`: it says so of what is to be done before work begins. */
 export type Heard = { command: string; from: string; setup: boolean }
-export type HeardOf = Heard & { kind: CommandKind; ecosystem: string | null }
+export type CommandHint = Heard & { kind: CommandKind; ecosystem: string | null }
 
 const MOST_OF_A_FILE = 40
 const MOST_CHARS = 2_000
@@ -28,8 +28,8 @@ export const SOURCES: readonly [RegExp, Reader][] = [
 ]
 
 /** All that is said, in the order of who says it; and what of it is left out, with why. */
-export function heardIn(tree: Tree): { heard: HeardOf[]; left_out: { command: string; from: string; why: string }[] } {
-  const heard: HeardOf[] = []
+export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { command: string; from: string; why: string }[] } {
+  const heard: CommandHint[] = []
   const left_out: { command: string; from: string; why: string }[] = []
   const seen = new Set<string>()
   const done = new Set<string>()

@@ -3,7 +3,7 @@ import { findEntries } from '../../store/runs/log-entries.ts'
 import type { Claim } from '../claim/claim.ts'
 
 /** What the newest evaluation of a kind says, whichever owner of the run made it. */
-export async function lastSaid(
+export async function latestEvaluation(
   claim: Claim,
   message_type: 'PR_EVALUATION' | 'COMMIT_EVALUATION',
 ): Promise<{ head_sha?: string; verdict?: Verdict; pr_number?: number; findings_total?: number } | undefined> {

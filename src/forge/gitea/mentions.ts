@@ -1,6 +1,6 @@
 import { isForUs, isLabelOf, standingLabel } from '../../core/forges/forge-asks.ts'
 import { same } from '../../core/forges/forge-payload.ts'
-import type { AskedOf, RemoteAsk, RemoteSubject } from '../port.ts'
+import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
 import type { GiteaClient } from './client.ts'
 import { type Happened, Numbered, Remarks, Review, Timeline } from './shapes.ts'
 
@@ -14,7 +14,7 @@ type Person = { id: number; login: string } | null | undefined
 const isPerson = (user: Person): user is NonNullable<Person> => user != null && user.id > 0 && !user.login.endsWith('[bot]')
 
 /** By the timeline, which is asked for as a whole: of its pages nobody knows which is the last. It has no remarks, their reviews do. */
-export async function listAsked(client: GiteaClient, at: string, subject: RemoteSubject, of: AskedOf): Promise<RemoteAsk[]> {
+export async function listMentions(client: GiteaClient, at: string, subject: RemoteSubject, of: AskedOf): Promise<Mention[]> {
   const happened = await client.get(Timeline, `${at}/issues/${subject.number}/timeline`, { since: of.since.toISOString() })
   const remarks = subject.is_pull_request ? await listRemarks(client, at, subject.number, happened) : []
   const said = [
@@ -39,7 +39,7 @@ export async function listAsked(client: GiteaClient, at: string, subject: Remote
   ].sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
-async function opening(client: GiteaClient, at: string, subject: RemoteSubject, { name, since }: AskedOf): Promise<RemoteAsk[]> {
+async function opening(client: GiteaClient, at: string, subject: RemoteSubject, { name, since }: AskedOf): Promise<Mention[]> {
   const { number, is_pull_request, url, body, author, author_association, created_at } = subject
   if (subject.is_bot || author.endsWith('[bot]') || created_at < since || !isForUs(body, name)) return []
   const { id } = await client.get(Numbered, `${at}/${is_pull_request ? 'pulls' : 'issues'}/${number}`)
@@ -63,21 +63,21 @@ async function listRemarks(client: GiteaClient, at: string, number: number, happ
 
 const saidBy = (
   user: Person,
-  by: RemoteAsk['by'],
-  [event, id]: readonly [RemoteAsk['event'], number],
+  by: Mention['by'],
+  [event, id]: readonly [Mention['event'], number],
   { html_url: url, body }: { html_url: string; body: string },
   at: Date,
-): RemoteAsk[] =>
+): Mention[] =>
   isPerson(user) ? [{ ...{ by, event, id, url, author: user.login, author_association: '', body, at }, withdrawn: false }] : []
 
 /** A label stands for the words that were there when it was given. They are known to be those where nothing has happened since, or who gave it wrote them. */
 const mayBeOfOtherWords = (subject: RemoteSubject, login: string, at: Date): boolean =>
   subject.changed_at.getTime() > at.getTime() + LABEL_MS && !same(login, subject.author)
 
-function labelings(happened: Happened[], subject: RemoteSubject, { name, since, withdrawn }: AskedOf): RemoteAsk[] {
+function labelings(happened: Happened[], subject: RemoteSubject, { name, since, withdrawn }: AskedOf): Mention[] {
   const ours = happened.filter(row => row.type === 'label' && isLabelOf(row.label?.name ?? '', name))
   const standing = standingLabel(ours.map(({ id, body }) => ({ id, given: body === '1' })))
-  return ours.flatMap(({ id, user, body, created_at: at }): RemoteAsk[] => {
+  return ours.flatMap(({ id, user, body, created_at: at }): Mention[] => {
     if (body !== '1' || at < since || !isPerson(user) || (standing !== id && !withdrawn)) return []
     if (mayBeOfOtherWords(subject, user.login, at)) return []
     const given = { by: 'label', event: 'labeled', id, url: subject.url, author: user.login, author_association: '' } as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countStates, type StepRecord, stepsOf } from './recovery.ts'
+import { countStates, type StepRecord, stepsOf } from './recovery-report.ts'
 
 type Given = [epoch: number, kind: StepRecord['kind'], more?: object]
 const records = (...given: Given[]) =>

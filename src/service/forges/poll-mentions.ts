@@ -8,7 +8,7 @@ import { recordSeenUntil, takeDueRepositories } from '../../store/pull-requests/
 import type { Services } from '../context.ts'
 import { failureFields, noteFailure } from './forge-health.ts'
 import { mentionName } from './receive-delivery.ts'
-import { type AskedPlace, heardSince, takeAsked } from './take-asked.ts'
+import { type AskedPlace, heardSince, recordMentions } from './record-mentions.ts'
 
 /** Of each repository it is asked so often what has changed. */
 const LOOK_SECONDS = 300
@@ -30,7 +30,7 @@ type Failed = (error: unknown) => void
 const resting = new WeakMap<Forges, Map<number, number>>()
 
 /** Looks for what people asked for in repositories on forges, in case nobody told us. */
-export async function findRequests(services: Services, log: Say): Promise<void> {
+export async function pollMentions(services: Services, log: Say): Promise<void> {
   const failed: Failed = error => log('what people ask for on a forge could not be looked at', failureFields(error))
   const rests = resting.get(services.forges) ?? new Map<number, number>()
   resting.set(services.forges, rests)
@@ -102,7 +102,7 @@ async function lookThrough(services: Services, place: AskedPlace, failed: Failed
     )
     const some = firstChanged(subjects, since, MOST)
     for (const subject of some) {
-      await takeAsked(services, place, subject).catch(error => {
+      await recordMentions(services, place, subject).catch(error => {
         if (endsLooks(error)) throw error
         failed(error)
         held ||= !isGone(error)

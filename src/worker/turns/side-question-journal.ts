@@ -1,4 +1,4 @@
-import type { AsideJournal, AsideSteps, Ask } from '../../agent/aside.ts'
+import type { Ask, SideQuestionJournal, SideQuestionSteps } from '../../agent/side-question.ts'
 import type { Reservation } from '../../core/runs/reservation.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listAsides, newestMessages } from '../../store/runs/journal.ts'
@@ -12,14 +12,14 @@ export type AskingDeps = WorkerDeps & { ask: Ask }
 const NEWEST_MESSAGES = 50
 
 /** Questions to the model besides the conversation, in the journal of the run: each write under the fence. */
-export function createAsideJournal(claim: Claim): AsideJournal {
+export function createSideQuestionJournal(claim: Claim): SideQuestionJournal {
   const { organization_id, run_id } = claim
   return {
     async steps(key) {
       const rows = await listAsides(claim.db, organization_id, run_id, key)
       const of = (kind: string) => rows.filter(row => row.kind === kind).map(row => JSON.parse(row.body))
       const started = of('aside_started') as { reservation: Reservation }[]
-      return { started: started.map(({ reservation }) => reservation), ended: of('aside_ended') as AsideSteps['ended'] }
+      return { started: started.map(({ reservation }) => reservation), ended: of('aside_ended') as SideQuestionSteps['ended'] }
     },
     async messages() {
       const bodies = await newestMessages(claim.db, organization_id, run_id, NEWEST_MESSAGES)

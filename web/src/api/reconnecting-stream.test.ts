@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { backOff, readEvents, type StreamEvent, type StreamState } from './event-stream.ts'
 import { ProblemError } from './problem.ts'
+import { backOff, readEvents, type StreamEvent, type StreamState } from './reconnecting-stream.ts'
 
 type Step = string[] | ProblemError | 'hang'
 

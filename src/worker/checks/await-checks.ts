@@ -16,7 +16,7 @@ import { listPullRequests, type PullRequestRow } from '../../store/pull-requests
 import { lastJudged, listPushes } from '../../store/runs/journal.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { entry } from '../../trace/entry.ts'
-import { lastSaid } from '../publish/last-said.ts'
+import { latestEvaluation } from '../publish/latest-evaluation.ts'
 import { isEnded } from '../publish/propose.ts'
 import type { CheckPlacesInput } from './check-places.ts'
 import { isOnForge, lookAtForge } from './forge-checks.ts'
@@ -65,7 +65,7 @@ const nothing: Followed = { kind: 'done', said: null }
  * What comes after a push: the checks of the service run, those of others are waited for, and what fails goes back to the agent until all
  * pass or a guard says that it is enough. What came of it is in the journal, so whoever goes on after a crash says the same and counts nothing twice.
  */
-async function followChecks(to: Following): Promise<Followed> {
+async function awaitChecks(to: Following): Promise<Followed> {
   const { deps, claim, run, base, rounds, signal } = to
   const now = await getRun(deps.db, run.organization_id, run.id)
   const sha = now?.pushed_sha ?? null
@@ -133,7 +133,7 @@ async function followChecks(to: Following): Promise<Followed> {
 /** The same. What its signal cuts short is run again when the run comes here again. */
 export async function followUnlessInterrupted(to: Following): Promise<Followed> {
   try {
-    return await followChecks(to)
+    return await awaitChecks(to)
   } catch (error) {
     // A sandbox that is ended in the middle of a command is lost to whoever waits for it.
     if (to.signal.aborted && (error === to.signal.reason || error instanceof SandboxError)) return { kind: 'interrupted' }
@@ -166,7 +166,7 @@ function toRun(check: Head['commands'][number], known: readonly Seen[], rounds: 
 
 /** What the commit agent found in the commits up to this one. */
 async function findingsOf({ claim }: Following, sha: string): Promise<number> {
-  const said = await lastSaid(claim, 'COMMIT_EVALUATION')
+  const said = await latestEvaluation(claim, 'COMMIT_EVALUATION')
   return said?.head_sha === sha ? (said.findings_total ?? 0) : 0
 }
 

@@ -1,5 +1,5 @@
 import { authorized } from './call.ts'
-import { readEvents, type StreamEvent, type StreamState } from './event-stream.ts'
+import { readEvents, type StreamEvent, type StreamState } from './reconnecting-stream.ts'
 
 export type LiveStream = {
   target: { agent_run_id: number } | 'organization'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { RunStatus as RunStatusSchema } from '../../contract/runs/runs.ts'
-import { isConsistent, isTerminal, mayMove, sourcesOf } from './run-status.ts'
+import { isConsistent, isTerminal, mayMove, sourcesOf } from './run-transitions.ts'
 
 const all = RunStatusSchema.options
 const allowed = new Set(

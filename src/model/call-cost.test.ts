@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { KNOWN_MODELS } from './known-models.ts'
-import { costUsd, mostUsd } from './prices.ts'
+import { costUsd, mostUsd } from './call-cost.ts'
+import { KNOWN_MODELS } from './model-prices.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 const tokens = (input_tokens: number, output_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({

@@ -18,12 +18,12 @@ export type Asked = { kind: 'answered'; input: Record<string, unknown>; model: s
 export type Ask = (question: Question) => Promise<Asked>
 
 /** What was written down of a question before. `asked` absent: its answer was lost with who asked, and is counted as this. */
-export type AsideSteps = { started: Reservation[]; ended: { asked?: Asked }[] }
+export type SideQuestionSteps = { started: Reservation[]; ended: { asked?: Asked }[] }
 export type Charge = Omit<Reservation, 'cost_usd'> & { cost_usd: string | null; cached_tokens?: number }
 
 /** Where questions are written down: the intent before, the outcome after. */
-export type AsideJournal = {
-  steps(key: string): Promise<AsideSteps>
+export type SideQuestionJournal = {
+  steps(key: string): Promise<SideQuestionSteps>
   /** What the run was told, the oldest first. */
   messages(): Promise<ModelMessage[]>
   started(key: string, reservation: Reservation): Promise<void>
@@ -32,7 +32,7 @@ export type AsideJournal = {
 
 export type Asking = {
   model: Model
-  journal: AsideJournal
+  journal: SideQuestionJournal
   redactor: BackgroundRedactor
   timeouts: ModelRequest['timeouts']
   /** US dollars that the run may still spend; null: as much as it likes. */

@@ -1,7 +1,7 @@
 import { type ForgeRequest, HEARD_MS } from '../../core/forges/forge-event.ts'
 import { long, short, text } from '../../core/forges/forge-payload.ts'
 import type { OnForge } from '../../forge/forges.ts'
-import type { RemoteAsk, RemoteSubject } from '../../forge/port.ts'
+import type { Mention, RemoteSubject } from '../../forge/port.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { insertForgeDelivery } from '../../store/forges/forge-deliveries.ts'
 import type { ForgeRow } from '../../store/forges/forges.ts'
@@ -23,16 +23,16 @@ export const heardSince = ({ forge, repository }: AskedPlace): Date =>
  * Writes down what was asked of us on an issue or pull request, each once, whoever finds it. A label that was taken off is none, unless we were
  * told of it: then it is the last that had been given by then. Answers what there is.
  */
-export async function takeAsked(
+export async function recordMentions(
   { db }: Pick<Services, 'db'>,
   place: AskedPlace,
   subject: RemoteSubject,
   told: ToldOf | null = null,
-): Promise<RemoteAsk[]> {
+): Promise<Mention[]> {
   const { forge, on } = place
   const since = heardSince(place)
   const of_label = told?.by === 'label' ? told.at.getTime() + CLOCKS_MS : null
-  const all = await on.forge.listAsked(on.repository, subject, { name: mentionName(forge), since, withdrawn: of_label !== null })
+  const all = await on.forge.listMentions(on.repository, subject, { name: mentionName(forge), since, withdrawn: of_label !== null })
   // A label that was given after the subject was read may stand for other words: the next look has both.
   const asked = all.filter(({ by, at }) => by !== 'label' || at.getTime() <= subject.changed_at.getTime() + CLOCKS_MS)
   const told_of = asked.findLast(({ by, at }) => by === 'label' && of_label !== null && at.getTime() <= of_label)
@@ -49,7 +49,7 @@ export async function takeAsked(
   return asked
 }
 
-function requestOf(repository: ForgeRequest['repository'], subject: RemoteSubject, ask: RemoteAsk): ForgeRequest {
+function requestOf(repository: ForgeRequest['repository'], subject: RemoteSubject, ask: Mention): ForgeRequest {
   const { by, author, author_association, id } = ask
   return {
     ...{ kind: 'request', by, repository, number: subject.number, is_pull_request: subject.is_pull_request, title: short(subject.title) },

@@ -14,7 +14,7 @@ type Look = Exclude<ForgeTask, { kind: 'request' | 'asked' }>
 type Place = { on: OnForge; repository: RepositoryRow }
 
 /** Looks at what a forge says has happened, and takes over how it is now: so neither order nor doubles matter. Answers what it was. */
-export async function doLook(ctx: Context, task: Look, place: Place): Promise<string> {
+export async function syncFromForge(ctx: Context, task: Look, place: Place): Promise<string> {
   if (task.kind === 'checks') return takeChecks(ctx, place, task.sha)
   if (task.kind === 'branch') return followBranch(ctx, place.repository, task.branch)
   const pr = await findRemote(ctx.db, ctx.organization_id, place.repository.id, task.number)
