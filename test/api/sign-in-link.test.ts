@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { SignInLink } from '../../src/contract/organizations/members.ts'
 import { digest } from '../../src/core/access/token.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
+import { lockUser } from '../../src/store/access/members.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addCaller, addOldMembership, addPerson, askWith, type Caller } from './people.ts'
@@ -103,4 +104,19 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     const never = expectProblem(await link(admin, 424_242), 404)
     expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...never, request_id: '', instance: '' })
   })
+})
+
+test('401: a sign-in that waits for the account holds none of its links, so whoever makes them void does not wait for it', async () => {
+  const { user_id } = await added({ email: newEmail() })
+  const { sign_in_link } = (await admin.ask('POST', `/members/${user_id}/sign-in-link`)).body
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`
+  const { answer } = await app.db.transaction(async tx => {
+    await lockUser(tx, user_id)
+    const answer = follow(app, sign_in_link)
+    await expect.poll(() => rows(app, waiting), { timeout: 20_000 }).toHaveLength(1)
+    const text = 'delete from sign_in_links where user_id = $1 and digest in (select digest from sign_in_links for update skip locked)'
+    expect((await tx.query({ text, values: [user_id] })).rowCount).toBe(1)
+    return { answer }
+  })
+  expect(await answer).toBeNull()
 })

@@ -2,6 +2,7 @@ import { digest, newSignInCode, newToken, tokenPrefix } from '../../core/access/
 import { ServiceError } from '../../core/service-error.ts'
 import { getAccount, insertToken } from '../../store/access/accounts.ts'
 import type { Login } from '../../store/access/logins.ts'
+import { lockUser } from '../../store/access/members.ts'
 import { listOrganizations } from '../../store/access/organizations.ts'
 import {
   deleteBrowserSession,
@@ -9,7 +10,8 @@ import {
   insertBrowserSession,
   insertSignInLink,
   recordSignIn,
-  useSignInLink,
+  spendSignInLink,
+  userOfSignInLink,
 } from '../../store/access/sessions.ts'
 import type { Db } from '../../store/database.ts'
 import type { Services } from '../context.ts'
@@ -35,7 +37,10 @@ export async function newSignInLink({ db, base_url }: Pick<Services, 'base_url'>
 /** Uses the code of a sign-in link up and answers the cookie's value. 401 when it is used, too old or wrong. */
 export async function signIn(services: Services, code: string): Promise<{ cookie: string }> {
   return services.db.transaction(async tx => {
-    const link = await useSignInLink(tx, digest(code))
+    const user_id = await userOfSignInLink(tx, digest(code))
+    // The account before its links, like whoever makes links void: the other way round, the two wait for each other.
+    if (user_id !== undefined) await lockUser(tx, user_id)
+    const link = user_id !== undefined && (await spendSignInLink(tx, digest(code)))
     if (!link)
       throw new ServiceError(
         'unauthorized',

@@ -126,7 +126,7 @@ export async function hasMemberOf(db: Db, organization_id: number, email: string
   return rows.length > 0
 }
 
-/** No membership, and no sign-in link, of a user is created before the transaction is over. Locked after `lockMemberships`. */
+/** No membership, and no sign-in link, of a user is created before the transaction is over. Locked after `lockMemberships`, before links. */
 export async function lockUser(tx: Db, user_id: number): Promise<void> {
   await tx.query({ name: 'lock_user', text: 'select 1 from users where id = $1 for no key update', values: [user_id] })
 }

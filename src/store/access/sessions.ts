@@ -33,8 +33,18 @@ type LoginRow = { user_id: number; login_at: string | null; acceptances: string[
 const userLogin = (row: LoginRow | undefined): UserLogin | undefined =>
   row && { user_id: row.user_id, login: { at: row.login_at, acceptances: row.acceptances } }
 
-/** Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */
-export async function useSignInLink(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
+/** Whose sign-in link it is; undefined for one that is used, too old or wrong. Locks nothing. */
+export async function userOfSignInLink(db: Db, digest: Buffer): Promise<number | undefined> {
+  const { rows } = await db.query<{ user_id: number }>({
+    name: 'user_of_sign_in_link',
+    text: 'select user_id from sign_in_links where digest = $1 and used_at is null and expires_at > now()',
+    values: [digest],
+  })
+  return rows[0]?.user_id
+}
+
+/** The user is locked. Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */
+export async function spendSignInLink(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
   const { rows } = await db.query<LoginRow>({
     name: 'use_sign_in_link',
     text: `update sign_in_links set used_at = now() where digest = $1 and used_at is null and expires_at > now()

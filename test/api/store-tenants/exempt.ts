@@ -56,7 +56,7 @@ export const without: Record<string, string> = {
     isAdminSomewhere: 'a token',
     updateUser: 'the caller',
   },
-  ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', useSignInLink: 'a code', insertBrowserSession: 'a user' },
+  ...{ insertUser: 'nobody yet', insertSignInLink: 'a user', spendSignInLink: 'a code', insertBrowserSession: 'a user' },
   ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: 'a token' },
   ...{ firstOrganization: 'the first start', lockFirstStart: 'the first start' },
   ...{
