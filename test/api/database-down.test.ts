@@ -118,7 +118,7 @@ describe('without its database', () => {
     expect(JSON.stringify(logs)).not.toContain(TOKEN)
   })
 
-  test('a stream that was open before goes on afterwards, without gap or double', async () => {
+  test('a stream that was open before goes on afterwards, without gaps or duplicates', async () => {
     const tenant = await addTenant({ db: direct }, 'Streaming')
     const path = `/v1/organizations/${tenant.org_id}/agent/run/${tenant.run_id}/events`
     await using reader = await openFrames({ base_url, token: tenant.token }, path)

@@ -52,7 +52,7 @@ describe('200', () => {
     expect(told(frames)[4]?.run.status).toBe('cancelled')
   })
 
-  test('after_seq and Last-Event-ID go on from there, without gap or double, whoever writes meanwhile', async () => {
+  test('after_seq and Last-Event-ID go on from there, without gaps or duplicates, whoever writes meanwhile', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const start = await last()
     const writing = Promise.all(

@@ -171,7 +171,7 @@ const steps = {
     },
 }
 
-/** At the end of a sequence: each trace from its first entry to its last, without gap or double. */
+/** At the end of a sequence: each trace from its first entry to its last, without gaps or duplicates. */
 async function expectTraces(model: Model, real: Real): Promise<void> {
   for (const [id, run] of model.runs) {
     const answer = await real.call('GET', `run/${id}/logs`)

@@ -39,7 +39,7 @@ export type Runs = {
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
-  /** What became of every step, and how often another worker went on. */
+  /** The outcome of every step, and how often another worker continued the run. */
   recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
   /** What its logs tell of why it failed, at once; `agent_run_id` of the answer is the run that has it explained. */
   analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Answer<'analyzeAgentRunLogs'>>

@@ -157,7 +157,7 @@ export const runEndpoints = {
     tag: 'agents',
     method: 'POST',
     path: '/v1/organizations/{org_id}/agent/run/pause',
-    summary: 'Hold an agent run',
+    summary: 'Pause an agent run',
     description:
       'A run that nobody works on is `paused` at once. One at work stays as it is until its worker has let go, within seconds: the step that it is at is interrupted, and `pause_requested_at` is set meanwhile. A resume goes on where it was, within the same turn. A paused run stays as it is, with 200; one that is being stopped or has ended is not paused (409).',
     scope: 'runs:write',
@@ -258,7 +258,7 @@ export const runEndpoints = {
     tag: 'agents',
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/recovery',
-    summary: 'What became of every step of a run',
+    summary: 'Get the recovery report of a run',
     description:
       'Whether workers died or shut down under the run, who went on and when, and for each model call and tool call whether its outcome is committed, it was issued again, or it was interrupted and its effect is unknown.',
     scope: 'runs:read',

@@ -72,7 +72,7 @@ export type Recovery = z.infer<typeof Recovery>
 
 const step = { turn: 1, epoch: 1, started_at: '2026-11-20T10:30:01.000Z', ended_at: '2026-11-20T10:30:03.000Z' }
 
-/** What became of every step of a run, and how often another worker went on with it (specification.md#journal). */
+/** The recovery report of a run: the outcome of every step, and how often another worker continued it (specification.md#journal). */
 export const RunRecovery = z
   .object({
     agent_run_id: z.int().describe('The run'),

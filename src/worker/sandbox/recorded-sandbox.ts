@@ -10,7 +10,7 @@ import type { WorkerDeps } from '../settings.ts'
 const USE_MS = 10_000
 
 /**
- * Starts a sandbox of a run that people are told of: its row is there before it, and says what came of it. Rejects as `start` of the driver
+ * Starts a user-visible sandbox of a run: its row is there before it, and says what came of it. Rejects as `start` of the driver
  * does, and with FencedError when the run belongs to another owner.
  */
 export async function startRecorded(

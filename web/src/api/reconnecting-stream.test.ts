@@ -51,7 +51,7 @@ const hanging = (signal: AbortSignal) =>
 
 const log = (seq: number) => `id: ${seq}\nevent: log\ndata: {"seq":${seq}}\n\n`
 
-test('a stream that ends is resumed after the last id, without gap or double', async () => {
+test('a stream that ends is resumed after the last id, without gaps or duplicates', async () => {
   const { asked, events } = await read([[log(1), log(2)], [log(2), log(3)], [log(4)]])
   expect(asked).toEqual([null, '2', '3', '4'])
   expect(events.map(event => event.id)).toEqual(['1', '2', '3', '4'])

@@ -28,7 +28,7 @@ const longest_wait_ms = 15_000
 export const backOff = (attempt: number, random: number) => Math.min(longest_wait_ms, first_wait_ms * 2 ** (attempt - 1)) * (1 + random / 4)
 
 /**
- * Reads server-sent events until `signal` fires: resumes by the last id seen, without gap or double, however the stream ends.
+ * Reads server-sent events until `signal` fires: resumes by the last id seen, without gaps or duplicates, however the stream ends.
  * Refusals that no retry can mend (401 after renewal, 403, 404 …) end it with state `ended`.
  */
 export async function readEvents(options: StreamOptions): Promise<void> {

@@ -89,7 +89,7 @@ export function NewRunPage() {
       >
         <h1 className="text-xl font-semibold tracking-tight">New run</h1>
         <div>
-          <Field label="What is to be done?" problem={problems.prompt} hint="Ctrl+Enter starts the run.">
+          <Field label="What should the agent do?" problem={problems.prompt} hint="Ctrl+Enter starts the run.">
             {props => (
               <TextArea
                 {...props}

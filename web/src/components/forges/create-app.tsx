@@ -50,7 +50,7 @@ export function CreateApp() {
         />
         <ForgeText
           label="Name of the app"
-          hint="Nobody there may have it."
+          hint="The name must be unique on GitHub."
           problem={problems.name}
           value={name}
           on_change={text => set({ name: text })}
