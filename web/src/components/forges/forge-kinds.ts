@@ -25,7 +25,7 @@ export const forgeKinds: Record<ForgeKind, Kind> = {
     name: 'Gitea or Forgejo',
     url: null,
     url_hint: 'Where people find it, with its path if it has one.',
-    token_hint: 'Use a machine user's token, with the scopes repository and issue: read and write, and user: read.',
+    token_hint: "Use a machine user's token, with the scopes repository and issue: read and write, and user: read.",
     connect: (url, token) => call('connectGitea', { body: { url, token } }),
     disconnect: url => call('disconnectGitea', { query: { url } }),
   },
