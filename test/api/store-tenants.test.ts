@@ -41,7 +41,9 @@ const own_lists: Reaches = {
 test('every function of the store is in exactly one of the tables here', async () => {
   const folder = new URL('../../src/store/', import.meta.url)
   const exported: string[] = []
-  for (const file of readdirSync(folder).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))) {
+  for (const file of readdirSync(folder, { encoding: 'utf8', recursive: true }).filter(
+    name => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  )) {
     const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
     exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function' && !/^[A-Z]/.test(name)))
   }

@@ -109,7 +109,7 @@ export const memberEndpoints = {
     path: '/v1/organizations/{org_id}/members/{user_id}/sign-in-link',
     summary: 'A link that signs a member in once, within 24 hours',
     description:
-      'Links that were given before and not used are void. 403 for a member whose role allows more than your token does, or when your token expires; 409 for a service user, and for an account that signs in by its own means.',
+      'Links that were given before, were not used and reach no more are void. 403 for a member whose role allows more than your token does, or when your token expires; 409 for a service user, and for an account that signs in by its own means.',
     scope: 'org:admin',
     bucket: 'standard',
     params: member,

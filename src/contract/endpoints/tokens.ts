@@ -13,7 +13,7 @@ export const tokenEndpoints = {
     path: '/v1/organizations/{org_id}/tokens',
     summary: 'List tokens, newest first',
     description:
-      'Your own; with the scope `org:admin` all that are bound to this organization. A token that is bound in scopes or repositories is shown those that reach no further than itself; one that is good for all organizations of its user is shown to another such token alone. Revoked and expired ones are listed, those of the web interface are not.',
+      'Your own; with the scope `org:admin` all that are bound to this organization. A token that is bound in scopes or repositories is shown those that reach no further than itself; one that is good for all organizations of its user is shown only to another such token that reaches each of these. Revoked and expired ones are listed, those of the web interface are not.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

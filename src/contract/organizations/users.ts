@@ -43,7 +43,9 @@ export const User = z
 const custom_prompt = 'What the agents of your runs are told besides'
 const where = 'It applies in the organizations that you had joined when you last set it.'
 
-export const Me = User.extend({ custom_prompt: z.string().nullable().describe(`${custom_prompt}. ${where}`) }).meta({
+const hidden = 'null: nothing, or the token does not reach all of your organizations.'
+
+export const Me = User.extend({ custom_prompt: z.string().nullable().describe(`${custom_prompt}; ${hidden} ${where}`) }).meta({
   id: 'MeResponse',
   examples: [{ ...example, custom_prompt: 'Answer in French.' }],
 })

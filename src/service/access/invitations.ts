@@ -11,7 +11,7 @@ import {
   listInvitations as listInvitationRows,
   saveInvitation,
 } from '../../store/access/invitations.ts'
-import { addAcceptance, type Credential } from '../../store/access/logins.ts'
+import { addAcceptance, type Credential, loginOf } from '../../store/access/logins.ts'
 import { hasMemberOf, lockMemberships, lockUser } from '../../store/access/members.ts'
 import { voidSignInLinks } from '../../store/access/sessions.ts'
 import type { Db } from '../../store/database.ts'
@@ -93,8 +93,8 @@ export type Accepting = ({ user_id: number; credential: Credential } | { user_id
 
 /**
  * Uses an invitation up in the caller's transaction and creates the membership, which of the account's credentials only the accepting one
- * reaches. Links that sign the user in and were not used are void: they were given by who had authority over less. `at`: since when it is a
- * member. 404 for a code that is wrong, used, revoked or expired, 409 for a member.
+ * reaches. Unused sign-in links of the user that reach no more than that one did are void: they were given by who had authority over less.
+ * `at`: since when it is a member. 404 for a code that is wrong, used, revoked or expired, 409 for a member.
  */
 export async function join(tx: Db, code: string, who: Accepting): Promise<{ organization_id: number; user_id: number; at: string }> {
   const { organization_id } = await requireInvitation(tx, code)
@@ -107,8 +107,10 @@ export async function join(tx: Db, code: string, who: Accepting): Promise<{ orga
   await requireNewAddress(tx, organization_id, email)
   const acceptance = await insertMembership(tx, organization_id, user_id, role, email)
   if (!acceptance) throw new ServiceError('conflict', 'This account is a member of the organization already.')
-  if (who.credential) await addAcceptance(tx, user_id, who.credential, acceptance.id)
-  await voidSignInLinks(tx, user_id)
+  if (who.credential) {
+    await voidSignInLinks(tx, user_id, (await loginOf(tx, who.credential)) ?? null)
+    await addAcceptance(tx, user_id, who.credential, acceptance.id)
+  }
   await insertAuditEntry(tx, {
     ...{ organization_id, user_id, token_id: who.credential?.token_id ?? null, action: 'member.added' },
     ...{ target_type: 'member', target_id: String(user_id) },

@@ -95,7 +95,8 @@ export async function removeMember(ctx: Context, user_id: number): Promise<Membe
 export async function endMembership(tx: Db, { organization_id, user_id }: MemberRow): Promise<number[]> {
   await deleteMembership(tx, organization_id, user_id)
   await deleteInvitationsBy(tx, organization_id, user_id)
-  await voidSignInLinks(tx, user_id)
+  // What opens other organizations is theirs and the person's.
+  await voidSignInLinks(tx, user_id, null)
   return revokeTokensOf(tx, organization_id, user_id)
 }
 

@@ -1,7 +1,7 @@
 import { refusalToGiveRole } from '../../core/access/delegation.ts'
 import { digest, newSignInCode } from '../../core/access/token.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { loginOfToken } from '../../store/access/logins.ts'
+import { loginOf, whole_account } from '../../store/access/logins.ts'
 import { belongsElsewhere, holdMembership, lockMember, type MemberRow } from '../../store/access/members.ts'
 import { insertSignInLink, voidSignInLinks } from '../../store/access/sessions.ts'
 import type { Db } from '../../store/database.ts'
@@ -12,7 +12,7 @@ import { signInAddress } from './sessions.ts'
 /** Long enough for a link that travels by mail. */
 const GIVEN_LINK_MINUTES = 24 * 60
 
-/** A fresh link for a member; older ones that nobody used are void. 404, 403 and 409 as `refusalToSignIn` says. */
+/** A fresh link for a member; older ones that nobody used and that open no more are void. 404, 403 and 409 as `refusalToSignIn` says. */
 export async function createSignInLink(ctx: Context, user_id: number) {
   return ctx.db.transaction(async tx => {
     await lockMember(tx, ctx.organization_id, user_id)
@@ -20,11 +20,12 @@ export async function createSignInLink(ctx: Context, user_id: number) {
     if (!member) throw new ServiceError('not_found', 'User not found.')
     const refusal = await refusalToSignIn(tx, ctx, member)
     if (refusal) throw refusal
-    await voidSignInLinks(tx, user_id)
     const code = newSignInCode()
-    // A link for oneself opens no more than what it was created with.
-    const login = user_id === ctx.actor.user_id ? await loginOfToken(tx, ctx.actor.token_id) : null
+    // A link for oneself opens no more than what it was created with, and voids no link that opens more.
+    const own = user_id === ctx.actor.user_id
+    const login = own ? await loginOf(tx, { token_id: ctx.actor.token_id, session_digest: null }) : null
     if (login === undefined) throw new ServiceError('unauthorized', 'The bearer token is missing or invalid.')
+    await voidSignInLinks(tx, user_id, login ?? whole_account)
     const { expires_at } = await insertSignInLink(tx, { digest: digest(code), user_id, minutes: GIVEN_LINK_MINUTES, login })
     await audit(tx, ctx, 'sign_in_link.created', { type: 'member', id: user_id })
     return { sign_in_link: signInAddress(ctx.base_url, code), sign_in_link_expires_at: expires_at.toISOString() }

@@ -12,11 +12,13 @@ const userObject = <User extends UserRow>(user: User) => ({ ...user, is_admin: u
 const MAX_AUDITED = 1_000
 const notFound = () => new ServiceError('not_found', 'User not found.')
 
-/** The caller. */
+/** The caller. What is said to agents in all organizations is shown only to a token that reaches them all, as for a change of it. */
 export async function getMe(ctx: ActorContext) {
   const user = await getTokenUser(ctx.db, ctx.actor.token_id)
   if (!user) throw notFound()
-  return userObject(user)
+  const { token_id, token_organization_id } = ctx.actor
+  const shown = user.custom_prompt !== null && token_organization_id === null && (await reachesAllMemberships(ctx.db, token_id))
+  return userObject({ ...user, custom_prompt: shown ? user.custom_prompt : null })
 }
 
 /** Changes the caller. 403 for a token that does not reach all organizations of its user, because agents read it in all of them. */

@@ -10,23 +10,34 @@ export type Login = { at: string | null; acceptances: string[] }
 /** Who accepts, by one of the two: a session or a token. A browser token stands for its session. */
 export type Credential = { token_id: number | null; session_digest: Buffer | null }
 
+/** SQL: whether a login reaches the membership `m` of its user. */
+export const login_reaches = (at: string, acceptances: string) =>
+  `(m.accepted_at is null or ${at} >= m.accepted_at or m.acceptance_id = any (${acceptances}))`
+
 /**
- * SQL: whether the token `t` reaches the membership `m` of its user. A token without an organization reaches what was accepted before its
- * login, and what it accepted itself; one that is bound to an organization was created by a member there.
+ * SQL: whether a token reaches the membership `m` of its user. A token without an organization reaches what was accepted before its login,
+ * and what it accepted itself; one that is bound to an organization was created by a member there.
  */
-export const reaches_membership = `case when t.organization_id is null
-  then m.accepted_at is null or t.login_at >= m.accepted_at or m.acceptance_id = any (t.acceptances) else t.organization_id = m.organization_id end`
+export const token_reaches = (t: string) => `case when ${t}.organization_id is null
+  then ${login_reaches(`${t}.login_at`, `${t}.acceptances`)} else ${t}.organization_id = m.organization_id end`
+
+/** SQL: the same, of the token `t`. */
+export const reaches_membership = token_reaches('t')
+
+/** Reaches whatever its user belongs to. */
+export const whole_account: Login = { at: 'infinity', acceptances: [] }
 
 /** SQL: `login_at` and `acceptances` of what is created with a login, or with none: then it is a login of its own, as of now. */
 export const login_values = (at: string, acceptances: string) =>
   `case when ${acceptances}::uuid[] is null then clock_timestamp() else ${at}::timestamptz end, coalesce(${acceptances}::uuid[], '{}')`
 
-/** The login of a token. Undefined for an unknown one. */
-export async function loginOfToken(db: Db, token_id: number): Promise<Login | undefined> {
+/** Undefined for an unknown credential. */
+export async function loginOf(db: Db, { token_id, session_digest }: Credential): Promise<Login | undefined> {
   const { rows } = await db.query<Login>({
-    name: 'login_of_token',
-    text: 'select login_at::text as at, acceptances from tokens where id = $1',
-    values: [token_id],
+    name: 'login_of',
+    text: `select login_at::text as at, acceptances from tokens where id = $1
+      union all select login_at::text, acceptances from browser_sessions where digest = $2`,
+    values: [token_id, session_digest],
   })
   return rows[0]
 }

@@ -1,5 +1,5 @@
 import { type Db, only } from '../database.ts'
-import { type Login, login_values } from './logins.ts'
+import { type Login, login_reaches, login_values } from './logins.ts'
 
 /** `login`: what the link is derived from; null: it is a login of its own, as of now. Using it later makes it no younger. */
 export async function insertSignInLink(
@@ -15,12 +15,17 @@ export async function insertSignInLink(
   return only(rows)
 }
 
-/** Whoever holds a link that was not used yet cannot use it any more. */
-export async function voidSignInLinks(db: Db, user_id: number): Promise<void> {
+/**
+ * Whoever holds a link that was not used yet cannot use it any more, if it reaches no membership beyond those that `within` reaches; null:
+ * if it reaches none at all.
+ */
+export async function voidSignInLinks(db: Db, user_id: number, within: Login | null): Promise<void> {
   await db.query({
     name: 'void_sign_in_links',
-    text: 'delete from sign_in_links where user_id = $1 and used_at is null',
-    values: [user_id],
+    text: `delete from sign_in_links l where l.user_id = $1 and l.used_at is null and not exists (
+        select 1 from memberships m where m.user_id = l.user_id and ${login_reaches('l.login_at', 'l.acceptances')}
+          and ($3::uuid[] is null or ${login_reaches('$2::timestamptz', '$3::uuid[]')} is not true))`,
+    values: [user_id, within?.at ?? null, within?.acceptances ?? null],
   })
 }
 

@@ -1,7 +1,7 @@
 import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import type { Role } from '../../core/access/permissions.ts'
 import { type Db, only } from '../database.ts'
-import { reaches_membership } from './logins.ts'
+import { reaches_membership, token_reaches } from './logins.ts'
 
 export type TokenRow = {
   id: number
@@ -25,7 +25,7 @@ export type TokenRow = {
 
 /**
  * Who looks: `all` sees whatever is bound to the organization, anyone else their own, and of these what reaches no further than the token
- * they look with: `scopes` and `repository_ids` are its bounds, null for none. `anywhere`: it is bound by nothing at all.
+ * they look with: `scopes` and `repository_ids` are its bounds, null for none. `anywhere`: it is bound by nothing but its login.
  */
 export type Viewer = {
   user_id: number
@@ -40,8 +40,11 @@ export type Viewer = {
 const columns = `t.id, t.name, t.kind, t.prefix, t.hint, t.scopes, t.repository_ids, t.wire_profile, t.organization_id, t.user_id, t.created_by,
   t.created_at, t.expires_at, t.last_used_at, t.revoked_at, m.role`
 const member = 'left join memberships m on m.organization_id = $1 and m.user_id = t.user_id'
+/** SQL: whether the token $7 reaches every organization of its user that the token `t` reaches. */
+const reaches_no_further = `not exists (select 1 from memberships m join tokens v on v.id = $7
+    where m.user_id = t.user_id and (${reaches_membership}) and (${token_reaches('v')}) is not true)`
 /** $1 organization, $2 to $7 the viewer. A token without an organization is its user's own business, like those of the page. */
-const visible = `t.kind <> 'browser' and (t.id = $7 or case when t.organization_id is null then t.user_id = $2 and $4
+const visible = `t.kind <> 'browser' and (t.id = $7 or case when t.organization_id is null then t.user_id = $2 and $4 and ${reaches_no_further}
   else t.organization_id = $1 and ($3 or t.user_id = $2 and ($5::text[] is null or t.scopes <@ $5)
     and ($6::bigint[] is null or t.repository_ids <@ $6)) end)`
 const valuesOf = (organization_id: number, { user_id, token_id, all, anywhere, scopes, repository_ids }: Viewer) => [
