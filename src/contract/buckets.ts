@@ -2,7 +2,7 @@
 export const bucketLimits = {
   standard: { requests: 60, seconds: 30 },
   agent_creation: { requests: 10, seconds: 60 },
-  /** Creations by all tokens and sessions of a user together. */
+  /** Creations by all tokens and sessions of a user together, in one organization. */
   user_creation: { requests: 30, seconds: 60 },
   setup_commands: { requests: 5, seconds: 60 },
   log_analysis: { requests: 5, seconds: 60 },
@@ -17,10 +17,10 @@ export const bucketLimits = {
 export const bucketOwner = {
   standard: 'token',
   agent_creation: 'token',
-  user_creation: 'user',
+  user_creation: 'user in an organization',
   setup_commands: 'organization',
   log_analysis: 'organization',
-  tool_execution: 'user',
+  tool_execution: 'user in an organization',
   recording: 'token',
   token_total: 'token',
 } as const satisfies Record<keyof typeof bucketLimits, string>

@@ -4,8 +4,8 @@ import { insertToken } from '../../src/store/access/accounts.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addPerson } from './people.ts'
-import { addTenant } from './second-organization.ts'
+import { addOldMembership, addPerson } from './people.ts'
+import { addOrganization, addTenant } from './second-organization.ts'
 
 const limits = {
   AGENTRUN_LIMIT_STANDARD: '60/30',
@@ -105,6 +105,10 @@ describe('429', () => {
     expect(refused.headers.get('x-ratelimit-limit')).toBe('30')
     expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
     expect(refused.headers.get('ratelimit')).toContain('"agent_creation";r=10;')
+    // Nor are creations of the user in another organization, by whichever token.
+    const { org_id } = await addOrganization(app, 'elsewhere')
+    await addOldMembership(app, org_id, user_id, 'ADMIN')
+    expect((await fresh.call('POST', `/v1/organizations/${org_id}/agent/run?dry_run=true`, { prompt: 'x' })).status).toBe(200)
     // Neither other requests of the user nor creations of somebody else are refused.
     expect((await fresh.call('GET', '/v1/users/me')).status).toBe(200)
     expect((await (await newCaller()).call('POST', path, { prompt: 'x' })).status).toBe(200)

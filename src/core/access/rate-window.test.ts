@@ -23,13 +23,14 @@ describe('what a request is charged to', () => {
     expect(names(rates, 'logs', token, false)).toEqual(['standard of token 7', 'token_total of token 7'])
     expect(names(rates, 'agent_creation', token, false)).toEqual([
       'agent_creation of token 7',
-      'user_creation of user 4',
+      'user_creation of user 4 organization 3',
       'token_total of token 7, counted only',
     ])
   })
 
-  test('all tokens of a user spend one share of tool executions', () => {
-    expect(names(rates, 'tool_execution', token, false)).toEqual(['tool_execution of user 4', 'token_total of token 7, counted only'])
+  test('all tokens of a user spend one share of tool executions in an organization', () => {
+    expect(names(rates, 'tool_execution', token, false)[0]).toBe('tool_execution of user 4 organization 3')
+    expect(names(rates, 'tool_execution', { ...token, token_id: 8 }, false)[0]).toBe('tool_execution of user 4 organization 3')
   })
 
   test('a repeated creation is charged as an ordinary request', () => {

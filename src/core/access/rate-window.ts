@@ -41,12 +41,14 @@ export function chargesOf(
     return rate === null ? [] : [{ name, subject, rate, refuses }]
   }
   const token = `token ${who.token_id}`
+  // Whoever else holds a credential of the user, in another organization, spends nothing in this one.
+  const user = who.organization_id === null ? `user ${who.user_id}` : `user ${who.user_id} organization ${who.organization_id}`
   const general = who.browser ? 'session' : 'standard'
   const own = bucket === 'logs' || (bucket === 'agent_creation' && known) ? 'standard' : bucket
   const total = who.browser ? [] : charge('token_total', token, bucket === 'logs')
   if (own === 'standard') return [...charge(general, token), ...total]
-  if (own === 'agent_creation') return [...charge(own, token), ...charge('user_creation', `user ${who.user_id}`), ...total]
-  if (own === 'tool_execution') return [...charge(own, `user ${who.user_id}`), ...total]
+  if (own === 'agent_creation') return [...charge(own, token), ...charge('user_creation', user), ...total]
+  if (own === 'tool_execution') return [...charge(own, user), ...total]
   // Not of the total: a session that is recorded must not keep its token from reading logs.
   if (own === 'recording') return charge(own, token)
   // Nobody spends the share of an organization that is not his: without one there is nothing to charge.
