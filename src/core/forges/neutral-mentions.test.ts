@@ -21,6 +21,10 @@ test.each([
   ['| ` | @ada ` |', `| \` | @${J}ada \` |`],
   ['<a title="`">@ada</a>`', `<a title="\`">@${J}ada</a>\``],
   ['&#64;ada &commat;bob &#x40;eve', `&#64;${J}ada &commat;${J}bob &#x40;${J}eve`],
+  [' ```\ncode\n```\n@ada', ` \`\`\`\ncode\n\`\`\`\n@${J}ada`],
+  ['- a\n  ~~~\n- b\n~~~\ncode\n~~~\n@ada', `- a\n  ~~~\n- b\n~~~\ncode\n~~~\n@${J}ada`],
+  ['[z](http://a.example/),@ada', `[z](http://a.example/),@${J}ada`],
+  ['![i](https://a.example/i.png)@ada', `![i](https://a.example/i.png)@${J}ada`],
   ['é@ada x/@bob https://@eve', `é@${J}ada x/@${J}bob https://@${J}eve`],
 ])('nobody is mentioned by %j', (text, expected) => {
   expect(neutralMentions(text)).toBe(expected)
@@ -48,4 +52,6 @@ test('what reads as a package still does, and a text that went through it once d
 
 test('a long hostile text takes one pass', () => {
   expect(neutralMentions('`@a '.repeat(50_001)).length).toBeGreaterThan(200_000)
+  // With a pattern that goes back for each backtick, this takes minutes.
+  expect(neutralMentions(`${'`'.repeat(400_000)}a\``)).toHaveLength(400_002)
 })

@@ -4,10 +4,11 @@ const WORD_JOINER = '\u2060'
 /**
  * A Markdown text in which nobody is mentioned, for what agents and repositories write to a forge: `@ada` and `@acme/team` read the same and
  * notify nobody. Code, where forges see no mention and from where people copy, stays as it is, and so do e-mail and web addresses. What is
- * doubtful counts as text. References such as `#12`, and words such as "fixes #12", stay what they are: they notify nobody.
+ * doubtful counts as text: after a fence that is indented, which may belong to a list and end with it, no fence is believed any more. References such as `#12`, and words such as "fixes #12", stay what they are: they notify nobody.
  */
 export function neutralMentions(markdown: string): string {
   let fence: string | null = null
+  let fences_count = true
   let html: RegExp | null = null
   return markdown
     .split('\n')
@@ -23,11 +24,17 @@ export function neutralMentions(markdown: string): string {
         if (html.test(line) && (!starts || html === COMMENT_END)) html = null
         return split(line)
       }
-      // One that is indented may belong to a list, and end with it.
-      fence = /^(`{3,}(?!.*`)|~{3,})/.exec(line)?.[1] ?? null
+      fences_count &&= !/^ {1,3}(?:`{3}|~{3})/.test(line)
+      fence = fences_count ? fenceOf(line) : null
       return fence === null ? outsideSpans(line) : line
     })
     .join('\n')
+}
+
+/** What a block of code begins with that begins in this line. */
+function fenceOf(line: string): string | null {
+  const [fence = null] = /^(?:`{3,}|~{3,})/.exec(line) ?? []
+  return fence?.startsWith('`') && line.includes('`', fence.length) ? null : fence
 }
 
 function isEndOf(fence: string, line: string): boolean {
@@ -69,8 +76,8 @@ function endOfSpan(line: string, start: number, length: number): number | null {
   return null
 }
 
-/** Addresses of pages, which are links as a whole, or an `@`, plain or as an entity, that is not within a word. */
+/** Addresses of pages as far as they are links in any case, or an `@`, plain or as an entity, that is not within a word. */
 const PARTS =
-  /(?<![^\s*_~(])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[/:?#][^\s<>]*)?|(?<![a-z0-9])(@|&#0*64;|&#x0*40;|&commat;)(?=[\w-])/gi
+  /(?<![^\s*_~(])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[/:?#][^\s<>()[\]|*"'`\\]*)?|(?<![a-z0-9])(@|&#0*64;|&#x0*40;|&commat;)(?=[\w-])/gi
 
 const split = (text: string): string => text.replace(PARTS, (part, at?: string) => (at === undefined ? part : `${at}${WORD_JOINER}`))

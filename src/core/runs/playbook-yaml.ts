@@ -75,7 +75,8 @@ function parseYaml(text: string, lines: LineCounter, lineOf: (offset: number) =>
     if (++lexemes > MAX_LEXEMES) throw new PlaybookMistake(lineOf(parser.offset), 'playbook', 'the YAML has too many parts')
   }
   for (const token of parser.end()) tokens.push(token)
-  const composer = new Composer({ schema: 'failsafe', merge: false, uniqueKeys: true, prettyErrors: false })
+  // The library compares each key with all before it; `toValue` looks for keys that stand twice.
+  const composer = new Composer({ schema: 'failsafe', merge: false, uniqueKeys: false, prettyErrors: false })
   const documents: Document[] = [...composer.compose(tokens)]
   const [document, another] = documents
   const error = document?.errors[0]
@@ -100,9 +101,13 @@ function toValue(node: unknown, lineOf: (offset: number) => number, parentLine: 
   const line = range ? lineOf(range[0]) : parentLine
   if (isSeq(node)) return { kind: 'list', line, items: node.items.map(item => toValue(item, lineOf, line)) }
   if (!isMap(node)) return { kind: 'text', line, text: isScalar(node) ? String(node.value ?? '') : '' }
+  const keys = new Set<string>()
   const entries = node.items.map(pair => {
     const key = toValue(pair.key, lineOf, line)
     if (key.kind !== 'text') throw new PlaybookMistake(key.line, 'playbook', 'a key must be a word')
+    if (keys.has(key.text))
+      throw new PlaybookMistake(key.line, 'playbook', `the key ${JSON.stringify(key.text.slice(0, 100))} stands twice in one map`)
+    keys.add(key.text)
     return { key: key.text, line: key.line, value: toValue(pair.value, lineOf, key.line) }
   })
   return { kind: 'map', line, entries }

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { problems } from '../../contract/problem.ts'
 import { gitOperations } from '../../contract/pull-requests/git-operations.ts'
-import { errorText, type Log } from '../../core/log.ts'
+import type { Log } from '../../core/log.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { requireReach } from '../../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../../service/context.ts'
@@ -171,7 +171,7 @@ async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of plain.iterator({ destroyOnReturn: plain !== body })) yield chunk as Buffer
   } catch (error) {
-    throw new ServiceError('invalid_request', `The body cannot be read: ${errorText(error)}.`)
+    throw new ServiceError('invalid_request', `The body cannot be read: ${error instanceof Error ? error.message : error}.`)
   }
 }
 
