@@ -233,17 +233,26 @@ async function runCommand(node, args, restarts) {
 }
 
 /**
- * Restarts a service that crashed. One that stopped without an error, that was told to stop, or that never became ready (its configuration is
+ * Restarts a service that crashed, or that is stuck: it reports for how many seconds it counts as alive, and is killed when they are over. One that stopped without an error, that was told to stop, or that never became ready (its configuration is
  * wrong, its port is in use: it has reported that) is not restarted.
  */
 async function runService(node, args, options) {
   let was_ready = false
   for (let crashes = 1; ; crashes++) {
     let ready_at = null
+    let seconds_left = Infinity
     const onMessage = message => {
       if (message === 'ready') ready_at = performance.now()
+      if (message.alive) seconds_left = message.alive
     }
+    // Counted here rather than by the clock, so that a machine that slept does not count.
+    const watchdog = setInterval(() => {
+      if (--seconds_left !== 0) return
+      say('the service is stuck: it stopped reporting and is killed')
+      current?.send('SIGKILL')
+    }, 1_000)
     const code = await run(node, args, { ...options, onMessage })
+    clearInterval(watchdog)
     was_ready = was_ready || ready_at !== null
     if (code === 0 || told_to_stop || !was_ready) return code
     if (ready_at !== null && performance.now() - ready_at >= STABLE_MS) crashes = 1

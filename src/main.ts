@@ -19,6 +19,9 @@ import { ensureServiceUsers } from './system/users.ts'
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
+/** So long a service counts as alive after a report to the launcher, and so often it reports. */
+const ALIVE_SECONDS = 60
+const REPORT_MS = 5_000
 const REPEAT_MS = 2_000
 const DATABASE_WAIT_MS = 30_000
 const roles = ['all', 'serve', 'work', 'migrate'] as const
@@ -63,8 +66,11 @@ async function main() {
   )
   // The rule that unhandled errors end the process holds until here: what is half started is no service.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, error => service.uncaught(error, event))
-  // The launcher restarts what was ready once.
+  // The launcher restarts what was ready once, and kills what does not report any more because its event loop is stuck.
   process.send?.('ready')
+  const report = () => process.connected && process.send?.({ alive: ALIVE_SECONDS })
+  report()
+  setInterval(report, REPORT_MS).unref()
   process.stdout.write(await startText(service, data.root, config))
   // Where the launcher said to keep it: otherwise only an end in order would, and the start after a kill is the one that somebody waits for.
   flushCompileCache()

@@ -101,6 +101,18 @@ test('a service that ends by itself, or fails to start after a crash, is started
   expect(await started.closed).toEqual([5, null])
 }, 30_000)
 
+test('a service whose event loop is stuck is killed and started again', async () => {
+  const started = start(`${counts}
+    process.on('SIGTERM', () => process.exit(0))
+    process.send({ alive: 2 })
+    process.send('ready', () => { if (count === 1) for (;;); else { setInterval(() => process.send({ alive: 2 }), 100); console.log('second') } })`)
+  await started.output(/second/)
+  expect(started.text().match(/agentrun: .*/g)).toEqual([
+    'agentrun: the service is stuck: it stopped reporting and is killed',
+    'agentrun: the service ended by signal SIGKILL; restart 1 of 10 in 1 s',
+  ])
+}, 30_000)
+
 test('a stop in order is no crash, and a signal during the delay ends the launcher at once', async () => {
   expect(await start(`process.send('ready', () => process.exit(0))`).closed).toEqual([0, null])
   const waiting = start(`process.send('ready', () => process.kill(process.pid, 'SIGKILL'))`)
