@@ -2,7 +2,7 @@ import { saidInDockerfile } from './hints-in-dockerfile.ts'
 import { saidInMarkdown } from './hints-in-markdown.ts'
 import { saidInCursor, saidInDevcontainer } from './hints-in-settings.ts'
 import { saidInCopilotSteps, saidInWorkflow } from './hints-in-workflows.ts'
-import { type CommandKind, kindOf, RUNS_DOWNLOADS } from './kind-of-command.ts'
+import { type CommandKind, kindOf, MOST_COMMAND_CHARS, RUNS_DOWNLOADS } from './kind-of-command.ts'
 import type { Tree } from './tree.ts'
 
 /** A command that a file of the repository says. `setup`: it says so of what is to be done before work begins. */
@@ -10,7 +10,6 @@ export type Heard = { command: string; from: string; setup: boolean }
 export type CommandHint = Heard & { kind: CommandKind; ecosystem: string | null }
 
 const MOST_OF_A_FILE = 40
-const MOST_CHARS = 2_000
 
 type Reader = (text: string) => { command: string; setup: boolean }[]
 
@@ -41,7 +40,7 @@ export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { co
         const plain = said.command.trim()
         // Who comes after it is in the folder of the repository.
         const command = /^cd \S+ && /.test(plain) ? `(${plain})` : plain
-        if (command === '' || command.length > MOST_CHARS || seen.has(command)) continue
+        if (command === '' || command.length > MOST_COMMAND_CHARS || seen.has(command)) continue
         seen.add(command)
         const { kind, ecosystem, why_not } = kindOf(command)
         // What another step of a machine elsewhere has made is not here.

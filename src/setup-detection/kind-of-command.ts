@@ -1,20 +1,22 @@
+import { deletesMoreThanMade, goalsOfMake, runsDownloads, withSingleBlanks, wordsOf } from './command-words.ts'
+
 /** What a command of a repository is for, as far as its words tell. `left_out`: nothing that a sandbox could or should do. */
 export type CommandKind = 'install' | 'build' | 'test' | 'other' | 'left_out'
 export type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: string }
 
 type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
 
+/** The longest command that rules look at; nobody types a longer one. */
+export const MOST_COMMAND_CHARS = 2_000
+
 /** Worth telling wherever it stands: people would do it, and nobody knows what it does. */
 export const RUNS_DOWNLOADS = 'runs what it downloads'
 
-/** What needs rights or services that no sandbox has, changes the machine, or tells the world. */
+/**
+ * What needs rights or services that no sandbox has, changes the machine, or tells the world. Here and below no pattern has a repetition within
+ * a repetition that can read the same text in two ways: a repository or a model could keep the service busy with it.
+ */
 const LEFT_OUT: [RegExp, string][] = [
-  // What tells most of a command comes first.
-  [
-    /\b(?:curl|wget)\b.*\|\s*(?:\w+=\S*\s+)*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?\S*\b(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby)\b|(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|^\s*\.)\s.*(?:<\(|\$\(|`)\s*(?:curl|wget)\b/,
-    RUNS_DOWNLOADS,
-  ],
-  [/(?:^|[&;|(]\s*)rm\s+(?:-\S+\s+)*["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?(?:\s|$)|\*)/, 'deletes more than what it has made'],
   [
     /^\s*(?:sudo|apt|apt-get|aptitude|brew|apk|yum|dnf|pacman|snap|choco|winget|port)\s|&&\s*(?:sudo|apt-get|apt)\s/,
     'installs packages of the system',
@@ -45,9 +47,7 @@ const RULES: Rule[] = [
   // With a name it would install a package into somebody's project, not prepare this one.
   [new RegExp(`^${NODE}\\s+(?:i|install|add)\\s+(?:-\\S+\\s+)*[@\\w]`), 'left_out', 'node'],
   [
-    new RegExp(
-      `^(?:npm\\s+(?:ci|i|install|clean-install)|(?:pnpm|bun|${NODE})\\s+(?:i|install)|yarn(?:\\s+install)?)(?:\\s+-\\S+(?:=\\S+)?)*$`,
-    ),
+    new RegExp(`^(?:npm\\s+(?:ci|i|install|clean-install)|(?:pnpm|bun|${NODE})\\s+(?:i|install)|yarn(?:\\s+install)?)(?:\\s+-\\S+)*$`),
     'install',
     'node',
   ],
@@ -116,23 +116,39 @@ const RULES: Rule[] = [
   [/^(?:\w+=\S+\s+)*(?:prove\b|(?:perl\s+)?\.?\/?Build\s+test\b)/, 'test', 'perl'],
   [/^(?:perl\s+)?(?:\.\/)?Build\s*$/, 'build', 'perl'],
   [/^(?:cpanm?|cpan[-_]\S+|dzil|minil|carton|(?:perl\s+)?(?:\.\/)?Build\s)\b/, 'left_out', 'perl'],
-  [
-    /^make\s+(?:-[CfIj]\s+\S+\s+|-\S+\s+|\w+=\S+\s+)*(?:install|dist|clean|distclean|lint|fmt|format|docs?|release|run|dev|serve|start|deploy|help)\b/,
-    'left_out',
-    'c',
-  ],
-  [/^make\s+(?:-[CfIj]\s+\S+\s+|-\S+\s+|\w+=\S+\s+)*(?:test|tests|check|unit|unittest)\b/, 'test', 'c'],
   [/^(?:ctest|meson test)\b/, 'test', 'c'],
   [/^(?:cmake|make|ninja|meson|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/, 'build', 'c'],
   [/^(?:(?:ba)?sh\s+)?(?:\.\/)?(?:[\w.-]+\/){0,3}(?:run[-_]?)?(?:all[-_]?)?tests?\.sh(?:\s|$)/, 'test', null],
   [/^(?:ruff|flake8|black|isort|mypy|eslint|prettier|pre-commit|golangci-lint|rubocop|shellcheck|pylint)\b/, 'left_out', null],
 ]
 
+const OF_GOALS: readonly Rule[] = [
+  [/^(?:install|dist|clean|distclean|lint|fmt|format|docs?|release|run|dev|serve|start|deploy|help)\b/, 'left_out', 'c'],
+  [/^(?:test|tests|check|unit|unittest)\b/, 'test', 'c'],
+]
+const OTHER: Rule = [/^/, 'other', null]
+
+/** `other` for a command that is too long to be looked at. */
 export function kindOf(command: string): Kind {
-  const inner = command.replace(/^\((?:cd\s+\S+\s+&&\s+)?/, '').replace(/\)$/, '')
-  const refused = LEFT_OUT.find(([pattern]) => pattern.test(inner))
-  const rule = RULES.find(([pattern]) => pattern.test(inner))
-  if (rule !== undefined && (refused === undefined || rule[1] === 'left_out')) return { kind: rule[1], ecosystem: rule[2] }
-  if (refused !== undefined) return { kind: 'left_out', ecosystem: null, why_not: refused[1] }
-  return { kind: 'other', ecosystem: null }
+  if (command.length > MOST_COMMAND_CHARS) return { kind: 'other', ecosystem: null }
+  const inner = withSingleBlanks(command)
+    .replace(/^\((?:cd\s\S+\s&&\s)?/, '')
+    .replace(/\)$/, '')
+    .trim()
+  const words = wordsOf(inner)
+  const refused = whyLeftOut(inner, words)
+  const [, kind, ecosystem] = ruleOfMake(words) ?? RULES.find(([pattern]) => pattern.test(inner)) ?? OTHER
+  return refused === null || kind === 'left_out' ? { kind, ecosystem } : { kind: 'left_out', ecosystem: null, why_not: refused }
+}
+
+/** What tells most of a command comes first. */
+function whyLeftOut(inner: string, words: readonly string[]): string | null {
+  if (runsDownloads(inner)) return RUNS_DOWNLOADS
+  if (deletesMoreThanMade(words)) return 'deletes more than what it has made'
+  return LEFT_OUT.find(([pattern]) => pattern.test(inner))?.[1] ?? null
+}
+
+function ruleOfMake(words: readonly string[]): Rule | undefined {
+  const goals = goalsOfMake(words)
+  return OF_GOALS.find(([pattern]) => goals.some(goal => pattern.test(goal)))
 }

@@ -1,0 +1,66 @@
+/**
+ * What the words of a command say that one pattern could only find by trying them in many ways. Each function goes over the command once, so
+ * that a command made to be hard to read costs no more than any other.
+ */
+
+const SHELLS = /\b(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby)\b/
+/** What stands before the program that a pipe goes to. */
+const BEFORE_PROGRAM = /^(?:\w+=|sudo$|env$|-.)/
+/** Where a line begins to run what it is given. */
+const RUNS = /(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|(?:^|[&;|(]\s?)\.)\s/
+const BEGINS_RM = /(?:^|[&;|(])rm$/
+const MORE_THAN_MADE = /^["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?$|\*)/
+
+/** The command with one blank between words, and without blank lines. */
+export const withSingleBlanks = (command: string): string =>
+  command
+    .split(/[\n\r\u2028\u2029]/)
+    .map(line => line.split(/\s/).filter(Boolean).join(' '))
+    .filter(Boolean)
+    .join('\n')
+
+export const wordsOf = (command: string): string[] => command.split(/\s/).filter(Boolean)
+
+/** Whether it hands what it downloads to a program that runs it. `command`: with single blanks. */
+export function runsDownloads(command: string): boolean {
+  const lines = command.replace(/([(`|])\n/g, '$1 ').split('\n')
+  return lines.some(line => pipesDownload(line) || substitutesDownload(line))
+}
+
+function pipesDownload(line: string): boolean {
+  const from = line.search(/\b(?:curl|wget)\b/)
+  if (from < 0) return false
+  const [, ...programs] = line.slice(from).split('|')
+  return programs.some(program => {
+    const words = wordsOf(program)
+    const last = words.findIndex(word => !BEFORE_PROGRAM.test(word))
+    return words.slice(0, last < 0 ? words.length : last + 1).some(word => SHELLS.test(word))
+  })
+}
+
+function substitutesDownload(line: string): boolean {
+  const from = line.search(RUNS)
+  return from >= 0 && /(?:<\(|\$\(|`)\s?(?:curl|wget)\b/.test(line.slice(from))
+}
+
+/** Whether it deletes the home folder, all of the repository, or what is outside of both. */
+export function deletesMoreThanMade(words: readonly string[]): boolean {
+  let deletes = false
+  for (const [i, word] of words.entries()) {
+    if (deletes && MORE_THAN_MADE.test(word)) return true
+    deletes = (deletes && /^-./.test(word)) || BEGINS_RM.test(i === 0 || word !== 'rm' ? word : `${words[i - 1]?.at(-1)}rm`)
+  }
+  return false
+}
+
+/** What `make` may be asked to make first. An option such as `-j` may have a value or none, so the word after it counts as either. */
+export function goalsOfMake(words: readonly string[]): string[] {
+  if (words[0] !== 'make') return []
+  const open = new Set([1])
+  return words.filter((word, i) => {
+    if (!open.has(i)) return false
+    if (/^-[CfIj]$/.test(word)) open.add(i + 2)
+    if (/^(?:-|\w+=)./.test(word)) open.add(i + 1)
+    return true
+  })
+}
