@@ -120,6 +120,7 @@ const beyondTheRow: Partial<Record<EndpointName, (may: readonly Scope[]) => 403 
   acceptInvitation: () => 404,
   createServiceUser: gives('READER'),
   createSignInLink: gives('ADMIN'),
+  removeMember: may => (may.includes('org:admin') ? null : 403),
   // What somebody else has said.
   updatePullRequestComment: () => 403,
   deletePullRequestComment: () => 403,

@@ -96,9 +96,28 @@ describe('DELETE …/members/{user_id}', () => {
     },
   )
 
-  test('403: every role but ADMIN, for oneself too', async () => {
-    const person = await addPerson(app, 'MANAGER')
-    await unchanged(async () => expectProblem(await remove(person, person.user_id), 403))
+  test.each(['READER', 'MEMBER', 'MANAGER'] as const)('200: %s leaves by oneself, with a token that has all of the role', async role => {
+    const person = await addPerson(app, role)
+    for (const bounds of [{ scopes: ['org:read'] }, { organization_id: app.org_id, repository_ids: [] }]) {
+      const less = await addCaller(app, person.user_id, bounds)
+      await unchanged(async () => expectProblem(await remove(less, person.user_id), 403))
+    }
+    expect(await remove(person, person.user_id)).toMatchObject({ status: 200, body: { user_id: person.user_id, role } })
+    expectProblem(await person.ask('GET', '/repos'), 403)
+  })
+
+  test('200: by a token that does nothing but administer', async () => {
+    const [person, only] = [await addPerson(app, 'READER'), await addCaller(app, app.user_id, { scopes: ['org:admin'] })]
+    expect((await remove(only, person.user_id)).status).toBe(200)
+  })
+
+  test('403: another member, by every role but ADMIN; and a service user, which does not leave', async () => {
+    const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
+    await unchanged(async () => expect(expectProblem(await remove(person, reader.user_id), 403).detail).toContain('org:admin'))
+    const { body: bot } = await admin.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
+    const { body: made } = await admin.ask('POST', '/tokens', { name: 't', user_id: bot.id })
+    const path = `/v1/organizations/${app.org_id}/members/${bot.id}`
+    await unchanged(async () => expectProblem(await askWith(app, made.token, 'DELETE', path), 403))
   })
 
   test('404: a user of another organization, in the words for one that never was', async () => {

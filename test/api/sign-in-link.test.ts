@@ -67,9 +67,25 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     expect((await link(page, user_id)).status).toBe(200)
   })
 
-  test('403: by who is no ADMIN', async () => {
-    const person = await addPerson(app, 'MANAGER')
-    expectProblem(await link(person, person.user_id), 403)
+  test.each(['READER', 'MEMBER', 'MANAGER'] as const)(
+    '200: %s for oneself, so who belongs to several organizations comes back',
+    async role => {
+      const { user_id } = await addPerson(app, role)
+      await insertMembership(app.db, other.org_id, user_id, role)
+      const own = await addCaller(app, user_id)
+      const { body } = await link(own, user_id)
+      const { organizations } = (await sessionToken(app, await follow(app, body.sign_in_link))).body
+      expect(organizations.map(({ id }: { id: number }) => id)).toEqual([app.org_id, other.org_id])
+      for (const bounds of [{ scopes: ['org:read'] }, { organization_id: app.org_id, repository_ids: [] }, { expires_in_seconds: 3_600 }]) {
+        const less = await addCaller(app, user_id, bounds)
+        await unchanged(async () => expectProblem(await link(less, user_id), 403))
+      }
+    },
+  )
+
+  test('403: for others by who is no ADMIN', async () => {
+    const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
+    await unchanged(async () => expect(expectProblem(await link(person, reader.user_id), 403).detail).toContain('org:admin'))
   })
 
   test('409: who also belongs to another organization, whoever administers it, in words that name none', async () => {

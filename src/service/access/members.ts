@@ -20,6 +20,7 @@ import { revokeTokensOf } from '../../store/access/tokens.ts'
 import type { Db } from '../../store/database.ts'
 import type { Context } from '../context.ts'
 import { audit } from './audit.ts'
+import { requireScope } from './authenticate.ts'
 
 /** A member as the API shows it. When somebody signed in is not told: it may have been for another organization. */
 export const memberObject = ({ last_sign_in_at, created_at, ...row }: MemberRow): Member => ({
@@ -77,8 +78,19 @@ async function changeRole(tx: Db, ctx: Context, member: MemberRow, role: Role): 
   await audit(tx, ctx, 'member.updated', { type: 'member', id: member.user_id }, { role: { from: member.role, to: role } })
 }
 
+/** Administrators remove members. People leave by themselves, with a token that has all of their role. */
+function requireToRemove({ actor, role, scopes }: Context, user_id: number): void {
+  if (user_id !== actor.user_id || actor.kind === 'service' || scopes.includes('org:admin')) {
+    requireScope(actor, role, 'org:admin')
+    return
+  }
+  const refusal = refusalToGiveRole({ granted: actor.granted, repository_ids: actor.repository_ids, scopes }, role)
+  if (refusal !== null) throw new ServiceError('forbidden', refusal)
+}
+
 /** Ends a membership, and with it the tokens that are bound to the organization. 409 for the last person who is ADMIN. */
 export async function removeMember(ctx: Context, user_id: number): Promise<Member> {
+  requireToRemove(ctx, user_id)
   return ctx.db.transaction(async tx => {
     await lockMemberships(tx, ctx.organization_id)
     await lockMember(tx, ctx.organization_id, user_id)

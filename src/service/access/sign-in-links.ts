@@ -7,13 +7,15 @@ import { insertSignInLink, voidSignInLinks } from '../../store/access/sessions.t
 import type { Db } from '../../store/database.ts'
 import type { Context } from '../context.ts'
 import { audit } from './audit.ts'
+import { requireScope } from './authenticate.ts'
 import { signInAddress } from './sessions.ts'
 
 /** Long enough for a link that travels by mail. */
 const GIVEN_LINK_MINUTES = 24 * 60
 
-/** A fresh link for a member; older ones that nobody used and that open no more are void. 404, 403 and 409 as `refusalToSignIn` says. */
+/** A fresh link for oneself, or by an administrator for another member; older ones that nobody used and that open no more are void. 404, 403 and 409 as `refusalToSignIn` says. */
 export async function createSignInLink(ctx: Context, user_id: number) {
+  if (user_id !== ctx.actor.user_id) requireScope(ctx.actor, ctx.role, 'org:admin')
   return ctx.db.transaction(async tx => {
     await lockMember(tx, ctx.organization_id, user_id)
     const member = await holdMembership(tx, ctx.organization_id, user_id)
