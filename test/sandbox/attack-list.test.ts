@@ -61,7 +61,7 @@ const tried: [numbers: number[], ...proofs: Proof[]][] = [
     ],
   ],
   [[76], host_git('D76'), ['test/git/bundles', 'a submodule whose address is an option']],
-  [[77], ['src/git/repository-url', 'F123 refused'], ['test/git/merge', '--upload-pack=x']],
+  [[77], ['src/git/refs/repository-url', 'F123 refused'], ['test/git/merge', '--upload-pack=x']],
   [[78], ['test/runs/private-repository', 'D78']],
   [[79], ['test/git/http-remotes', 'no branch but that of a run is ever pushed']],
   [[81, 82, 83, 84], egress('E81'), egress('E82'), egress('E83'), egress('E84')],
@@ -89,8 +89,8 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [
     144,
     'a value between colours, struck over, in UTF-16 or in base32',
-    ['src/core/redact', 'coloured by grep'],
-    ['src/core/redact', 'base32 behind'],
+    ['src/core/redaction/redact', 'coloured by grep'],
+    ['src/core/redaction/redact', 'base32 behind'],
   ],
 ]
 
