@@ -32,6 +32,7 @@ export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { co
   const left_out: { command: string; from: string; why: string }[] = []
   const seen = new Set<string>()
   const done = new Set<string>()
+  const folders = new Set(tree.paths.flatMap(path => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))
   for (const [pattern, read] of SOURCES)
     for (const [path, text] of tree.files) {
       if (!pattern.test(path) || done.has(path)) continue
@@ -44,8 +45,8 @@ export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { co
         seen.add(command)
         const { kind, ecosystem, why_not } = kindOf(command)
         // What another step of a machine elsewhere has made is not here.
-        const into = /^\(?cd (\/|[\w.-]+)[\w./-]* &&/.exec(command)?.[1]
-        if (into !== undefined && !into.startsWith('.') && !tree.paths.some(path => path.startsWith(`${into}/`))) continue
+        const into = /^\(?cd (\/(?=[\w./-]* &&)|[\w.-]+(?=(?:\/[\w./-]*)? &&))/.exec(command)?.[1]
+        if (into !== undefined && !into.startsWith('.') && !folders.has(into)) continue
         if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })
         else if (why_not === RUNS_DOWNLOADS || (said.setup && why_not !== undefined && why_not !== 'prepares nothing'))
           left_out.push({ command, from: path, why: why_not })

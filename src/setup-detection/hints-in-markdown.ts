@@ -3,6 +3,8 @@ import { commandsOf } from './shell-lines.ts'
 
 const SETUP = /set.?up|install|getting started|bootstrap|environment|prerequisite|prepar|dependenc|from source|quick ?start/i
 const ABOUT_WORK = /set.?up|build|compil|test|develop|contribut|from source|hacking|check|command|local/i
+/** Of a heading; every command below it is held against it. */
+const MOST_OF_HEADING = 200
 const SHELLS = /^(?:sh|bash|shell|console|zsh|shell-session|terminal|)$/i
 /** A place to be filled in. */
 const EXAMPLE = /path\/to|<(?!\()|\.\.\.|\[|\bfoo\b|\bmy[-_]/
@@ -28,7 +30,7 @@ export function saidInMarkdown(text: string, to: 'agents' | 'people'): { command
       continue
     }
     if (fence !== null) block = { lines: [], fence: fence[1] ?? '```', shell: SHELLS.test(fence[2] ?? '') }
-    else if (/^#{1,6}\s/.test(line)) heading = line
+    else if (/^#{1,6}\s/.test(line)) heading = line.slice(0, MOST_OF_HEADING)
     else if (to === 'agents')
       for (const [, code] of line.matchAll(/`([^`]{3,300})`/g)) if (code !== undefined && isCommand(code)) take(code.trim())
   }

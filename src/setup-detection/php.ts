@@ -58,6 +58,9 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   }
 }
 
+/** Each of them is looked for among all paths. */
+const MOST_FOLDERS = 50
+
 /** A command that parses what the package gives to others. */
 function lintOf(project: Project, manifest: { [key: string]: unknown } | null): string[] {
   const autoload = asValues(manifest?.autoload) ?? {}
@@ -65,8 +68,11 @@ function lintOf(project: Project, manifest: { [key: string]: unknown } | null): 
     Object.values(asValues(autoload[key]) ?? {}).flatMap(one => [asText(one) ?? [], asTexts(one)]),
   )
   const folders = [...named.flat(), 'src', 'lib']
-    .map(path => path.replace(/^\.\/|\/+$/g, ''))
+    .map(path => path.replace(/^\.\//, '').replace(/(?<!\/)\/+$/, ''))
     .filter(path => path !== '' && isPlainWord(path))
-  const found = [...new Set(folders)].filter(path => project.some(new RegExp(`^${path.replaceAll('.', '\\.')}/.*\\.php$`))).slice(0, 5)
+  const found = [...new Set(folders)]
+    .slice(0, MOST_FOLDERS)
+    .filter(path => project.some(new RegExp(`^${path.replaceAll('.', '\\.')}/.*\\.php$`)))
+    .slice(0, 5)
   return found.length === 0 ? [] : [`! find ${found.join(' ')} -name '*.php' -exec php -l {} \\; | grep -v '^No syntax errors'`]
 }

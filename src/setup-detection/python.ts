@@ -3,9 +3,24 @@ import { isDeclared, pythonNeeds } from './python-needs.ts'
 import type { Project } from './tree.ts'
 
 const MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'tox.ini'] as const
-const TEST_FILES =
-  /^(?:tests?|testing)\/(?:.*\/)?(?:test_[^/]*|[^/]*_tests?|Test\w*)\.py$|^(?:.*\/)?tests?\/(?:.*\/)?(?:test_[^/]*|[^/]*_test)\.py$|^(?:test_[^/]*|[^/]*_test|tests?)\.py$/
 const SKIPPED = /^(?:docs?|examples?|benchmarks?|scripts?|tools|build|dist)\//
+
+const TESTS = /^tests?$/
+
+/** By the parts of its path, each looked at once: one pattern would go over them again from each folder. */
+function isTestFile(path: string): boolean {
+  const folders = path.split('/')
+  const name = folders.pop() ?? ''
+  if (folders.length === 0) return /^(?:test_.*|.*_test|tests?)\.py$/.test(name)
+  if (/^(?:tests?|testing)$/.test(folders[0] ?? '') && /^(?:test_.*|.*_tests?|Test\w*)\.py$/.test(name)) return true
+  return /^(?:test_.*|.*_test)\.py$/.test(name) && folders.some(folder => TESTS.test(folder))
+}
+
+function isDjangoTest(path: string): boolean {
+  const folders = path.split('/')
+  const name = folders.pop() ?? ''
+  return /^tests?\.py$/.test(name) || (name.endsWith('.py') && folders.some(folder => TESTS.test(folder)))
+}
 
 /** Null: it is no project of Python. */
 export function pythonPart(project: Project, toolchain: Toolchain): Part | null {
@@ -14,7 +29,7 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
   const from = project.at(manifest)
   const needs = pythonNeeds(project)
   const django = project.has('manage.py') && isDeclared(needs, 'django')
-  const has_tests = project.some(TEST_FILES) || (django && project.some(/(?:^|\/)tests?(?:\.py|\/.*\.py)$/))
+  const has_tests = project.some(isTestFile) || (django && project.some(isDjangoTest))
   const of_files = [...MANIFESTS, 'uv.lock', 'poetry.lock', 'Pipfile.lock', ...needs.requirements].filter(name => project.has(name))
   const lockfiles = [...new Set(of_files)].map(project.at)
   const python: Tool = { binary: 'python3', wanted: needs.wanted, from, package: 'python3' }

@@ -101,7 +101,7 @@ function withModules(commands: Step[], wanted: string[], id: string, proof: stri
   const why = 'the tests import what no list of dependencies has'
   const step = (command: string): Step => ({ command, from: proof, why, optional: false })
   // Into the environment of whoever has made one.
-  const made_by = commands.flatMap(({ command }) => /(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
+  const made_by = commands.flatMap(({ command }) => /(?<!\S)(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
   const [, manager, name] = made_by
   if (manager !== undefined) {
     const install = `${manager} ${name === 'poetry' ? 'run ' : ''}pip install ${wanted.join(' ')}`

@@ -1,5 +1,5 @@
 /** What a line leaves open: quotes, brackets, a block of the shell. */
-const BLOCK = /^\s*(?:if|for|while|until|case|function|select)\b|^\s*[\w-]+\s*\(\)|<<-?\s*['"]?\w|^\s*\{/m
+const BLOCK = /^[ \t]*(?:if|for|while|until|case|function|select)\b|^[ \t]*[\w-]+[ \t]*\(\)|<<-?[ \t]*['"]?\w|^[ \t]*\{/m
 /** What the next line of a shell would still know, and what nobody after it does. */
 const STATEFUL = /^(?:cd|pushd|export|source|\.|set|unset|shopt|alias)\s/
 
@@ -8,7 +8,7 @@ const STATEFUL = /^(?:cd|pushd|export|source|\.|set|unset|shopt|alias)\s/
  * the shell remembers become one command in a shell of its own, because nothing comes after the setup in the same shell.
  */
 export function commandsOf(script: string): string[] {
-  const joined = script.replaceAll('\r', '').replace(/\s*\\\n\s*/g, ' ')
+  const joined = withoutContinuations(script.replaceAll('\r', ''))
   const lines = joined
     .split('\n')
     .map(line => line.trim().replace(/^\$ /, ''))
@@ -56,7 +56,22 @@ function scan(line: string): { cuts: number[]; open: boolean; alternatives: bool
   return { cuts, open: quote !== null || depth !== 0, alternatives }
 }
 
-const withoutComment = (line: string) => (/["'`]/.test(line) ? line : line.replace(/\s+#\s.*$/, ''))
+/** A line that ends with a backslash goes on in the next one. Line by line: a pattern would go over the blanks before it again from each. */
+export function withoutContinuations(script: string): string {
+  const joined: string[] = []
+  let open = false
+  const lines = script.split('\n')
+  for (const [i, line] of lines.entries()) {
+    const goes_on = line.endsWith('\\') && i < lines.length - 1
+    const text = goes_on ? line.slice(0, -1).trimEnd() : line
+    if (open) joined.push(`${joined.pop()} ${text.trimStart()}`)
+    else joined.push(text)
+    open = goes_on
+  }
+  return joined.join('\n')
+}
+
+const withoutComment = (line: string) => (/["'`]/.test(line) ? line : line.replace(/(?<=\s)#\s.*$/, '').trimEnd())
 
 /** A word of a command that a shell leaves as it is. */
 export const isPlainWord = (word: string) => /^[\w@%+=:,./-]{1,200}$/.test(word) && !word.startsWith('-')

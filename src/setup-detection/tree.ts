@@ -11,7 +11,7 @@ export type Project = {
   /** `''`: the root. */
   folder: string
   has(path: string): boolean
-  some(pattern: RegExp): boolean
+  some(pattern: RegExp | ((path: string) => boolean)): boolean
   /** The first of these that is there. */
   first(...paths: string[]): string | null
   matching(pattern: RegExp): string[]
@@ -33,7 +33,7 @@ export function projectAt({ paths, files }: Tree, folder: string): Project {
   return {
     folder,
     has: path => own.has(path),
-    some: pattern => own.values().some(path => pattern.test(path)),
+    some: wanted => own.values().some(typeof wanted === 'function' ? wanted : path => wanted.test(path)),
     first: (...wanted) => wanted.find(path => own.has(path)) ?? null,
     matching: pattern => [...own].filter(path => pattern.test(path)),
     text,
@@ -75,8 +75,12 @@ function valuesOf(text: string): unknown {
 
 /** JSON with comments and trailing commas, which is what editors write. */
 export function jsoncOf(text: string): Values | null {
-  const plain = text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string: string | undefined) => string ?? ' ')
-  const strict = plain.replace(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
+  // What is not closed is taken up to the end, so that nothing is looked through again from a place within it.
+  const plain = text.replace(
+    /("(?:\\[\s\S]|[^"\\])*"?)|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)/g,
+    (_, string: string | undefined) => string ?? ' ',
+  )
+  const strict = plain.replace(/("(?:\\[\s\S]|[^"\\])*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
   return asValues(attempt(() => JSON.parse(strict)))
 }
 

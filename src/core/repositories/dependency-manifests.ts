@@ -26,17 +26,28 @@ const NAMES = new Set([
   ...['packages.lock.json', 'nuget.config', 'NuGet.Config', 'global.json', 'Directory.Packages.props', 'Directory.Build.props'],
 ])
 const LIKE = /^(?:[\w.]+[-_])?(?:requirements|constraints)[^/]*\.(?:txt|in|lock)$|\.(?:gemspec|csproj|fsproj|sln|cabal|podspec)$/
-/** What is applied to dependencies, or is one, where package managers look for it. */
-const BESIDE = /(?:^|\/)(?:patches\/.+\.patch|\.yarn\/(?:patches|plugins|releases)\/.+|\.cargo\/config(?:\.toml)?|\.mvn\/.+)$/
 /** Paths that stand behind it begin in another folder than the repository's. */
 const ELSEWHERE = /(?:^|[\s;&|(])(?:cd|pushd|-C|--prefix|--cwd|--dir|--directory|--project)[\s=]/
 
+/** Of a path; a longer one is left out wherever files of a commit are listed. */
+export const LONGEST_PATH = 300
+
 /** Whether a file of the repository decides what these commands prepare: it says what its dependencies or tools are, or they name it. */
 export function isManifest(path: string, commands: readonly string[]): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  const folder = path.slice(0, -name.length)
+  if (path.length > LONGEST_PATH) return false
+  const folders = path.split('/')
+  const name = folders.pop() ?? ''
   if (commands.some(command => command.includes(path) || (ELSEWHERE.test(command) && isNamedFromWithin(path, command)))) return true
-  return NAMES.has(name) || LIKE.test(name) || BESIDE.test(path) || (/(?:^|\/)requirements\/$/.test(folder) && /\.(?:txt|in)$/.test(name))
+  return (
+    NAMES.has(name) || LIKE.test(name) || standsBeside(folders, name) || (folders.at(-1) === 'requirements' && /\.(?:txt|in)$/.test(name))
+  )
+}
+
+/** What is applied to dependencies, or is one, where package managers look for it. */
+function standsBeside(folders: readonly string[], name: string): boolean {
+  if (folders.includes('patches') && name.endsWith('.patch')) return true
+  if (folders.includes('.mvn') || (folders.at(-1) === '.cargo' && /^config(?:\.toml)?$/.test(name))) return true
+  return folders.some((folder, i) => folder === '.yarn' && /^(?:patches|plugins|releases)$/.test(folders[i + 1] ?? ''))
 }
 
 /** Whether a word of the command is the path as it is called in one of the folders above it. */

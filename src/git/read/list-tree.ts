@@ -1,3 +1,4 @@
+import { LONGEST_PATH } from '../../core/repositories/dependency-manifests.ts'
 import { readMirror } from '../mirrors/mirror-refs.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { asSha } from '../refs/ref-name.ts'
@@ -5,7 +6,6 @@ import { asSha } from '../refs/ref-name.ts'
 /** The files of a commit: path → id of its blob. `truncated`: there are more than these. */
 export type TreeList = { files: Map<string, string>; truncated: boolean }
 
-const LONGEST_PATH = 300
 const BYTES_A_LINE = 60 + LONGEST_PATH
 
 /** At most `most` files of a commit, without links and submodules, and without paths that are no plain text. GitError as of `readFilesAt`. */

@@ -1,6 +1,9 @@
 import type { FailedTest } from '../finding.ts'
 import { nextPlace, once, type Runner } from './runner.ts'
 
+/** What stands before each slash of a name: the tests that this one is part of. */
+const foldersOf = (name: string): string[] => name.split('').flatMap((char, at) => (char === '/' ? [name.slice(0, at)] : []))
+
 const goTest: Runner = {
   name: 'go test',
   read(lines) {
@@ -16,7 +19,8 @@ const goTest: Runner = {
       said = null
     }
     // One that holds others has failed for them.
-    return tests.filter(({ name }) => !tests.some(other => other.name.startsWith(`${name}/`)))
+    const others = new Set(tests.flatMap(({ name }) => foldersOf(name)))
+    return tests.filter(({ name }) => !others.has(name))
   },
 }
 
@@ -49,6 +53,8 @@ const surefire: Runner = {
         )
       return found ? [{ key: `${found[1]}.${found[2]}`, location: `${found[1]}.${found[2]}:${found[3]}` }] : []
     })
+    // Of several with one name the first one counts.
+    const at = new Map(places.toReversed().map(({ key, location }) => [key, location]))
     const told = lines.flatMap((line): FailedTest[] => {
       const found =
         /^\[ERROR\] ([\w$.]{1,300}\.[\w$]{1,200})(?:\(.{0,60}\))?(?:\[\d{1,6}\])? {1,3}(?:--|–)? ?Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!/.exec(
@@ -57,7 +63,7 @@ const surefire: Runner = {
       if (!found) return []
       const name = found[2] === undefined ? (found[1] ?? '') : `${found[2]}.${found[1]}`
       const short = name.split('.').slice(-2).join('.')
-      return [{ name, location: places.find(({ key }) => key === short)?.location ?? null }]
+      return [{ name, location: at.get(short) ?? null }]
     })
     return told.length > 0 ? told : places.map(({ key, location }) => ({ name: key, location }))
   },
