@@ -14,8 +14,8 @@ import { rowFor } from './wire-profile.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How the answer is worded; until a token has said so, as this service does. */
-    wire_profile: WireProfile
+    /** How the response is worded; null until a token was looked at. */
+    wire_profile: WireProfile | null
   }
 }
 
@@ -31,6 +31,7 @@ export async function admit(
   reply: FastifyReply,
   given: string[] = request.raw.headersDistinct.authorization ?? [],
 ): Promise<ActorContext | Context> {
+  request.wire_profile = 'standard'
   const organization_id = organizationOf(endpoint, request)
   let run_head: ActorContext['run_head']
   const beginHead = () => {
@@ -65,6 +66,15 @@ export async function admit(
   if (keys.length > 0 && idempotency_key === null)
     throw invalid(['header', 'Idempotency-Key'], 'must be given once, as 1 to 255 printable ASCII characters')
   return { ...ctx, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
+}
+
+/** The profile of the token of a request that was refused before its token was looked at, as one without a route is. Never rejects. */
+export async function profileOf(services: Services, { url, headers: { authorization } }: FastifyRequest): Promise<WireProfile> {
+  if (!url.startsWith('/v1/') || authorization === undefined) return 'standard'
+  return authenticate(services, authorization, null).then(
+    ({ actor }) => actor.wire_profile,
+    () => 'standard',
+  )
 }
 
 async function charge(services: Services, endpoint: Endpoint, who: Who, key: string | null, reply: FastifyReply): Promise<Charged> {

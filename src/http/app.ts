@@ -13,7 +13,7 @@ import type { Feeds } from '../live/feeds.ts'
 import { requireReach } from '../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import type { Telemetry } from '../telemetry/port.ts'
-import { admit } from './admission.ts'
+import { admit, profileOf } from './admission.ts'
 import { answer } from './answer.ts'
 import { addCompression } from './compression.ts'
 import { addCors, type CorsOrigins } from './cors.ts'
@@ -86,14 +86,15 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     http: { ...timeouts, requestTimeout: 0, maxHeaderSize: limits.header_bytes, requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, services.base_url),
-    frameworkErrors: (error, request, reply) => {
+    frameworkErrors: async (error, request, reply) => {
       boundRest(request, reply)
+      request.wire_profile ??= await profileOf(services, request)
       sendProblem(request, reply.headers(edgeHeaders(request.id)), toServiceError(error), services.base_url)
     },
   })
   refuseOddities(app.server, services)
   const hangUp = watchUnused(app.server)
-  app.decorateRequest('wire_profile', 'standard')
+  app.decorateRequest('wire_profile', null)
   const failed = failedTokens(options.failed_tokens)
   const open: OpenStreams = new Set()
   const streams = streamHandlers(options.feeds, open)
@@ -108,7 +109,8 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(new ServiceError('unsupported_media_type', no_forms)))
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
+    request.wire_profile ??= await profileOf(services, request)
     return sendProblem(request, reply, knownError(error, request, log), services.base_url)
   })
   app.addHook('onRequest', async (request, reply) => boundRest(request, reply))
@@ -167,12 +169,16 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     }
     const ctx: ActorContext | OpenContext = admitted.get(request) ?? { ...services, readiness: options.readiness }
     const { params, query, body } = request
-    const input = parseInput(rowFor(request.wire_profile, endpoint), { params, query: query as Record<string, unknown>, body })
+    const input = parseInput(rowFor(request.wire_profile ?? 'standard', endpoint), {
+      params,
+      query: query as Record<string, unknown>,
+      body,
+    })
     if ('actor' in ctx) await requireReach(ctx, endpoint, input)
     if (endpoint.response !== 'stream') {
       const gone = () => signalGone(ctx as Context, endpoint, reply, open)
       const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input, gone)
-      return answer(reply, result, request.wire_profile, endpoint.response)
+      return answer(reply, result, request.wire_profile ?? 'standard', endpoint.response)
     }
     await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)
     if (closing) endStreams()

@@ -167,6 +167,22 @@ describe('200, source_type and result', () => {
   })
 })
 
+test('a request that is refused before its token is looked at is worded for that token', async () => {
+  const refused: [status: number, method: string, path: string, headers?: Record<string, string>][] = [
+    [404, 'GET', '/v1/nothing'],
+    [405, 'PUT', `${org}/agent/run`],
+    [415, 'POST', `${org}/agent/run`, { 'content-encoding': 'gzip' }],
+    [422, 'GET', `${org}/agent/run/%zz`],
+  ]
+  for (const [status, method, path, headers] of refused) {
+    const body = method === 'GET' ? undefined : { prompt: 'x' }
+    const theirs = await codegen.call(method, path, body, headers)
+    expect([path, theirs.status, theirs.headers.get('content-type')]).toEqual([path, status, 'application/json; charset=utf-8'])
+    const ours = await app.call(method, path, body, headers)
+    expect(ours.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+  }
+})
+
 describe('200, ?status=', () => {
   test('finds the runs that are told that word; our own names work besides, and a word that no run has finds none', async () => {
     for (const state of statuses) await runIn(state)
@@ -288,11 +304,6 @@ describe('400', () => {
     expect(problem.detail).toContain('available: built_in')
     expectProblem(await app.call('GET', `${org}/agent/runs?status=COMPLETE`), 400, 'query.status')
   })
-
-  test('what is refused before the token is read has the standard shape', async () => {
-    const answer = await codegen.call('GET', '/v1/%zz')
-    expectProblem(answer, 400)
-  })
 })
 
 describe('401', () => {
@@ -381,8 +392,7 @@ describe('other refusals', () => {
       ['POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'x' }, 409],
     ] as const)
       expectPlain(await codegen.call(method, path, body), status)
-    // Refused before the token is looked at.
-    expectProblem(await codegen.call('DELETE', '/v1/users/me'), 405)
+    expectPlain(await codegen.call('DELETE', '/v1/users/me'), 405)
     const text = await fetch(`${app.base_url}${org}/agent/run`, {
       method: 'POST',
       headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'text/plain' },
