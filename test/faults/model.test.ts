@@ -76,7 +76,9 @@ test('rows 19 to 23: whatever a model server does to one call, the run says so, 
     'without-end': { raw: forEver() },
   }
   const { script } = byRun((prompt, n) => (n === 0 ? (broken[prompt] ?? { text: '?' }) : { text: 'Done.' }))
-  await using app = await startCodingApp(script, { ...ENV, AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1' })
+  // Longer than the streams without end keep the other calls waiting on a busy machine: theirs must not count as stalled.
+  const patience = { AGENTRUN_MODEL_IDLE_SECONDS: '4', AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '4' }
+  await using app = await startCodingApp(script, { ...ENV, ...patience })
   const ids = await Promise.all(Object.keys(broken).map(name => start(app, name)))
   for (const [i, name] of Object.keys(broken).entries()) {
     const id = ids[i] ?? 0
