@@ -60,11 +60,14 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
   await wakeWaiting(deps)
   const expired = await takeExpired(deps.db, sweep)
   if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
+  // Read before anything is begun: a promise that fails while another is still awaited would be handled by nobody.
+  const late = await listOverdue(deps.db, BATCH)
+  const silent = await listAbandoned(deps.db, BATCH)
   const ended = await Promise.allSettled([
     ...orphans.map(run => endSandbox(deps, run)),
     ...expired.map(run => endLost(deps, run)),
-    ...(await listOverdue(deps.db, BATCH)).map(run => end(deps, run, overdue(run))),
-    ...(await listAbandoned(deps.db, BATCH)).map(run => end(deps, run, abandoned)),
+    ...late.map(run => end(deps, run, overdue(run))),
+    ...silent.map(run => end(deps, run, abandoned)),
   ])
   await loseSandboxes(deps.db)
   const failed = ended.find(result => result.status === 'rejected')
