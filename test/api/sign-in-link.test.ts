@@ -122,7 +122,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
   })
 })
 
-test('401: a sign-in that waits for the account holds none of its links, so whoever makes them void does not wait for it', async () => {
+test('401: a sign-in that waits for the account holds none of its links, so a request that voids them does not wait for it', async () => {
   const { user_id } = await added({ email: newEmail() })
   const { sign_in_link } = (await admin.ask('POST', `/members/${user_id}/sign-in-link`)).body
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`

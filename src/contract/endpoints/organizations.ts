@@ -31,7 +31,7 @@ export const organizationEndpoints = {
     path: '/v1/organizations',
     summary: 'Make another organization',
     description:
-      'For whoever is ADMIN of an organization already; 403 otherwise. The caller becomes ADMIN of the new one, which of their sessions and tokens so far only this one reaches.',
+      'Requires the role ADMIN in some organization; 403 otherwise. The caller becomes ADMIN of the new one. Of their existing sessions and tokens, only the one of this request reaches it.',
     scope: 'org:admin',
     bucket: 'standard',
     params: none,

@@ -41,7 +41,7 @@ export function chargesOf(
     return rate === null ? [] : [{ name, subject, rate, refuses }]
   }
   const token = `token ${who.token_id}`
-  // Whoever else holds a credential of the user, in another organization, spends nothing in this one.
+  // Per organization too, so that a credential of the user in another organization cannot use up the limit here.
   const user = who.organization_id === null ? `user ${who.user_id}` : `user ${who.user_id} organization ${who.organization_id}`
   const general = who.browser ? 'session' : 'standard'
   const own = bucket === 'logs' || (bucket === 'agent_creation' && known) ? 'standard' : bucket

@@ -38,7 +38,7 @@ export async function newSignInLink({ db, base_url }: Pick<Services, 'base_url'>
 export async function signIn(services: Services, code: string): Promise<{ cookie: string }> {
   return services.db.transaction(async tx => {
     const user_id = await userOfSignInLink(tx, digest(code))
-    // The account before its links, like whoever makes links void: the other way round, the two wait for each other.
+    // Locks the account before its links, in the same order as the functions that void links, to prevent a deadlock.
     if (user_id !== undefined) await lockUser(tx, user_id)
     const link = user_id !== undefined && (await spendSignInLink(tx, digest(code)))
     if (!link)

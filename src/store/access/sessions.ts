@@ -16,8 +16,7 @@ export async function insertSignInLink(
 }
 
 /**
- * Whoever holds a link that was not used yet cannot use it any more, if it reaches no membership beyond those that `within` reaches; null:
- * if it reaches none at all.
+ * Voids the unused links of a user that reach no membership beyond those that `within` reaches. With null: those that reach none at all.
  */
 export async function voidSignInLinks(db: Db, user_id: number, within: Login | null): Promise<void> {
   await db.query({
