@@ -17,6 +17,7 @@ const checks: { name: string; script: string; args: string[] }[] = [
       'src/',
       'web/src/',
       'test/shape.test.ts',
+      'test/folder-order.test.ts',
       'test/source-tree.test.ts',
       'test/routes.test.ts',
       'test/drift.test.ts',

@@ -139,25 +139,6 @@ const rooms: Record<string, Room> = {
   },
 }
 
-/**
- * The folders of a large room, lowest first: what is loaded of a room lies beside or below who loads it; types are free. A file of the room
- * itself stands above its folders, unless it loads nothing of them.
- */
-const storeys: Record<string, string[]> = {
-  'src/core': ['network', 'text', 'redaction', 'secrets', 'repositories', 'access', 'runs', 'pull-requests', 'forges', 'webhooks'],
-  'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'openapi', 'endpoints'],
-  'src/git': ['process', 'refs', 'objects', 'mirrors', 'read', 'publish', 'serve', 'workspace'],
-  'src/sandbox': ['seccomp', 'resources', 'workspaces', 'commands', 'process', 'bubblewrap', 'containers', 'kubernetes'],
-  'src/store': ['access', 'webhooks', 'leases', 'workspaces', 'runs', 'forges', 'pull-requests'],
-  'src/service': ['access', 'repositories', 'organizations', 'secrets', 'webhooks', 'runs', 'run-kinds', 'pull-requests', 'forges'],
-  'src/worker': ['claim', 'base', 'sandbox', 'setup', 'workspace', 'publish', 'checks', 'turns', 'sweep'],
-}
-/** Still to be turned round. */
-const upward = [
-  'src/contract/runs/run-inputs.ts imports src/contract/webhooks/webhooks.ts',
-  'src/service/pull-requests/remote-pull-request.ts imports src/service/forges/forges.ts',
-]
-
 /** What is started from outside: the service, the operator's command and the command line. */
 const entries = ['src/admin.ts', 'src/client/cli/main.ts', 'src/main.ts']
 
@@ -226,26 +207,6 @@ test('the table names no room and no permission that nobody needs', () => {
     ]
   })
   expect(unused).toEqual([])
-})
-
-test('inside a large room what is loaded lies below: its folders have an order', () => {
-  const climbing = Object.entries(storeys).flatMap(([room, folders]) => {
-    const own = server.filter(file => within(file.path, [room]))
-    const folderOf = (path: string) => folders.indexOf(path.slice(room.length + 1).split('/')[0] ?? '')
-    const loads = (file: (typeof own)[number]) => file.imports.filter(item => !item.types && within(item.target, [room]))
-    const low = new Set(
-      own.filter(file => dirname(file.path) === room && loads(file).every(item => dirname(item.target) === room)).map(file => file.path),
-    )
-    const storeyOf = (path: string) => (low.has(path) ? -1 : dirname(path) === room ? folders.length : folderOf(path))
-    const strange = own.filter(file => dirname(file.path) !== room && folderOf(file.path) === -1 && !file.path.includes('/migrations/'))
-    return [
-      ...strange.map(file => `${file.path} is in no folder of ${room}`),
-      ...own.flatMap(file =>
-        loads(file).flatMap(item => (storeyOf(item.target) > storeyOf(file.path) ? [`${file.path} imports ${item.target}`] : [])),
-      ),
-    ]
-  })
-  expect(climbing).toEqual(upward)
 })
 
 test('the web page sees the contract and the sample of the server, its lower rooms never a higher one, and nothing sees the server start', () => {
