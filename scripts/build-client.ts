@@ -44,7 +44,7 @@ export async function buildClient(folder: string): Promise<void> {
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   copyFileSync(join(clone, 'LICENSE'), join(folder, 'LICENSE'))
-  copyFileSync(join(clone, 'docs/clients.md'), join(folder, 'README.md'))
+  copyFileSync(join(clone, 'docs/reference/clients.md'), join(folder, 'README.md'))
   copyFileSync(join(clone, 'node_modules/eventsource-parser/LICENSE'), join(folder, 'LICENSE-eventsource-parser'))
 }
 

@@ -5,7 +5,7 @@ import { openApiDocument } from '../src/contract/openapi.ts'
 /** The address that stands in the checked-in document; a running service puts its own there. */
 export const DOCUMENT_URL = 'http://127.0.0.1:4600'
 
-export const ERRORS_FILE = new URL('../docs/errors.md', import.meta.url)
+export const ERRORS_FILE = new URL('../docs/reference/errors.md', import.meta.url)
 export const DOCUMENT_FILE = new URL('../docs/openapi.json', import.meta.url)
 /** The document of the last release: what must not break. A release takes it over by `--released`. */
 export const RELEASED_FILE = new URL('../docs/openapi.released.json', import.meta.url)

@@ -26,7 +26,7 @@ test('docs/openapi.json is the document that the contract table makes: after a c
   expect(readFileSync(DOCUMENT_FILE, 'utf8')).toBe(documentText())
 })
 
-test('docs/errors.md is the reference that the table of errors generates: after a change run `node scripts/write-openapi.ts`', () => {
+test('docs/reference/errors.md is the reference that the table of errors generates: after a change run `node scripts/write-openapi.ts`', () => {
   expect(readFileSync(ERRORS_FILE, 'utf8')).toBe(errorReferenceMarkdown())
 })
 
@@ -127,10 +127,10 @@ test('the input of every tool is published with a description', () => {
   }
 })
 
-test('docs/operations.md has every variable of the configuration, with its default, and no other', () => {
+test('docs/reference/configuration.md has every variable of the configuration, with its default, and no other', () => {
   const source = readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8')
   const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(match => match[1] ?? '')
-  const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../docs/reference/configuration.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \| ([^|]+?) \|/gm)]
   const documented = rows.flatMap(([, names = '', value = '']) => [...names.matchAll(/\w+/g)].map(([name]) => ({ name, value })))
   expect(documented.map(row => row.name).sort()).toEqual(known.sort())

@@ -1,4 +1,4 @@
--- Closes the last part of log_entries, once docs/partition-log-entries.sql was run: what comes later goes into a new last part. 1000000 is
+-- Closes the last part of log_entries, once docs/operations/partition-log-entries.sql was run: what comes later goes into a new last part. 1000000 is
 -- where the last part begins, 2000000 a number of a run that is not reached before the last step. Without a stop, as there.
 
 -- Step 1.

@@ -15,7 +15,7 @@ export const retryAdvice: Record<Retry, string> = {
   later: 'Yes. Wait as long as `Retry-After` says, or use exponential backoff when it is absent.',
 }
 
-/** What each code means to a client, and what to do. Backquotes mark code; the page and docs/errors.md are generated from this. */
+/** What each code means to a client, and what to do. Backquotes mark code; the page and docs/reference/errors.md are generated from this. */
 export const errorReference = {
   invalid_request: {
     cause:
@@ -127,7 +127,7 @@ export const errorReference = {
 const introduction =
   'Every error is `application/problem+json` (RFC 9457); tokens of wire profile `codegen` get the same body as `application/json`. Its `type` is the address of one of these sections, and its `code` is the heading. Programs should compare `code`.'
 
-/** This reference as Markdown, the text of docs/errors.md. */
+/** This reference as Markdown, the text of docs/reference/errors.md. */
 export function errorReferenceMarkdown(): string {
   const sections = (Object.keys(errorReference) as ProblemCode[]).map(code => {
     const { cause, fix, retry } = errorReference[code]

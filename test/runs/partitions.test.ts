@@ -18,7 +18,7 @@ type Table = { name: 'log_entries' | 'journal'; place: 'seq' | 'n' }
 
 /** Does what a file of docs/ says, step by step, as an operator would: with these numbers in the place of its own, for this table. */
 async function follow(app: App, file: string, { name, place }: Table, numbers: Record<string, number>) {
-  let text = readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8')
+  let text = readFileSync(new URL(`../../docs/operations/${file}`, import.meta.url), 'utf8')
   text = text.replaceAll('log_entries', name).replaceAll('seq', place)
   for (const [example, number] of Object.entries(numbers)) text = text.replaceAll(example, String(number))
   const operator = new pg.Client({ connectionString: app.database_url })
@@ -69,7 +69,7 @@ const parts = (app: App, { name }: Table) =>
 test.each<Table>([
   { name: 'log_entries', place: 'seq' },
   { name: 'journal', place: 'n' },
-])('$name is split while runs go on, as docs/scale.md says, and nothing is lost, moved or slower to find', async table => {
+])('$name is split while runs go on, as docs/operations/sizing.md says, and nothing is lost, moved or slower to find', async table => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const ids: number[] = []
   for (let n = 0; n < 4; n++) ids.push((await createRun(app, { prompt: 'x' })).id)

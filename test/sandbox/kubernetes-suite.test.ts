@@ -3,7 +3,7 @@ import { afterAll, describe, test } from 'vitest'
 import { startCluster } from './cluster/start-cluster.ts'
 import { withoutEngine } from './start-engine.ts'
 
-/** Words for a cluster that is there: docs/kubernetes.md, Tests. */
+/** Words for a cluster that is there: docs/operations/kubernetes.md, Tests. */
 const given = process.env.SANDBOX_TEST_CLUSTER
 
 /** Every guarantee of a sandbox holds for a pod of Kubernetes: `npm run test:engines`, because it takes two minutes. */

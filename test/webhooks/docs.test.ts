@@ -11,7 +11,7 @@ import { RETRY_SECONDS } from '../../src/core/webhooks/webhook-retries.ts'
 import { clone } from '../source-tree.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const text = readFileSync(join(clone, 'docs/webhooks.md'), 'utf8')
+const text = readFileSync(join(clone, 'docs/how-to/webhooks.md'), 'utf8')
 const block = (language: string) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text)?.[1] ?? ''
 
 test('the message of the page is one, and that of the reference', () => {

@@ -1,7 +1,7 @@
 import { AgentRunError } from '../sdk/client.ts'
 import type { AgentRun } from '../sdk/operations.ts'
 
-/** What the process ends with (docs/clients.md). An interrupted one ends with 128 and the signal's number. */
+/** What the process ends with (docs/reference/clients.md). An interrupted one ends with 128 and the signal's number. */
 export const exit = { success: 0, failed: 1, usage: 2, unreachable: 3, signed_out: 4 } as const
 
 /** Wrong usage: said with a pointer to the help. */

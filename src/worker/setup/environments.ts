@@ -63,7 +63,7 @@ const KEYS_KEPT = 1_000
 const BEING_MADE_MS = 10_000
 
 /**
- * What setup commands prepare, kept on this machine for all runs that would get the same (docs/setup.md): each stands on it by layers, which
+ * What setup commands prepare, kept on this machine for all runs that would get the same (docs/how-to/setup-commands.md): each stands on it by layers, which
  * cost the same whatever its size. Made by the first run that needs it, on the repository's own files, before any agent is there.
  */
 export class Environments implements AsyncDisposable {

@@ -16,7 +16,7 @@ function role(name: string, summary: string): Command {
     takes: '',
     words: [0, 9],
     options: {},
-    notes: [`In the clone, as ./agentrun ${name}. Variables configure it: see docs/operations.md.`],
+    notes: [`In the clone, as ./agentrun ${name}. Variables configure it: see docs/reference/configuration.md.`],
     async run() {
       throw new CliError(`${name} works where the service is: in its clone, as ./agentrun ${name}`)
     },

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { expect, test } from 'vitest'
+import { clone } from './source-tree.ts'
+
+const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: clone, encoding: 'utf8' })
+  .split('\n')
+  .filter(path => path !== '' && !path.startsWith('test/') && !path.startsWith('src/'))
+const read = (page: string) => readFileSync(join(clone, page), 'utf8')
+/** The text of a page without its code, which holds no links and no headings. */
+const prose = (page: string) => read(page).replace(/^```[\s\S]*?^```/gm, '')
+
+/** The anchors of a page, as GitHub generates them from its headings. */
+function anchors(page: string): Set<string> {
+  const counts = new Map<string, number>()
+  const found = new Set<string>()
+  for (const [, heading = ''] of prose(page).matchAll(/^#{1,6} (.+)$/gm)) {
+    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const slug = text.replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')
+    const count = counts.get(slug) ?? 0
+    counts.set(slug, count + 1)
+    found.add(count === 0 ? slug : `${slug}-${count}`)
+  }
+  return found
+}
+
+test('every link of a page leads to a file of the repository and to a heading in it', () => {
+  const broken: string[] = []
+  let links = 0
+  for (const page of pages)
+    for (const [link, path = '', anchor = ''] of prose(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+      links += 1
+      const target = path === '' ? page : posix.join(dirname(page), path)
+      if (!existsSync(join(clone, target))) broken.push(`${page}: ${link}`)
+      else if (anchor !== '' && !anchors(target).has(anchor)) broken.push(`${page}: ${link}`)
+    }
+  expect(broken).toEqual([])
+  expect(links).toBeGreaterThan(50)
+})
+
+test('every page of docs can be reached from its index', () => {
+  const reached = new Set(['docs/README.md'])
+  for (const page of reached)
+    for (const [, path = ''] of prose(page).matchAll(/\]\((?!https?:)([^)#\s]+\.md)(?:#[^)]*)?\)/g)) {
+      const target = posix.join(dirname(page), path)
+      if (pages.includes(target)) reached.add(target)
+    }
+  expect(pages.filter(page => page.startsWith('docs/') && !reached.has(page))).toEqual([])
+})
+
+test('every path of the source that a page names exists', () => {
+  const missing: string[] = []
+  for (const page of ['AGENTS.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md'])
+    for (const [, path = ''] of prose(page).matchAll(/`((?:src|test|web|scripts|deploy|bench|docs|runtime)\/[\w./-]+)`/g))
+      if (!existsSync(join(clone, path))) missing.push(`${page}: ${path}`)
+  expect(missing).toEqual([])
+})
