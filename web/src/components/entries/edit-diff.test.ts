@@ -16,6 +16,12 @@ test('a new file is all additions, and nothing is counted twice', () => {
   expect(draw('', '')).toEqual([])
 })
 
+test('an edit of thousands of lines is all old lines, then all new ones', () => {
+  const text = (prefix: string) => Array.from({ length: 2_000 }, (_, n) => `${prefix}${n}\n`).join('')
+  const signs = editLines(text('a'), text('b')).map(({ sign }) => sign)
+  expect(signs.join('')).toBe('-'.repeat(2_000) + '+'.repeat(2_000))
+})
+
 test('taking the removed or the added lines out of a diff gives the text before or after', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
   fc.assert(
