@@ -23,7 +23,10 @@ export function decisionsIn({ topic, text }: { topic: string; text: string }): D
     .map(entry => {
       const [title = '', , statusLine = ''] = entry.split('\n')
       const status = STATUS_LINE.exec(statusLine)
-      if (!status) throw new Error(`docs/decisions/${topic}.md, "${title}": the third line must be "Accepted · YYYY-MM-DD" or "Superseded by [slug](…) · YYYY-MM-DD".`)
+      if (!status)
+        throw new Error(
+          `docs/decisions/${topic}.md, "${title}": the third line must be "Accepted · YYYY-MM-DD" or "Superseded by [slug](…) · YYYY-MM-DD".`,
+        )
       return { topic, title, slug: slugOf(title), status: status[1] ? 'accepted' : 'superseded', date: status[2] ?? '' }
     })
 }
@@ -40,7 +43,9 @@ export function decisionIndex(): string {
   const [introduction = ''] = readFileSync(INDEX_FILE, 'utf8').split(INDEX_HEADING)
   const topics = decisionFiles().map(file => {
     const [heading = ''] = file.text.split('\n')
-    const lines = decisionsIn(file).map(({ topic, title, slug, status, date }) => `- [${title}](decisions/${topic}.md#${slug}) · ${status} · ${date}`)
+    const lines = decisionsIn(file).map(
+      ({ topic, title, slug, status, date }) => `- [${title}](decisions/${topic}.md#${slug}) · ${status} · ${date}`,
+    )
     return `### ${heading.replace('# ', '')}\n\n${lines.join('\n')}\n`
   })
   return `${introduction}${INDEX_HEADING}\n${topics.join('\n')}`

@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { decisionFiles, decisionIndex, decisionsIn, INDEX_FILE } from '../scripts/write-decisions.ts'
 
 const clone = new URL('../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, clone), 'utf8')
-const sources = execFileSync('git', ['ls-files', 'src', 'test', 'web', 'bench', 'scripts', 'boot.cjs', 'AGENTS.md', 'ARCHITECTURE.md'], {
-  cwd: clone,
-  encoding: 'utf8',
-})
+// CHANGELOG.md is history. Released migrations are never changed, and neither are their comments.
+const sources = execFileSync('git', ['ls-files'], { cwd: clone, encoding: 'utf8' })
   .split('\n')
-  // Released migrations are never changed, and neither are their comments.
-  .filter(path => /\.(tsx?|cjs|md)$/.test(path))
+  .filter(path => /\.(tsx?|cjs|mjs|md|yaml)$/.test(path) && path !== 'CHANGELOG.md')
 
 /** Every place of a source that matches, as `path: citation`. `pattern` has the citation as its first group. */
 const citations = (pattern: RegExp) =>
@@ -25,11 +23,28 @@ test('every section of the specification that a comment cites exists', () => {
   expect(cited.filter(({ slug }) => !sections.has(slug))).toEqual([])
 })
 
-test('every decision that a comment cites exists', () => {
-  const numbers = new Set([...read('docs/decisions.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => number))
-  const cited = citations(/decisions? §?(\d+)/g)
-  expect(cited.length).toBeGreaterThan(5)
-  expect(cited.filter(({ citation }) => !numbers.has(citation))).toEqual([])
+const decisions = decisionFiles().flatMap(decisionsIn)
+
+test('no two decisions have the same slug', () => {
+  const counts = Map.groupBy(decisions, ({ slug }) => slug)
+  expect([...counts.values()].filter(entries => entries.length > 1)).toEqual([])
+})
+
+test('docs/decisions.md lists every decision: after a change run `node scripts/write-decisions.ts`', () => {
+  expect(readFileSync(INDEX_FILE, 'utf8')).toBe(decisionIndex())
+})
+
+test('every decision that a comment or a document cites exists', () => {
+  const slugs = new Set(decisions.map(({ slug }) => slug))
+  const cited = citations(/decisions(?:\/[a-z-]+)?\.md#([a-z0-9-]+)/g).filter(
+    ({ path }) => path !== 'docs/decisions.md' && path !== 'AGENTS.md',
+  )
+  expect(cited.length).toBeGreaterThan(10)
+  expect(cited.filter(({ citation }) => !slugs.has(citation))).toEqual([])
+})
+
+test('nothing cites a decision by its number', () => {
+  expect(citations(/\b(decisions?(?:\.md\S*)? \(?§?\d+)/gi)).toEqual([])
 })
 
 test('no comment cites a section of a document that is not in the repository', () => {

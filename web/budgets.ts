@@ -13,7 +13,7 @@ export type Budgets = {
   files: number
 }
 
-/** Fails the build when what a browser must load grows past the budget (decisions: trace page budgets). */
+/** Fails the build when what a browser must load grows past the budget. */
 export function budgets(budget: Budgets): Plugin {
   return {
     name: 'budgets',

@@ -29,7 +29,7 @@ export type RunningService = AsyncDisposable & {
    * answers on for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
    */
   drain(): Promise<void>
-  /** Logs and counts an error of a request or of a background task that nothing caught (decisions §224). */
+  /** Logs and counts an error of a request or of a background task that nothing caught (decisions.md#uncaught-errors-are-survived). */
   uncaught(error: unknown, event: 'uncaughtException' | 'unhandledRejection'): void
 }
 

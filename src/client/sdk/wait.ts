@@ -12,7 +12,7 @@ export type WaitOptions = {
   until?: (run: AgentRun) => boolean
 }
 
-/** Decisions §7: who polls does it no faster than this. */
+/** A client that polls sends no more than one request in this time. */
 const POLL_MS = 2_000
 
 /** The run once it is as wanted. Follows its events; asks every 2 s instead where streams are refused or held back by a proxy. */

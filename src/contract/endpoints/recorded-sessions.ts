@@ -4,7 +4,7 @@ import { AddSessionLogInput, CreateSessionInput, RecordedSession, SessionId, Set
 const session = org.extend({ session_id: SessionId })
 const once_stopped = 'After a stop or a ban of the run every report is refused with 409.'
 
-/** Sessions of coding agents outside this service that published clients report (decisions §253). */
+/** Sessions of coding agents outside this service that published clients report (decisions.md#recorded-sessions-are-runs). */
 export const recordedSessionEndpoints = {
   createClaudeCodeSession: {
     ...v1,

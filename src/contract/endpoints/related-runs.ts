@@ -3,7 +3,7 @@ import { type Endpoint, run, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
 import { RelatedRunPage } from '../runs/related-runs.ts'
 
-/** How runs are related (decision 251). */
+/** How runs are related (decisions.md#run-links-only-during-a-turn). */
 export const relatedRunEndpoints = {
   listRelatedAgentRuns: {
     ...v1,

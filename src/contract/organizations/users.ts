@@ -10,7 +10,7 @@ const example = {
   ...{ full_name: 'Ada Lovelace', role: 'ADMIN', is_admin: true },
 }
 
-/** For display: nobody proves that the account is theirs, and it grants nothing (decisions §248). */
+/** For display: nobody proves that the account is theirs, and it grants nothing (decisions.md#github-accounts-are-display-text). */
 export const githubAccountFields = {
   github_user_id: z.string().describe('Number of the GitHub account, as text; empty where unknown'),
   github_username: z.string().describe('Login name on GitHub; empty where unknown'),

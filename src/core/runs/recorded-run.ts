@@ -6,5 +6,5 @@ export const RECORDED_OWNER = 'recorded'
 /** Without a report for this long, a recorded session counts as abandoned. */
 export const MAX_SILENCE_SECONDS = 3_600
 
-/** Whether the run records a session that runs outside this service (decisions §253). Nothing here can work on it. */
+/** Whether the run records a session that runs outside this service (decisions.md#recorded-sessions-are-runs). Nothing here can work on it. */
 export const isRecorded = ({ source_type }: { source_type: SourceType }): boolean => source_type === 'LOCAL'

@@ -29,7 +29,7 @@ export const apiUrl = (origin: string): string => (origin === 'https://github.co
 
 export type Identity = { login: string; app: string | null }
 
-/** Requests to the API, each with the version of it that this code is written for (decisions §258). */
+/** Requests to the API, each with the version of it that this code is written for (decisions.md#missing-permissions-are-gaps). */
 export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {
   const versioned: PlainFetch = (url, init = {}) =>
     fetch(url, { ...init, headers: { ...init.headers, 'x-github-api-version': API_VERSION } })

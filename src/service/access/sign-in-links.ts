@@ -36,7 +36,7 @@ export async function createSignInLink(ctx: Context, user_id: number) {
 
 /**
  * Why the caller may not sign a member in. Whoever holds the link is that user, everywhere and for weeks: so the caller's token must have
- * all that the member has and never expire, and the member must belong to no other organization (decisions §246).
+ * all that the member has and never expire, and the member must belong to no other organization (decisions.md#sign-in-links-only-for-single-members).
  */
 async function refusalToSignIn(tx: Db, ctx: Context, member: MemberRow): Promise<ServiceError | null> {
   const { actor } = ctx

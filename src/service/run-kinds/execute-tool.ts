@@ -34,7 +34,7 @@ export async function listTools() {
 }
 
 /**
- * Makes one tool call in a run of its own and returns its result; a tool that fails is a result (decisions §252). The run is stopped when
+ * Makes one tool call in a run of its own and returns its result; a tool that fails is a result (decisions.md#single-tool-calls-are-runs). The run is stopped when
  * `gone` aborts or the time is over. Throws `unavailable` when no worker took it, and what a create refuses a repository with.
  */
 export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: AbortSignal): Promise<ToolExecution> {

@@ -232,7 +232,7 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
 
 /**
  * What a user of the organization wants to be said to agents; null: nothing, or the user is not in it any more. What was set before the user
- * joined holds elsewhere: a person who controlled the account before must not instruct agents here (decisions §89).
+ * joined holds elsewhere: a person who controlled the account before must not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
  */
 export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
   const { rows } = await db.query<{ custom_prompt: string | null }>({

@@ -13,7 +13,7 @@ export type CommitWords = { message: string; author: { name: string; email: stri
 
 /**
  * The words of an owner of before, if the agent has done nothing since; otherwise ours, written down before the commit is made. So the same
- * files make the same commit whoever makes it, though addresses, settings and the title change (decisions 97, 130).
+ * files make the same commit whoever makes it, though addresses, settings and the title change (decisions.md#reproducible-commits, decisions.md#interrupted-pushes-are-recovered).
  */
 export async function planCommit(deps: WorkerDeps, claim: Claim, run: RunRow, message: string): Promise<CommitWords> {
   const last = await lastOutcome(deps.db, run.organization_id, run.id)
