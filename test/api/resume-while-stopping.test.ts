@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeMessages } from '../../src/store/runs/messages.ts'
 import type { RunRow } from '../../src/store/runs/runs.ts'
-import { Claim } from '../../src/worker/claim/claim.ts'
+import { Claim } from '../../src/worker/claim/run-writer.ts'
 import type { WorkerDeps } from '../../src/worker/settings.ts'
 import { endTurn } from '../../src/worker/turns/end-turn.ts'
 import { createRun } from '../runs/await-run.ts'

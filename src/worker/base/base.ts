@@ -11,7 +11,7 @@ import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { recordCheckout } from '../../store/workspaces/workspaces.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { syncWithForge } from './propose-on-forge.ts'
 

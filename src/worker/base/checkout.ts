@@ -3,7 +3,7 @@ import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../..
 import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { type Base, StartError } from './base.ts'
 

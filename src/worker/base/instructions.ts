@@ -5,7 +5,7 @@ import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Base } from './base.ts'
 

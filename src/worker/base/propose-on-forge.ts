@@ -6,7 +6,7 @@ import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { entry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
 import type { WorkerDeps } from '../settings.ts'
 

@@ -8,7 +8,7 @@ import { createCheckFolder, removeWorkspace } from '../../sandbox/workspaces/wor
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type Base, StartError } from '../base/base.ts'
 import { MIRROR_INSIDE, runInWorkspace, workspaceRepository } from '../base/checkout.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import { openEgress, type RunEgress } from '../sandbox/egress.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'

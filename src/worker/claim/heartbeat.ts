@@ -2,7 +2,7 @@ import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { Hub } from '../../live/hub.ts'
 import { heartbeat } from '../../store/leases/leases.ts'
 import { WATCHED } from '../../store/notify.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './run-writer.ts'
 import type { Control } from './control.ts'
 
 const BEAT_MS = 1_000

@@ -4,7 +4,7 @@ import type { Transactional } from '../../store/database.ts'
 import type { Addition, AppendAnswer, NewEntry } from '../../store/runs/append.ts'
 import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
 import { artifactPath } from '../../trace/entry.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './run-writer.ts'
 
 /** Bytes that the artifacts of one run hold together at most; what comes later is shown cut and kept nowhere. */
 const RUN_BYTES = 32 * 1024 ** 2

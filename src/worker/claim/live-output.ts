@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../model/port.ts'
-import type { Claim } from './claim.ts'
+import type { Claim } from './run-writer.ts'
 
 /** One decoder a call, so that a character cut between two chunks is not broken. */
 export function liveOutput(claim: Claim): (call: ToolCall, chunk: Uint8Array) => void {

@@ -4,7 +4,7 @@ import { lastOutcome } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import { workspaceRepository } from '../base/checkout.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { NotPublished } from './publish.ts'
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/pull-requests/commit-findings.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 
 /** What the newest evaluation of a kind says, whichever owner of the run made it. */
 export async function latestEvaluation(

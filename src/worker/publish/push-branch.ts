@@ -9,7 +9,7 @@ import { listPushes } from '../../store/runs/journal.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
 import type { WorkerDeps } from '../settings.ts'
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import { addedText } from '../../git/read/added-text.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { NotPublished } from './publish.ts'
 

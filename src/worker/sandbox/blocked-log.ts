@@ -1,6 +1,6 @@
 import type { Refusal } from '../../egress/policy.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import { type Claim, FencedError } from '../claim/claim.ts'
+import { type Claim, FencedError } from '../claim/run-writer.ts'
 
 /** Different ones that have an entry each; what a command tries beyond them is counted. */
 const MOST_ENTRIES = 50

@@ -10,7 +10,7 @@ import { EVERY_HOST, type Rule } from '../../egress/rules.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
 import type { SandboxSpec } from '../../sandbox/port.ts'
 import { type EgressRow, listEgressOfRun } from '../../store/access/egress.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { BlockedLog } from './blocked-log.ts'
 

@@ -2,7 +2,7 @@ import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { requeueLostSandbox } from '../../store/runs/run-moves.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { EndReason } from '../claim/control.ts'
 import type { WorkerDeps } from '../settings.ts'
 

@@ -2,7 +2,7 @@ import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { errorText } from '../../core/log.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
-import { type Claim, FencedError } from '../claim/claim.ts'
+import { type Claim, FencedError } from '../claim/run-writer.ts'
 import { repeat } from '../repeat.ts'
 import type { WorkerDeps } from '../settings.ts'
 

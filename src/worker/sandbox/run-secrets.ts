@@ -9,7 +9,7 @@ import { listSealedSecrets } from '../../store/access/secrets.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** What one owner of a run may give to its sandbox and must keep out of everything else. */

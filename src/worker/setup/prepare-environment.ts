@@ -3,7 +3,7 @@ import { afterEnvironmentCommand, beforeEnvironmentCommand } from '../../git/wor
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type Base, StartError } from '../base/base.ts'
 import { clone, MIRROR_INSIDE, runInWorkspace } from '../base/checkout.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { type SetUp, type Setup, setUp } from './setup.ts'

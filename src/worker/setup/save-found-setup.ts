@@ -3,7 +3,7 @@ import { insertAuditEntry } from '../../store/access/audit.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { getSetupCommands, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /**

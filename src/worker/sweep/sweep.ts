@@ -20,7 +20,7 @@ import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { tryAcquireTick } from '../../store/runs/turns.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import { Claim } from '../claim/claim.ts'
+import { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { closeTurn } from '../turns/end-turn.ts'
 

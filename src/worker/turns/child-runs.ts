@@ -3,7 +3,7 @@ import type { ChildRun, RelatedRuns } from '../../agent/related-runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { costOfChildRuns } from '../../store/runs/child-runs.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
 import type { WorkerDeps } from '../settings.ts'
 

@@ -2,7 +2,7 @@ import { isDatabaseAway } from '../../core/database-away.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
 import { StartError } from '../base/base.ts'
-import { FencedError } from '../claim/claim.ts'
+import { FencedError } from '../claim/run-writer.ts'
 import type { Control, EndReason } from '../claim/control.ts'
 import { DISK_FULL, isDiskFull } from '../sandbox/disk-full.ts'
 

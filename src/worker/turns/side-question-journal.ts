@@ -2,7 +2,7 @@ import type { Ask, SideQuestionJournal, SideQuestionSteps } from '../../agent/si
 import type { Reservation } from '../../core/runs/reservation.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listAsides, newestMessages } from '../../store/runs/journal.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { usageOf } from './loop-journal.ts'
 

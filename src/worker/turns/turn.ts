@@ -1,5 +1,5 @@
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { Opened } from '../claim/close-files.ts'
 import type { Control } from '../claim/control.ts'
 import type { Heartbeat } from '../claim/heartbeat.ts'

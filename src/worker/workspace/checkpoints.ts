@@ -4,7 +4,7 @@ import type { BackgroundRedactor } from '../../core/redaction/background-redacto
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import { type Claim, FencedError } from '../claim/claim.ts'
+import { type Claim, FencedError } from '../claim/run-writer.ts'
 import { diskProblem } from '../sandbox/disk-full.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { type Packer, TooLarge } from './packer.ts'

@@ -1,6 +1,6 @@
 import { adoptHome, createHome, homeOf, isHomeReady, markHomeReady } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Setup } from '../setup/setup.ts'
 

@@ -8,7 +8,7 @@ import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import { runInWorkspace, workspaceRepository } from '../base/checkout.ts'
 import { bringObjects } from '../base/kept-objects.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Snapshots } from './snapshots.ts'
 

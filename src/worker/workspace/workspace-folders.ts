@@ -11,7 +11,7 @@ import {
   workspaceName,
 } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Claim } from '../claim/claim.ts'
+import type { Claim } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Setup } from '../setup/setup.ts'
 import { type Home, openHome } from './home.ts'
