@@ -67,7 +67,7 @@ export async function runToolCalls(
     messages = [...messages, message]
     next = last && ending === null && failure === null && !signal.aborted ? plan(messages) : null
     const intent = last ? (next?.kind === 'call' ? next : null) : (calls[i + 1] ?? null)
-    signals = await journal.toolFinished(call, result, message, i === 0 ? answer : null, ending, intent)
+    signals = await journal.toolFinished({ call, result, message, answer: i === 0 ? answer : null, ends_turn: ending, next: intent })
   }
   return { messages, signals, ending, failure, next }
 }

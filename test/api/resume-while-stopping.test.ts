@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeMessages } from '../../src/store/runs/messages.ts'
 import type { RunRow } from '../../src/store/runs/runs.ts'
-import { Claim } from '../../src/worker/claim/run-writer.ts'
+import { RunWriter } from '../../src/worker/claim/run-writer.ts'
 import type { WorkerDeps } from '../../src/worker/settings.ts'
 import { endTurn } from '../../src/worker/turns/end-turn.ts'
 import { createRun } from '../runs/await-run.ts'
@@ -31,9 +31,9 @@ const settle = async (id: number) => {
     [id],
   )
   if (!run) throw new Error(`no run ${id}`)
-  const claim = new Claim(app.db, run)
-  await endTurn({ db: app.db, queue_seconds: 3_600 } as unknown as WorkerDeps, claim, run as RunRow, { kind: 'stop' })
-  claim.close()
+  const writer = new RunWriter(app.db, run)
+  await endTurn({ db: app.db, queue_seconds: 3_600 } as unknown as WorkerDeps, writer, run as RunRow, { kind: 'stop' })
+  writer.close()
   return (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
 }
 const stop = async (id: number) => expect(await post('stop', { agent_run_id: id })).toMatchObject({ status: 200 })

@@ -6,7 +6,7 @@ import type { Random } from './random.ts'
 export const EFFECTS = 'effects.txt'
 
 /** What happened, in order: a command with its result (null: none yet), or the word that the files are not the ones they were. */
-type Seen = { command: string; result: { status?: string; output?: string } | null } | 'set up anew'
+type Seen = { command: string; result: { status?: string; output?: string } | null } | 'recreated'
 
 /**
  * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows nothing but the conversation: of a
@@ -53,7 +53,7 @@ type Message = {
 function seenCalls(messages: Message[]): Seen[] {
   const results = new Map(messages.filter(m => m.role === 'tool').map(m => [m.tool_call_id, String(m.content)]))
   return messages.flatMap((message): Seen[] => {
-    if (message.role === 'user' && JSON.stringify(message.content).includes('was set up anew')) return ['set up anew']
+    if (message.role === 'user' && JSON.stringify(message.content).includes('was recreated')) return ['recreated']
     return (message.tool_calls ?? []).map(call => ({
       command: (JSON.parse(call.function.arguments) as { command: string }).command,
       result: JSON.parse(results.get(call.id) ?? 'null') as { status?: string; output?: string } | null,
@@ -65,7 +65,7 @@ function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
   let done = 0
   let certain = true
   for (const what of seen) {
-    if (what === 'set up anew') certain = false
+    if (what === 'recreated') certain = false
     else if (what.command.startsWith('grep')) {
       // A look that was interrupted itself says nothing.
       if (what.result?.status !== 'ok' && what.result?.status !== 'error') continue

@@ -105,7 +105,7 @@ test('the workspace of a run that has ended goes, and a resume restores it: comm
   })
   const { output } = logs.findLast(entry => entry.tool_name === 'shell').tool_output
   expect(output).toBe(`755\nkept\nAGENTS.md\nREADME.md\ncount.js\nkept.txt\nMake files\n${first.branch}\n`)
-  expect(JSON.stringify(app.model.requests[2]?.body)).toContain('The workspace was set up anew: its files are as they were.')
+  expect(JSON.stringify(app.model.requests[2]?.body)).toContain('The workspace was recreated: its files are as they were.')
   await expect.poll(() => readdirSync(join(app.data_dir, 'workspaces')).filter(name => name.endsWith('.shadow'))).toEqual([])
 })
 

@@ -50,7 +50,7 @@ test('the machine of a worker is lost with all that is on it: another lays the f
     recoveries: [{ workspace: { how: 'restored', seq, commit, tree, matches: true, up_to_date: true } }],
   })
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('whether it took effect is unknown')
-  expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('The workspace was set up anew')
+  expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('The workspace was recreated')
   expect(gitIn(cluster.repository, 'show', `${run.branch}:new.txt`)).toBe('untracked\n')
   expect(run.github_pull_requests).toHaveLength(1)
 }, 120_000)

@@ -4,9 +4,10 @@ import { Hub } from '../../src/live/hub.ts'
 import { Listener } from '../../src/live/listener.ts'
 import { channels } from '../../src/store/notify.ts'
 import { entry } from '../../src/trace/entry.ts'
-import { Claim } from '../../src/worker/claim/run-writer.ts'
 import { Control } from '../../src/worker/claim/control.ts'
 import { startHeartbeat } from '../../src/worker/claim/heartbeat.ts'
+import { LiveChannel } from '../../src/worker/claim/live-channel.ts'
+import { RunWriter } from '../../src/worker/claim/run-writer.ts'
 import { ViewerPresence } from '../../src/worker/claim/viewer-presence.ts'
 import { putRun } from '../api/put-run.ts'
 import { openFrames } from '../api/read-frames.ts'
@@ -42,24 +43,25 @@ async function claimOf(app: App, viewers: ViewerPresence) {
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')
   const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-  return new Claim(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, viewers)
+  return new RunWriter(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, viewers)
 }
 
 test('what a run does is told to nobody while nobody follows it, and from the moment on in which somebody does', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
   const viewers = new ViewerPresence(() => now)
-  const claim = await claimOf(app, viewers)
+  const writer = await claimOf(app, viewers)
+  const live = new LiveChannel(writer)
   const hub = new Hub()
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
-  const heartbeat = startHeartbeat(claim, hub, new Control())
+  const heartbeat = startHeartbeat(writer, live, hub, new Control())
   now = Number.MAX_SAFE_INTEGER / 2
 
   await using ear = await listenToAll(app)
   const say = async (text: string) => {
-    await claim.append({ entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought: text })] })
-    claim.liveText({ event: 'text', text })
+    await writer.append({ entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought: text })] })
+    live.addText({ event: 'text', text })
   }
   await say('unheard')
   const seen = Promise.withResolvers<void>()
@@ -68,7 +70,7 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
     watch()
     seen.resolve()
   }
-  await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${claim.run_id}/events`)
+  await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
   await seen.promise
   await say('heard')
   const frames = await stream.until(
@@ -76,21 +78,22 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
   )
   // The entry from before is not lost to whoever comes later: it is in the trace.
   expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard', 'heard'])
-  const place = `${app.org_id}:${claim.run_id}`
+  const place = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
   const heard = await ear.until(all => all.some(payload => payload.includes('"heard"')) && all.includes(place))
   expect(heard.filter(payload => payload.includes('unheard'))).toEqual([])
   expect(heard[0]).toBe(`${place}:{"event":"watched"}`)
   await heartbeat.stop()
-  claim.close()
+  live.close()
+  writer.close()
 })
 
 test('a change of status is told whether somebody follows the run or not', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
-  const claim = await claimOf(app, new ViewerPresence(() => now))
+  const writer = await claimOf(app, new ViewerPresence(() => now))
   now = Number.MAX_SAFE_INTEGER / 2
   await using ear = await listenToAll(app)
-  expect(await claim.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
-  expect(await ear.until(heard => heard.length > 0)).toEqual([`${app.org_id}:${claim.run_id}`])
+  expect(await writer.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
+  expect(await ear.until(heard => heard.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
 })

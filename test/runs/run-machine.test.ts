@@ -26,7 +26,8 @@ import { claimRun } from '../../src/store/leases/claims.ts'
 import { heartbeat } from '../../src/store/leases/leases.ts'
 import { insertMessage, takeMessages } from '../../src/store/runs/messages.ts'
 import { getRun, insertRun, type RunRow } from '../../src/store/runs/runs.ts'
-import { Claim, FencedError } from '../../src/worker/claim/run-writer.ts'
+import { FencedError } from '../../src/worker/claim/fencing.ts'
+import { RunWriter } from '../../src/worker/claim/run-writer.ts'
 import type { WorkerDeps } from '../../src/worker/settings.ts'
 import { type SweepDeps, sweepRuns } from '../../src/worker/sweep/sweep.ts'
 import { type End, endTurn } from '../../src/worker/turns/end-turn.ts'
@@ -77,7 +78,7 @@ const person = () =>
     ...{ actor: { user_id: place.user_id }, models: { get: () => ({ id: 'm', scripted: false }) }, known_values: [] },
   }) as unknown as Context
 
-type World = { row: Row; now: number; id: number; claims: (Claim | null)[] }
+type World = { row: Row; now: number; id: number; claims: (RunWriter | null)[] }
 type Op = { name: string; model(world: World): Row | null; real(world: World): Promise<unknown> }
 
 async function newWorld(): Promise<World> {
@@ -110,14 +111,14 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
   const write = (
     name: string,
     model: (row: Row, epoch: number, now: number) => Row | null,
-    real: (claim: Claim, run: RunRow) => Promise<unknown>,
+    real: (writer: RunWriter, run: RunRow) => Promise<unknown>,
   ): Op => ({
     name: `${name}(${worker})`,
     model: ({ row, claims, now }) => model(row, claims[worker]?.epoch ?? -1, now),
     async real({ claims, id }) {
-      const claim = claims[worker]
+      const writer = claims[worker]
       const run = await getRun(db, place.organization_id, id)
-      if (claim && run) await real(claim, run).catch(unlessRefused)
+      if (writer && run) await real(writer, run).catch(unlessRefused)
     },
   })
   return [
@@ -126,21 +127,21 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
       model: ({ row, now }) => claimed(row, `w${worker}`, now, times),
       async real(world) {
         const run = await claimRun(db, { owner: `w${worker}`, seconds: times.lease, turn_seconds: times.turn })
-        if (run) world.claims[worker] = new Claim(db, run)
+        if (run) world.claims[worker] = new RunWriter(db, run)
       },
     },
     write(
       'beat',
       (row, epoch, now) => beaten(row, epoch, now, times),
-      claim => heartbeat(db, claim, times.lease, 1_000, true),
+      writer => heartbeat(db, writer, times.lease, 1_000, true),
     ),
-    write('begin', begun, claim => claim.move({ from: ['starting'], to: 'running', phase: 'agent' })),
-    write('hear', heard, claim => takeMessages(db, claim.organization_id, claim.run_id, claim.epoch)),
+    write('begin', begun, writer => writer.move({ from: ['starting'], to: 'running', phase: 'agent' })),
+    write('hear', heard, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
     ...(Object.keys(ends) as RowEnd[]).map(end =>
       write(
         end,
         (row, epoch, now) => ended(row, epoch, end, now, times),
-        (claim, run) => endTurn({ ...worker_deps, db }, claim, run, ends[end]),
+        (writer, run) => endTurn({ ...worker_deps, db }, writer, run, ends[end]),
       ),
     ),
   ]
@@ -228,7 +229,7 @@ test(
           }
         } finally {
           await putAway(world)
-          for (const claim of world.claims) claim?.close()
+          for (const writer of world.claims) writer?.close()
         }
       }),
       { seed, numRuns: 40 * more },

@@ -11,7 +11,7 @@ import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { recordCheckout } from '../../store/workspaces/workspaces.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { syncWithForge } from './propose-on-forge.ts'
 
@@ -49,21 +49,21 @@ const AGAIN_WITHIN_MS = 60_000
  * Brings the mirror up to date when it has not been for a moment, and settles commit and branch of the run's first turn.
  * A remote that is away does not matter while the mirror has what the run needs. Throws StartError otherwise.
  */
-export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, signal: AbortSignal): Promise<Base | null> {
+export async function prepareBase(deps: WorkerDeps, writer: RunWriter, run: RunRow, signal: AbortSignal): Promise<Base | null> {
   if (run.repository_id === null) return null
   const repository = await getRepository(deps.db, run.organization_id, run.repository_id)
   if (!repository) throw new StartError('setup_failed', 'repository_removed', 'The repository of this run is no longer registered.')
   const known = knownBase(run)
   if (known !== null) {
-    if (run.branch === null) await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, known)
+    if (run.branch === null) await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, known)
     // Another worker may have begun: this machine's mirror may know nothing of it yet.
-    if (!(await hasCommit(deps, repository, known.base_sha))) await requireCommit(deps, claim, repository, known.base_sha, signal)
+    if (!(await hasCommit(deps, repository, known.base_sha))) await requireCommit(deps, writer, repository, known.base_sha, signal)
     const base = { repository, ref: known.base_ref, sha: known.base_sha, branch: known.branch, renewed: null }
     return renewBase(deps, run, base, signal)
   }
 
   const asked = { base_ref: run.base_ref, asked_at: byOurClock(run, run.created_at) }
-  const { found, unreachable } = await lookUp(deps, claim, repository, asked, signal)
+  const { found, unreachable } = await lookUp(deps, writer, repository, asked, signal)
   if (found === null) {
     if (unreachable) throw notFetched(unreachable)
     throw new StartError(
@@ -75,7 +75,7 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
   if ('empty' in found)
     throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
   const branch = branchName(run.id, run.title, run.branches_let_go)
-  await recordCheckout(deps.db, run.organization_id, run.id, claim.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
+  await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
   if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
   return { repository, ref: found.ref, sha: found.sha, branch, renewed: null }
 }
@@ -86,7 +86,7 @@ export async function prepareBase(deps: WorkerDeps, claim: Claim, run: RunRow, s
  */
 async function lookUp(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   repository: RepositoryRow,
   asked: { base_ref: string | null; asked_at: number },
   signal: AbortSignal,
@@ -100,7 +100,7 @@ async function lookUp(
     const { code, message } = unreachable
     const wait = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
     const details = { code, message, retryable: true, phase: 'clone', attempt, retry_in_ms: Math.round(wait) }
-    await claim.append({ entries: [errorEntry(details, 'git_clone')] })
+    await writer.append({ entries: [errorEntry(details, 'git_clone')] })
     await delay(wait, undefined, { signal }).catch(() => {})
   }
 }
@@ -111,8 +111,14 @@ export async function hasCommit(deps: WorkerDeps, repository: RepositoryRow, sha
   return found !== null && !('empty' in found)
 }
 
-async function requireCommit(deps: WorkerDeps, claim: Claim, repository: RepositoryRow, sha: string, signal: AbortSignal): Promise<void> {
-  const { found, unreachable } = await lookUp(deps, claim, repository, { base_ref: sha, asked_at: Date.now() }, signal)
+async function requireCommit(
+  deps: WorkerDeps,
+  writer: RunWriter,
+  repository: RepositoryRow,
+  sha: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { found, unreachable } = await lookUp(deps, writer, repository, { base_ref: sha, asked_at: Date.now() }, signal)
   if (found !== null && !('empty' in found)) return
   if (unreachable) throw notFetched(unreachable)
   const message = `${repository.full_name} has commit ${sha} no more, which this run started from.`

@@ -3,7 +3,7 @@ import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../..
 import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { type Base, StartError } from './base.ts'
 
@@ -37,7 +37,7 @@ export async function runInWorkspace(deps: WorkerDeps, sandbox: Sandbox, command
  */
 export async function switchBranch(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   sandbox: Sandbox,
   base: Base,
   from_sha: string,
@@ -51,7 +51,7 @@ export async function switchBranch(
     signal,
   )
   const entry = serviceAction('git_checkout', { branch: base.branch, sha: to_sha }, { status, exit_code, output }, duration_ms)
-  return (await claim.append({ entries: [entry] })).total_logs
+  return (await writer.append({ entries: [entry] })).total_logs
 }
 
 /**
@@ -60,10 +60,10 @@ export async function switchBranch(
  */
 export type CopyOf = { template: string; made_at_sha: string | null; told: boolean }
 
-type Cloning = { deps: WorkerDeps; claim: Claim; sandbox: Sandbox; copy_of: CopyOf | null; signal: AbortSignal }
+type Cloning = { deps: WorkerDeps; writer: RunWriter; sandbox: Sandbox; copy_of: CopyOf | null; signal: AbortSignal }
 
 /** Writes the ACTION of the clone, and answers where it stands. Throws StartError. */
-export async function clone({ deps, claim, sandbox, copy_of, signal }: Cloning, base: Base, sha: string): Promise<number> {
+export async function clone({ deps, writer, sandbox, copy_of, signal }: Cloning, base: Base, sha: string): Promise<number> {
   const repository = { ...workspaceRepository(deps, base, sha), base_sha: sha }
   const { template, made_at_sha } = copy_of ?? { template: null, made_at_sha: null }
   const command =
@@ -76,7 +76,7 @@ export async function clone({ deps, claim, sandbox, copy_of, signal }: Cloning, 
   const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction('git_clone', input, { status, exit_code, output }, duration_ms)
   const known = copy_of?.told === true && made_at_sha === sha && status === 'ok'
-  const { total_logs } = await claim.append({ entries: known ? [] : [entry] })
+  const { total_logs } = await writer.append({ entries: known ? [] : [entry] })
   if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
   if (status === 'ok' || signal.aborted) return total_logs
   // It may be the mirror that is broken: the next refresh looks into it.

@@ -5,7 +5,7 @@ import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Base } from './base.ts'
 
@@ -21,40 +21,40 @@ const MOST_KNOWN = 200
  * What the agent of a run is told besides its prompt: by the organization, by the user who started the run, and by the repository where
  * the organization wants that.
  */
-export async function readInstructions(deps: WorkerDeps, claim: Claim, user_id: number, base: Base | null, first_turn: boolean) {
+export async function readInstructions(deps: WorkerDeps, writer: RunWriter, user_id: number, base: Base | null, first_turn: boolean) {
   const [organization, user_custom_prompt] = await Promise.all([
-    getOrganization(deps.db, claim.organization_id),
-    getCustomPrompt(deps.db, claim.organization_id, user_id),
+    getOrganization(deps.db, writer.organization_id),
+    getCustomPrompt(deps.db, writer.organization_id, user_id),
   ])
   const organization_rules = organization?.rules ?? null
-  await showSaid(claim, 'organization_rules', organization_rules)
-  await showSaid(claim, 'user_custom_prompt', user_custom_prompt)
+  await showSaid(writer, 'organization_rules', organization_rules)
+  await showSaid(writer, 'user_custom_prompt', user_custom_prompt)
   const started = performance.now()
   const said = base === null ? { file: null, left_out: null } : await saidAt(deps, base.repository.id, base.sha)
   const instructions = organization?.enable_rules_detection === false ? null : said.file
   if (first_turn && base !== null)
-    await showRepository(claim, base.sha, { file: instructions, left_out: said.left_out }, performance.now() - started)
+    await showRepository(writer, base.sha, { file: instructions, left_out: said.left_out }, performance.now() - started)
   return { organization_rules, user_custom_prompt, instructions, left_out: said.left_out }
 }
 
 /** Shows a text of people in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
-async function showSaid(claim: Claim, tool_name: string, content: string | null): Promise<void> {
+async function showSaid(writer: RunWriter, tool_name: string, content: string | null): Promise<void> {
   if (content === null) return
-  const last = await lastShown(claim, tool_name)
+  const last = await lastShown(writer, tool_name)
   const shown = last === undefined ? null : (JSON.parse(last.body) as { tool_output: { content?: string } | null }).tool_output
   if (shown?.content === content) return
-  await claim.append({ entries: [serviceAction(tool_name, {}, { status: 'ok', content }, 0)] })
+  await writer.append({ entries: [serviceAction(tool_name, {}, { status: 'ok', content }, 0)] })
 }
 
-async function lastShown(claim: Claim, tool_name: string | null): Promise<EntryRow | undefined> {
+async function lastShown(writer: RunWriter, tool_name: string | null): Promise<EntryRow | undefined> {
   const page = { skip: 0, limit: 1, reverse: true }
   return (
-    await findEntries(claim.db, claim.organization_id, claim.run_id, { tool_name: tool_name === null ? undefined : [tool_name] }, page)
+    await findEntries(writer.db, writer.organization_id, writer.run_id, { tool_name: tool_name === null ? undefined : [tool_name] }, page)
   ).rows[0]
 }
 
 /** The instructions that the repository gives to agents, and what is not there of it; once, whichever of the run's owners did. */
-async function showRepository(claim: Claim, sha: string, { file, left_out }: Said, duration_ms: number): Promise<void> {
+async function showRepository(writer: RunWriter, sha: string, { file, left_out }: Said, duration_ms: number): Promise<void> {
   const entries = []
   if (file !== null) {
     const output = { status: 'ok', path: file.path, content: file.text, truncated: file.truncated }
@@ -63,7 +63,7 @@ async function showRepository(claim: Claim, sha: string, { file, left_out }: Sai
   if (left_out !== null)
     entries.push(serviceAction('git_left_out', { sha }, { status: 'ok', ...left_out, output: leftOutText(left_out) }, 0))
   const [one] = entries
-  if (one !== undefined && (await lastShown(claim, one.tool_name)) === undefined) await claim.append({ entries })
+  if (one !== undefined && (await lastShown(writer, one.tool_name)) === undefined) await writer.append({ entries })
 }
 
 async function saidAt(deps: WorkerDeps, repository_id: number, sha: string): Promise<Said> {

@@ -6,8 +6,8 @@ import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { entry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 const FIRST_WAIT_MS = 2_000
@@ -26,7 +26,7 @@ export type Proposed = { kind: 'local' } | { kind: 'made'; pr: RemotePullRequest
  */
 export async function proposeOnForge(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   repository: RepositoryRow,
   wanted: NewRemotePullRequest,
   control: Control,
@@ -42,10 +42,10 @@ export async function proposeOnForge(
       const wait = waitBefore(attempt, error)
       const again = wait !== null && performance.now() + wait < ends_at && !signal.aborted
       const { code, http_status } = error
-      const message = await claim.redactor.text(error.message)
+      const message = await writer.redactor.text(error.message)
       const observation = { code, message, http_status, retryable: wait !== null, attempt, ...(again && { retry_in_ms: Math.round(wait) }) }
       const tool_input = { repository: repository.full_name, ...wanted, body: undefined }
-      await claim.append({
+      await writer.append({
         entries: [entry({ message_type: 'PR_CREATION_FAILED', tool_name: 'create_pull_request', tool_input, observation })],
       })
       if (!again) return { kind: 'failed' }

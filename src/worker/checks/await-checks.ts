@@ -66,7 +66,7 @@ const nothing: Followed = { kind: 'done', said: null }
  * pass or a guard says that it is enough. What came of it is in the journal, so whoever goes on after a crash says the same and counts nothing twice.
  */
 async function awaitChecks(to: Following): Promise<Followed> {
-  const { deps, claim, run, base, rounds, signal } = to
+  const { deps, writer, run, base, rounds, signal } = to
   const now = await getRun(deps.db, run.organization_id, run.id)
   const sha = now?.pushed_sha ?? null
   if (!now || now.banned || sha === null) return nothing
@@ -87,7 +87,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
   const to_follow = age_ms !== null || to.late || rounds.length > 0
   if (!to_follow && !known.some(check => check.source === 'local' && check.status !== 'completed')) return nothing
   if (commands.length + known.length === 0 && !(await isOnForge(deps, base.repository))) return nothing
-  if (!(await claim.move({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
+  if (!(await writer.move({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
   await runChecks(
     { ...to, head_sha: sha },
     commands.flatMap(check => toRun(check, known, rounds, sha)),
@@ -95,7 +95,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
   signal.throwIfAborted()
 
   const on_forge = await lookAtForge(deps, base.repository, sha, async text =>
-    failingExcerpt(await claim.redactor.text(text), EXCERPT_CHARS),
+    failingExcerpt(await writer.redactor.text(text), EXCERPT_CHARS),
   )
   const settings = checkSettings(await getCheckSuiteSettings(deps.db, run.organization_id, base.repository.id))
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
@@ -121,7 +121,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
     ...{ head_sha: sha, tree: found.tree, findings: found.findings, worked_on: next.on, attempt: next.attempt },
     failing: failing.map(({ name, attempt }) => ({ name, attempt })),
   }
-  await claim.append({
+  await writer.append({
     entries: [...fixed(to, head, null), detected(head, next)],
     records: [
       { kind: 'message', key: 'checks_failed', body: JSON.stringify({ messages: [messageOf(head, next, next.on)], checks_failed: round }) },
@@ -165,14 +165,14 @@ function toRun(check: Head['commands'][number], known: readonly Seen[], rounds: 
 }
 
 /** What the commit agent found in the commits up to this one. */
-async function findingsOf({ claim }: Following, sha: string): Promise<number> {
-  const said = await latestEvaluation(claim, 'COMMIT_EVALUATION')
+async function findingsOf({ writer }: Following, sha: string): Promise<number> {
+  const said = await latestEvaluation(writer, 'COMMIT_EVALUATION')
   return said?.head_sha === sha ? (said.findings_total ?? 0) : 0
 }
 
 /** The end of the matter for this turn and commit, written down once. */
 async function judge(to: Following, head: Head, because: StopReason | null, next = NO_ATTEMPT): Promise<Followed> {
-  const { claim, rounds } = to
+  const { writer, rounds } = to
   const { passed, failing } = checksVerdict(head.checks)
   const names = failing.map(check => check.name)
   const outcome =
@@ -182,7 +182,7 @@ async function judge(to: Following, head: Head, because: StopReason | null, next
   const said = [outcome, unreadableSentence(head.unreadable, passed + names.length > 0)].filter(part => part !== '').join(' ')
   // What nobody was asked to mend was not told yet.
   const untold = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
-  await claim.append({
+  await writer.append({
     entries: [...untold, ...fixed(to, head, because)],
     records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, said, because }) }],
   })

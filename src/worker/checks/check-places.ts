@@ -8,7 +8,8 @@ import { createCheckFolder, removeWorkspace } from '../../sandbox/workspaces/wor
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type Base, StartError } from '../base/base.ts'
 import { MIRROR_INSIDE, runInWorkspace, workspaceRepository } from '../base/checkout.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { openEgress, type RunEgress } from '../sandbox/egress.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
@@ -19,7 +20,8 @@ import { type FilesOf, runSetup, type SettingUp, type Setup } from '../setup/set
 /** What the checks of one commit are run with. */
 export type CheckPlacesInput = {
   deps: WorkerDeps
-  claim: Claim
+  writer: RunWriter
+  live: LiveChannel
   run: RunRow
   base: Base
   head_sha: string
@@ -48,10 +50,10 @@ const PREPARED_HOME_INSIDE = '/prepared-home'
  * of the commit take their place, and each sandbox gets a copy of that. Without them each is a fresh clone.
  */
 export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPlaces> {
-  const { deps, claim, run, base, head_sha, setup, secrets, started, signal, purpose = 'checks', setupEnded: ended } = input
+  const { deps, writer, live, run, base, head_sha, setup, secrets, started, signal, purpose = 'checks', setupEnded: ended } = input
   await using stack = new AsyncDisposableStack()
   const folder = async (name: string, of: AsyncDisposableStack, template: string | null = null) => {
-    const path = await createCheckFolder(deps.folders.workspaces, run.id, claim.epoch, name, deps.users.sandbox, template)
+    const path = await createCheckFolder(deps.folders.workspaces, run.id, writer.epoch, name, deps.users.sandbox, template)
     of.defer(() => removeWorkspace(path, deps.users.sandbox))
     return path
   }
@@ -87,7 +89,7 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       await sandbox.stop()
     }
     await populateWorkspace(cloned(base.sha))
-    await runSetup({ deps, claim, run, setup, files_of, secrets, shown, started, signal, purpose, ...(ended && { ended }) })
+    await runSetup({ deps, writer, live, run, setup, files_of, secrets, shown, started, signal, purpose, ...(ended && { ended }) })
     const repository = workspaceRepository(deps, base, head_sha)
     await populateWorkspace(exactlyBesideCommand({ ...repository, base_sha: head_sha, made_at_sha: base.sha }))
     read_only = [mirror, { host: workspace, inside: PREPARED_INSIDE }, { host: home, inside: PREPARED_HOME_INSIDE }]
@@ -103,10 +105,10 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
       const layer = standing_on && (await deps.templates.open(workspace, home.home ?? null, standing_on.template))
       if (standing_on !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'What was prepared is gone.')
       const within = layer === null ? {} : { within: inside.use(layer) }
-      const egress: RunEgress = inside.use(await openEgress(deps, claim, run.repository_id, 'agent'))
+      const egress: RunEgress = inside.use(await openEgress(deps, writer, live, run.repository_id, 'agent'))
       const environment = withProxyEnv(secrets.environment, egress.environment)
       const spec = { workspace, ...within, ...home, read_only, environment, sockets: egress.sockets }
-      const sandbox = await open(startRecorded(deps, claim, 'check', spec), inside)
+      const sandbox = await open(startRecorded(deps, writer, 'check', spec), inside)
       // Who is to end waits for nothing that goes on in it.
       const giveUp = () => void sandbox.stop()
       signal.addEventListener('abort', giveUp)
@@ -126,9 +128,9 @@ export async function openCheckPlaces(input: CheckPlacesInput): Promise<CheckPla
 
 /** Null: there is none to be had, or it would have to be brought up to date first, which takes what it is for a check to be clean. */
 async function environmentFor(input: CheckPlacesInput, setup: Setup, files_of: FilesOf): Promise<Environment | null> {
-  const { deps, claim, run, base, secrets, started, signal } = input
+  const { deps, writer, live, run, base, secrets, started, signal } = input
   const told = async (identities: (string | null)[]) => started(identities.filter(identity => identity !== null).join('\n') || null)
-  const preparing = { deps, claim, run, base, setup, secrets, started: told, purpose: 'checks' as const, signal }
+  const preparing = { deps, writer, live, run, base, setup, secrets, started: told, purpose: 'checks' as const, signal }
   const found = await deps.environments.provide(preparing, files_of === 'repository')
   return found !== null && (found.made_at_sha === base.sha || setup.maintenance.length === 0) ? found : null
 }

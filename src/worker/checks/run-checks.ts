@@ -5,12 +5,12 @@ import type { ExecResult } from '../../sandbox/port.ts'
 import { type CheckReport, saveCheck } from '../../store/pull-requests/checks.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/base.ts'
+import { runVisibleCommand, type VisibleCommand } from '../sandbox/visible-command.ts'
 import { type CheckPlaces, type CheckPlacesInput, openCheckPlaces } from './check-places.ts'
 
 /** A check that the service runs itself; `attempt`: of this commit. */
 export type CheckToRun = { name: string; command: string; timeout_seconds: number; attempt: number }
 
-const OUTPUT_BYTES = 64 * 1024
 export const EXCERPT_CHARS = 4_000
 
 type Ended = { conclusion: CheckConclusion; output: string; said: Record<string, unknown>; duration_ms: number; truncated: boolean }
@@ -22,15 +22,13 @@ type Ended = { conclusion: CheckConclusion; output: string; said: Record<string,
  */
 export async function runChecks(input: CheckPlacesInput, checks: readonly CheckToRun[]): Promise<void> {
   if (checks.length === 0) return
-  const { claim, signal } = input
+  const { signal } = input
   await using places = await open(input)
   for (const [i, check] of checks.entries()) {
     await report(input, check, { status: 'in_progress', conclusion: null, log_excerpt: null })
     const call = { name: check.name, command: check.command, head_sha: input.head_sha, n: i + 1, of: checks.length, attempt: check.attempt }
-    claim.toolStarted({ id: `check-${check.attempt}-${i + 1}`, name: 'check', input: call })
-    const ended = await runCheck(input, places, check, `check-${check.attempt}-${i + 1}`).finally(() => claim.toolEnded())
+    const ended = await runCheck(input, places, { call_id: `check-${check.attempt}-${i + 1}`, tool_name: 'check', input: call, check })
     signal.throwIfAborted()
-    claim.progressed()
     const { conclusion, output, said, duration_ms } = ended
     const shown = { status: conclusion === 'success' ? 'ok' : 'error', conclusion, ...said, output, truncated: ended.truncated }
     const log_excerpt = conclusion === 'success' ? null : failingExcerpt(output, EXCERPT_CHARS)
@@ -48,22 +46,20 @@ async function open(input: CheckPlacesInput): Promise<CheckPlaces> {
   }
 }
 
-async function runCheck({ claim, signal }: CheckPlacesInput, places: CheckPlaces, check: CheckToRun, call_id: string): Promise<Ended> {
-  const decoder = new TextDecoder('utf-8', { fatal: false })
-  const on_output = (chunk: Uint8Array) => claim.liveText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) })
+type CheckCall = Pick<VisibleCommand, 'call_id' | 'tool_name' | 'input'> & { check: CheckToRun }
+
+async function runCheck(to: CheckPlacesInput, places: CheckPlaces, { check, ...call }: CheckCall): Promise<Ended> {
   const { command, timeout_seconds } = check
-  const bounds = { timeout_ms: timeout_seconds * 1000, max_output_bytes: OUTPUT_BYTES, signal }
   try {
-    const result = await places.within(sandbox => sandbox.exec({ command, shell: 'persistent', ...bounds, on_output }))
-    // Before anything else is cut: of half a value nobody would know what it is.
-    const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+    const ran = await runVisibleCommand(to, { ...call, command, timeout_ms: timeout_seconds * 1000 }, use => places.within(use))
+    const { result } = ran
     const { conclusion, why } = endOf(result, timeout_seconds)
-    const output = Buffer.from(clean).toString('utf8') + (why === null ? '' : `\n${why}`)
+    const output = ran.output + (why === null ? '' : `\n${why}`)
     const said = { exit_code: result.exit_code, ...(why !== null && { error: why }) }
     return { conclusion, output, said, duration_ms: result.duration_ms, truncated: result.truncated }
   } catch (error) {
     if (!(error instanceof StartError)) throw error
-    const output = await claim.redactor.text(error.message)
+    const output = await to.writer.redactor.text(error.message)
     return { conclusion: 'startup_failure', output, said: { exit_code: null, error: output }, duration_ms: 0, truncated: false }
   }
 }
@@ -79,15 +75,15 @@ function endOf({ status, exit_code, memory_kills }: ExecResult, seconds: number)
 
 /** Under the fence of the claim, with the entry. */
 async function report(
-  { claim, deps, run, base, head_sha }: CheckPlacesInput,
+  { writer, deps, run, base, head_sha }: CheckPlacesInput,
   { name, attempt }: CheckToRun,
   said: Pick<CheckReport, 'status' | 'conclusion' | 'log_excerpt'>,
   entry: ReturnType<typeof serviceAction> | null = null,
 ): Promise<void> {
   const url = traceUrl(deps.base_url, run.id)
-  await claim.tellAlarms(`output of check ${name}`)
-  await claim.db.transaction(async tx => {
-    await claim.append({ entries: entry === null ? [] : [entry] }, tx)
+  await writer.reportAlarms(`output of check ${name}`)
+  await writer.db.transaction(async tx => {
+    await writer.append({ entries: entry === null ? [] : [entry] }, tx)
     const report: CheckReport = { ...said, head_sha, source: 'local', name, app: null, url, attempt, started_at: null, completed_at: null }
     await saveCheck(tx, run.organization_id, base.repository.id, report)
   })

@@ -2,8 +2,9 @@ import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { Hub } from '../../live/hub.ts'
 import { heartbeat } from '../../store/leases/leases.ts'
 import { WATCHED } from '../../store/notify.ts'
-import type { Claim } from './run-writer.ts'
 import type { Control } from './control.ts'
+import type { LiveChannel } from './live-channel.ts'
+import type { RunWriter } from './run-writer.ts'
 
 const BEAT_MS = 1_000
 /** So often the time worked goes into the ledger of usage, which is a second row to write; a worker that is killed leaves as much uncounted at most. */
@@ -20,7 +21,7 @@ export type Heartbeat = {
  * Keeps the lease alive beside whatever the run does, and hears at once of a stop, a pause, an interruption and the deadline.
  * When no beat gets through for as long as the lease lasts, the run is not ours any more and ends itself.
  */
-export function startHeartbeat(claim: Claim, hub: Hub, control: Control): Heartbeat {
+export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, control: Control): Heartbeat {
   const started = performance.now()
   let counted = started
   let last_success = started
@@ -32,7 +33,7 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): Heartb
     // Before the answer, which may be lost: what is written twice is worse than what is not written once.
     if (worked_ms > 0) counted = now
     try {
-      const answer = await heartbeat(claim.db, claim, LEASE_SECONDS, worked_ms, claim.takeProgress())
+      const answer = await heartbeat(writer.db, writer, LEASE_SECONDS, worked_ms, live.takeProgress())
       if (!answer) return control.end({ kind: 'lost' })
       last_success = now
       if (answer.status === 'cancelling') control.end({ kind: 'stop' })
@@ -65,8 +66,8 @@ export function startHeartbeat(claim: Claim, hub: Hub, control: Control): Heartb
     expire()
     void beatOnce()
   }, BEAT_MS)
-  const leave = hub.onLive(claim.organization_id, claim.run_id, json => {
-    if (json === WATCHED) claim.viewers.seen()
+  const leave = hub.onLive(writer.organization_id, writer.run_id, json => {
+    if (json === WATCHED) writer.viewers.seen()
     else if (json.startsWith('{"event":"control"')) void beatOnce()
   })
   return {

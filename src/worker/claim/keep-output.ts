@@ -4,7 +4,7 @@ import type { Transactional } from '../../store/database.ts'
 import type { Addition, AppendAnswer, NewEntry } from '../../store/runs/append.ts'
 import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
 import { artifactPath } from '../../trace/entry.ts'
-import type { Claim } from './run-writer.ts'
+import type { RunWriter } from './run-writer.ts'
 
 /** Bytes that the artifacts of one run hold together at most; what comes later is shown cut and kept nowhere. */
 const RUN_BYTES = 32 * 1024 ** 2
@@ -14,19 +14,19 @@ const RUN_BYTES = 32 * 1024 ** 2
  * the one place where outputs are stored. `entriesOf` is given where the whole can be had, null for nowhere.
  */
 export async function appendToolResult(
-  claim: Claim,
+  writer: RunWriter,
   { whole }: ToolResult,
   entriesOf: (artifact_url: string | null) => NewEntry[],
   add: Addition,
-  db: Transactional = claim.db,
+  db: Transactional = writer.db,
 ): Promise<AppendAnswer> {
-  if (whole === null) return claim.append({ ...add, entries: entriesOf(null) }, db)
-  const { organization_id, run_id, epoch } = claim
-  const bytes = await claim.redactor.bytes(whole.bytes)
+  if (whole === null) return writer.append({ ...add, entries: entriesOf(null) }, db)
+  const { organization_id, run_id, epoch } = writer
+  const bytes = await writer.redactor.bytes(whole.bytes)
   const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
   return db.transaction(async tx => {
     const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), RUN_BYTES)
-    return claim.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
+    return writer.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
   })
 }
 

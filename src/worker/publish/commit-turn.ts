@@ -4,7 +4,7 @@ import { lastOutcome } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import { workspaceRepository } from '../base/checkout.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { NotPublished } from './publish.ts'
 
@@ -15,7 +15,7 @@ export type CommitWords = { message: string; author: { name: string; email: stri
  * The words of an owner of before, if the agent has done nothing since; otherwise ours, written down before the commit is made. So the same
  * files make the same commit whoever makes it, though addresses, settings and the title change (decisions.md#reproducible-commits, decisions.md#interrupted-pushes-are-recovered).
  */
-export async function planCommit(deps: WorkerDeps, claim: Claim, run: RunRow, message: string): Promise<CommitWords> {
+export async function planCommit(deps: WorkerDeps, writer: RunWriter, run: RunRow, message: string): Promise<CommitWords> {
   const last = await lastOutcome(deps.db, run.organization_id, run.id)
   if (last?.kind === 'commit_started') {
     const known = JSON.parse(last.body) as Omit<CommitWords, 'at'> & { at: string }
@@ -23,7 +23,7 @@ export async function planCommit(deps: WorkerDeps, claim: Claim, run: RunRow, me
   }
   const { name, email } = deps.author
   const words = { message, author: { name, email }, at: last?.created_at ?? run.turn_started_at }
-  await claim.append({ records: [{ kind: 'commit_started', key: null, body: JSON.stringify(words) }] })
+  await writer.append({ records: [{ kind: 'commit_started', key: null, body: JSON.stringify(words) }] })
   return words
 }
 

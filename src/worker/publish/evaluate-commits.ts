@@ -8,7 +8,7 @@ import { newBlobs } from '../../git/read/new-blobs.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { entry } from '../../trace/entry.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { AskingDeps } from '../turns/side-question-journal.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { NotPublished } from './publish.ts'
@@ -30,13 +30,13 @@ const MOST = { commits: 50, files: 100, findings: 50, message: 1_000 }
  */
 export async function evaluateTurn(
   deps: AskingDeps,
-  claim: Claim,
+  writer: RunWriter,
   base: Base,
   commits: { head: string; pushed_sha: string | null; approved_sha: string | null },
   sent_back: readonly SentBack[],
 ): Promise<{ kind: 'sent_back' } | { kind: 'approval'; head: string } | NotPublished | null> {
   const { head, pushed_sha, approved_sha } = commits
-  const objects = objectsOfRun({ id: claim.run_id }, base)
+  const objects = objectsOfRun({ id: writer.run_id }, base)
   const known = pushed_sha !== null && (await isAncestor(deps.git, objects, pushed_sha, head).catch(() => false))
   const since = known ? pushed_sha : base.sha
   const [listed, changes, blobs, secrets] = [
@@ -44,7 +44,7 @@ export async function evaluateTurn(
     await readChanges(deps.git, objects, since, head, { max_patch_bytes: PATCH_BYTES }),
     await newBlobs(deps.git, objects, since, head),
     // Of the whole branch: what has slipped through once is not pushed again.
-    await secretsIn(deps, claim, base, head),
+    await secretsIn(deps, writer, base, head),
   ]
   const by_rules = evaluateCommits({
     ...{ commits: listed, files: changes.files, blobs, secrets },
@@ -55,7 +55,7 @@ export async function evaluateTurn(
   const { verdict, findings, evaluated_by } = together(by_rules, opinion)
   const again = verdict === 'fail' && sent_back.length < MOST_ROUNDS
   const told = again ? [messageRecord(findings, since)] : []
-  if (again || (await latestEvaluation(claim, 'COMMIT_EVALUATION'))?.head_sha !== head) {
+  if (again || (await latestEvaluation(writer, 'COMMIT_EVALUATION'))?.head_sha !== head) {
     const observation = {
       commits: listed.map(({ sha, message, files }) => ({
         sha,
@@ -64,10 +64,10 @@ export async function evaluateTurn(
       })),
       ...{ head_sha: head, verdict, findings: findings.slice(0, MOST.findings), findings_total: findings.length, evaluated_by },
     }
-    await claim.append({ entries: [entry({ message_type: 'COMMIT_EVALUATION', observation })], records: told })
+    await writer.append({ entries: [entry({ message_type: 'COMMIT_EVALUATION', observation })], records: told })
   }
   if (again) return { kind: 'sent_back' }
-  if (secrets.length > 0) return await deniedForSecrets(claim, secrets)
+  if (secrets.length > 0) return await deniedForSecrets(writer, secrets)
   const of_ci = findings.some(({ code }) => code === 'ci_workflow_changed')
   return of_ci && deps.approve_ci_changes && approved_sha !== head ? { kind: 'approval', head } : null
 }

@@ -9,7 +9,8 @@ import type { Sandbox } from '../../sandbox/port.ts'
 import { saveChange } from '../../store/changes.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
-import { type Claim, FencedError } from '../claim/run-writer.ts'
+import { requireOwned } from '../claim/fencing.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { tooSlow } from './commit-turn.ts'
 import type { NotPublished } from './publish.ts'
@@ -17,23 +18,22 @@ import type { NotPublished } from './publish.ts'
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
-type Commit = { deps: WorkerDeps; claim: Claim; run: RunRow; base: Base; sandbox: Sandbox; head: string }
+type Commit = { deps: WorkerDeps; writer: RunWriter; run: RunRow; base: Base; sandbox: Sandbox; head: string }
 
 /** The commit and what it changes, brought to the host and written down; no other run sees it before it is pushed. */
 export async function exportCommit(commit: Commit, signal: AbortSignal): Promise<NotPublished | null> {
-  const { deps, claim, run, base, head } = commit
+  const { deps, writer, run, base, head } = commit
   const failed = await bringOut(commit, signal)
   if (failed) return failed
   const read = await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES })
-  const changes = await claim.redactor.value(read)
+  const changes = await writer.redactor.value(read)
   const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
-  if (!(await saveChange(deps.db, run.organization_id, run.id, claim.epoch, change)))
-    throw new FencedError('the run belongs to another owner')
+  requireOwned(await saveChange(deps.db, run.organization_id, run.id, writer.epoch, change))
   return null
 }
 
-async function bringOut({ deps, claim, run, base, sandbox, head }: Commit, signal: AbortSignal): Promise<NotPublished | null> {
-  const file = join(deps.folders.bundles, `${run.id}-${claim.epoch}.bundle`)
+async function bringOut({ deps, writer, run, base, sandbox, head }: Commit, signal: AbortSignal): Promise<NotPublished | null> {
+  const file = join(deps.folders.bundles, `${run.id}-${writer.epoch}.bundle`)
   await rm(file, { force: true })
   const bundle = await open(file, 'wx', 0o600)
   let bytes = 0

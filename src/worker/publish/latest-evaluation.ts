@@ -1,13 +1,13 @@
 import type { Verdict } from '../../core/pull-requests/commit-findings.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 
 /** What the newest evaluation of a kind says, whichever owner of the run made it. */
 export async function latestEvaluation(
-  claim: Claim,
+  writer: RunWriter,
   message_type: 'PR_EVALUATION' | 'COMMIT_EVALUATION',
 ): Promise<{ head_sha?: string; verdict?: Verdict; pr_number?: number; findings_total?: number } | undefined> {
   const newest = { skip: 0, limit: 1, reverse: true }
-  const { rows } = await findEntries(claim.db, claim.organization_id, claim.run_id, { message_type: [message_type] }, newest)
+  const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, { message_type: [message_type] }, newest)
   return rows[0] && (JSON.parse(rows[0].body) as { observation: object }).observation
 }

@@ -11,8 +11,8 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { entry } from '../../trace/entry.ts'
 import type { Base } from '../base/base.ts'
 import { proposeOnForge } from '../base/propose-on-forge.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { AskingDeps } from '../turns/side-question-journal.ts'
 import { readTemplate } from './pull-request-template.ts'
 
@@ -21,7 +21,7 @@ export const isEnded = ({ state }: PullRequestRow) => state === 'closed' || stat
 /** Makes the pull request of the pushed branch, as a draft until it is evaluated, or brings it up to the new head. False: it was closed or merged meanwhile, and stays so. */
 export async function propose(
   deps: AskingDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   base: Base,
   head: string,
@@ -30,16 +30,16 @@ export async function propose(
   control: Control,
 ): Promise<boolean> {
   const counts = { files_changed: changes.files_changed, additions: changes.additions, deletions: changes.deletions }
-  const { title, body } = await claim.redactor.value(await wordsFor(deps, run, base, words, changes.patch))
+  const { title, body } = await writer.redactor.value(await wordsFor(deps, run, base, words, changes.patch))
   const base_branch = await targetOf(deps, base)
   const wanted = { title, body, head_branch: base.branch, base_branch, draft: true }
-  if ((await claim.append({})).status === 'cancelling') return true
-  const proposed = await proposeOnForge(deps, claim, base.repository, wanted, control)
+  if ((await writer.append({})).status === 'cancelling') return true
+  const proposed = await proposeOnForge(deps, writer, base.repository, wanted, control)
   if (proposed.kind === 'failed') return true
   const remote = proposed.kind === 'made' ? proposed.pr : null
   return deps.db.transaction(async tx => {
     // Who stopped the run, or removed it from its pull request, does not want another.
-    if ((await claim.append({}, tx)).status === 'cancelling' && remote === null) return true
+    if ((await writer.append({}, tx)).status === 'cancelling' && remote === null) return true
     const pr = await savePullRequest(tx, {
       organization_id: run.organization_id,
       repository_id: base.repository.id,
@@ -66,7 +66,7 @@ export async function propose(
         title: pr.title,
         ...counts,
       }
-      await claim.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
+      await writer.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
     }
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.pull_request', {
       pr_number: number,

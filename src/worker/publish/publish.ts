@@ -14,9 +14,9 @@ import { recordNextBranch } from '../../store/workspaces/workspaces.ts'
 import { type Base, nextBranch, objectsOfRun, renewBase } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
 import { syncWithForge } from '../base/propose-on-forge.ts'
-import type { Claim } from '../claim/run-writer.ts'
-import { FencedError } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
+import { requireOwned } from '../claim/fencing.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { AskingDeps } from '../turns/side-question-journal.ts'
 import { commitTurn, planCommit } from './commit-turn.ts'
@@ -45,7 +45,7 @@ export type NotPublished = {
 /** Commit inside → bundle out → check and import into the run's own objects → look at them → push one refspec → into the mirror → pull request (architecture: git is never run in the agent's tree). */
 export async function publish(
   deps: AskingDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   base: Base,
   sandbox: Sandbox,
@@ -55,13 +55,13 @@ export async function publish(
 ): Promise<Published> {
   const { signal } = control
   const words = proposal({
-    title: await claim.redactor.text(run.title),
-    answer: await claim.redactor.text(answer),
+    title: await writer.redactor.text(run.title),
+    answer: await writer.redactor.text(answer),
     web_url: traceUrl(deps.base_url, run.id),
     scripted: deps.models.get(run.model)?.scripted ?? false,
     trailer: deps.author.trailer,
   })
-  const planned = await planCommit(deps, claim, run, words.commit_message)
+  const planned = await planCommit(deps, writer, run, words.commit_message)
   const reset_to = sent_back.at(-1)?.reset_to
   if (reset_to) await runInWorkspace(deps, sandbox, putTogetherCommand(reset_to), signal)
   const made = await commitTurn(deps, base, sandbox, planned, signal)
@@ -76,7 +76,7 @@ export async function publish(
   let row = run
   for (let current = base; ; ) {
     current = await renewBase(deps, row, current, signal)
-    const published = await offer(deps, claim, row, current, sandbox, head, words, sent_back, control)
+    const published = await offer(deps, writer, row, current, sandbox, head, words, sent_back, control)
     if (published === null) continue
     if (published.kind === 'ahead') {
       row = { ...row, head_sha: head }
@@ -107,7 +107,7 @@ async function refused(deps: AskingDeps, run: RunRow, { branch }: Base, message:
 /** Null: the pull request of the branch was closed or merged meanwhile. `taken` and so on: as `pushRunBranch` has it. */
 async function offer(
   deps: AskingDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   base: Base,
   sandbox: Sandbox,
@@ -123,7 +123,7 @@ async function offer(
   const objects = objectsOfRun(run, base)
   // Another worker may have taken it out, on another machine.
   if (head !== run.head_sha || base.renewed || !(await hasCommit(deps.git, objects, head))) {
-    const failed = await exportCommit({ deps, claim, run, base, sandbox, head }, control.signal)
+    const failed = await exportCommit({ deps, writer, run, base, sandbox, head }, control.signal)
     if (failed) return failed
   }
   const change = await getChange(deps.db, run.organization_id, run.id)
@@ -131,12 +131,11 @@ async function offer(
   // An earlier turn may have committed what it could not push, or pushed what it could not propose.
   if (head !== pushed_sha) {
     const next = { base_sha: base.sha, branch: base.branch }
-    if (base.renewed && !(await recordNextBranch(deps.db, run.organization_id, run.id, claim.epoch, next)))
-      throw new FencedError('the run belongs to another owner')
-    const evaluated = await evaluateTurn(deps, claim, base, { head, pushed_sha, approved_sha: run.approved_sha }, sent_back)
+    if (base.renewed) requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
+    const evaluated = await evaluateTurn(deps, writer, base, { head, pushed_sha, approved_sha: run.approved_sha }, sent_back)
     if (evaluated) return evaluated
     const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
-    const failed = await pushRunBranch(deps, claim, base, { head, pushed_sha, proposes }, control)
+    const failed = await pushRunBranch(deps, writer, base, { head, pushed_sha, proposes }, control)
     if (failed?.kind === 'refused') return refused(deps, run, base, failed.message)
     if (failed) return failed
   }
@@ -147,8 +146,8 @@ async function offer(
     deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
   })
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
-  if (run.auto_create_pr && !known && !(await propose(deps, claim, run, base, head, words, change, control))) return null
-  if (run.auto_create_pr) await evaluateProposed(deps, claim, base, head, words)
+  if (run.auto_create_pr && !known && !(await propose(deps, writer, run, base, head, words, change, control))) return null
+  if (run.auto_create_pr) await evaluateProposed(deps, writer, base, head, words)
   if (run.auto_create_pr) await syncWithForge(deps, run, base.repository)
   return { kind: 'pushed' }
 }

@@ -9,8 +9,8 @@ import { listPushes } from '../../store/runs/journal.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** What git cannot name is hardly going to pass by itself. */
@@ -43,16 +43,16 @@ export type NotPushed =
  */
 export async function pushRunBranch(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   base: Base,
   { head, pushed_sha, proposes }: { head: string; pushed_sha: string | null; proposes: boolean },
   control: Control,
 ): Promise<NotPushed | null> {
   const { signal } = control
   const input = { repository: base.repository.url, branch: base.branch, sha: head }
-  const { ours, waited_ms } = await announce(deps, claim, base.branch, head)
+  const { ours, waited_ms } = await announce(deps, writer, base.branch, head)
   if (pushed_sha !== null) ours.add(pushed_sha)
-  const objects = objectsOfRun({ id: claim.run_id }, base)
+  const objects = objectsOfRun({ id: writer.run_id }, base)
   const { env } = objectsOf(deps.git, objects)
   const ends_at = performance.now() + deps.push_retry_ms - waited_ms
   for (let attempt = 1; ; attempt++) {
@@ -65,8 +65,8 @@ export async function pushRunBranch(
         ...(env && { env }),
       })
       await deps.db.transaction(async tx => {
-        await claim.append({ entries: [action({ status: 'ok', result: status })] }, tx)
-        await recordPush(tx, claim.organization_id, claim.run_id, claim.epoch, base.branch, head)
+        await writer.append({ entries: [action({ status: 'ok', result: status })] }, tx)
+        await recordPush(tx, writer.organization_id, writer.run_id, writer.epoch, base.branch, head)
       })
       return null
     } catch (error) {
@@ -77,25 +77,25 @@ export async function pushRunBranch(
       const there = found !== null && 'sha' in found ? { found_sha: found.sha, note: NOTES[found.kind] } : {}
       const failed = action({ status: 'error', error: message, ...there })
       if (found !== null && found.kind !== 'again') {
-        await claim.append({ entries: [failed] })
+        await writer.append({ entries: [failed] })
         return found
       }
       const wait = waitBefore(attempt, error, found?.kind === 'again')
       if (wait !== null && performance.now() + wait < ends_at) {
         const known = errorEntry({ code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) }, 'git_push')
-        await claim.append({ entries: attempt === 1 ? [failed, known] : [known] })
+        await writer.append({ entries: attempt === 1 ? [failed, known] : [known] })
         await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))
         if (!signal.aborted) continue
         return { kind: 'failed', reason: 'git_unavailable', code, message }
       }
       const workflow = workflowRefusal(message)
       if (workflow !== null) {
-        await claim.append({ entries: [failed] })
+        await writer.append({ entries: [failed] })
         return { kind: 'failed', reason: 'git_unavailable', code: 'push_workflow_permission', message: workflow }
       }
       const refused = error.code === 'rejected'
       const details = { code: error.code, message, http_status: null, retryable: !refused, attempt }
-      await claim.append({
+      await writer.append({
         entries: [
           failed,
           // A failure that ends the run has its ERROR as the last entry of the turn.
@@ -111,9 +111,14 @@ export async function pushRunBranch(
 }
 
 /** Writes down what is about to be pushed. `ours`: all that owners of this run were about to push there. `waited_ms`: since the first push of the turn. */
-async function announce(deps: WorkerDeps, claim: Claim, branch: string, sha: string): Promise<{ ours: Set<string>; waited_ms: number }> {
-  await claim.append({ records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha }) }] })
-  const rows = await listPushes(deps.db, claim.organization_id, claim.run_id)
+async function announce(
+  deps: WorkerDeps,
+  writer: RunWriter,
+  branch: string,
+  sha: string,
+): Promise<{ ours: Set<string>; waited_ms: number }> {
+  await writer.append({ records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha }) }] })
+  const rows = await listPushes(deps.db, writer.organization_id, writer.run_id)
   const pushes = rows.map(row => ({ ...row, ...(JSON.parse(row.body) as { branch: string; sha: string }) }))
   const turn = pushes.at(-1)?.turn
   return {

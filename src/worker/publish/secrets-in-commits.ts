@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import { addedText } from '../../git/read/added-text.ts'
 import { type Base, objectsOfRun } from '../base/base.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { NotPublished } from './publish.ts'
 
@@ -14,26 +14,26 @@ const MOST_PLACES = 5
 /** Where commits hold the value of a secret, each commit on its own: what one adds and the next takes away counts. `path` null: in its words. */
 export async function secretsIn(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   base: Base,
   head: string,
 ): Promise<{ path: string | null; names: string[] }[]> {
   const found = new Map<string | null, Set<string>>()
-  for (const { path, text } of await addedText(deps.git, objectsOfRun({ id: claim.run_id }, base), base.sha, head)) {
-    const names = [...(path === null ? [] : await claim.redactor.names(path)), ...(await namesIn(claim.redactor, text))]
+  for (const { path, text } of await addedText(deps.git, objectsOfRun({ id: writer.run_id }, base), base.sha, head)) {
+    const names = [...(path === null ? [] : await writer.redactor.names(path)), ...(await namesIn(writer.redactor, text))]
     // A hundred thousand small files would hold everybody up like a large one.
     await nextTurn()
     if (names.length > 0) found.set(path, new Set([...(found.get(path) ?? []), ...names]))
   }
-  await claim.tellAlarms('commit')
+  await writer.reportAlarms('commit')
   return [...found].map(([path, names]) => ({ path, names: [...names] }))
 }
 
 /** Commits that hold the value of a secret are not pushed: whoever can read the branch could read it, and a push cannot be taken back. */
-export async function deniedForSecrets(claim: Claim, places: { path: string | null; names: string[] }[]): Promise<NotPublished> {
+export async function deniedForSecrets(writer: RunWriter, places: { path: string | null; names: string[] }[]): Promise<NotPublished> {
   const said: string[] = []
   for (const { path, names } of places) {
-    const where = path === null ? 'the message of a commit' : await claim.redactor.text(path)
+    const where = path === null ? 'the message of a commit' : await writer.redactor.text(path)
     said.push(...names.map(name => `${where} holds ${name}`))
   }
   const more = said.length > MOST_PLACES ? ` and ${said.length - MOST_PLACES} places more` : ''

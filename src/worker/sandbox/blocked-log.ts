@@ -1,6 +1,8 @@
 import type { Refusal } from '../../egress/policy.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import { type Claim, FencedError } from '../claim/run-writer.ts'
+import { FencedError } from '../claim/fencing.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 
 /** Different ones that have an entry each; what a command tries beyond them is counted. */
 const MOST_ENTRIES = 50
@@ -13,7 +15,8 @@ type Known = { refusal: Refusal; times: number }
  * how often each came again in one more entry at the end (specification.md#logs).
  */
 export class BlockedLog {
-  readonly #claim: Claim
+  readonly #writer: RunWriter
+  readonly #live: LiveChannel
   /** Said with each where it is not the agent. */
   readonly #of: { for?: 'setup' }
   readonly #onError: (error: unknown) => void
@@ -21,8 +24,9 @@ export class BlockedLog {
   #others = 0
   #written: Promise<unknown> = Promise.resolve()
 
-  constructor(claim: Claim, whose: 'agent' | 'setup', onError: (error: unknown) => void) {
-    this.#claim = claim
+  constructor(writer: RunWriter, live: LiveChannel, whose: 'agent' | 'setup', onError: (error: unknown) => void) {
+    this.#writer = writer
+    this.#live = live
     this.#of = whose === 'setup' ? { for: whose } : {}
     this.#onError = onError
   }
@@ -55,7 +59,7 @@ export class BlockedLog {
 
   /** Which command it was, as far as one is at work: something in the background may have done it too. */
   #during() {
-    const { tool } = this.#claim
+    const { tool } = this.#live
     const command = tool === null ? undefined : Object.entries(tool.input ?? {}).find(([name]) => name === 'command')?.[1]
     return typeof command === 'string' ? { command: command.slice(0, COMMAND_CHARACTERS) } : {}
   }
@@ -63,7 +67,7 @@ export class BlockedLog {
   #write(input: Record<string, unknown>, output: Record<string, unknown>): void {
     const entry = serviceAction('egress_blocked', { ...this.#of, ...input }, { status: 'error', ...output }, 0)
     this.#written = this.#written
-      .then(() => this.#claim.append({ entries: [entry] }))
+      .then(() => this.#writer.append({ entries: [entry] }))
       .catch(error => {
         if (!(error instanceof FencedError)) this.#onError(error)
       })

@@ -10,7 +10,8 @@ import { EVERY_HOST, type Rule } from '../../egress/rules.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
 import type { SandboxSpec } from '../../sandbox/port.ts'
 import { type EgressRow, listEgressOfRun } from '../../store/access/egress.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { BlockedLog } from './blocked-log.ts'
 
@@ -35,14 +36,20 @@ type Whose = 'agent' | 'setup'
 const FRESH_MS = 1_000
 
 /** A proxy of its own for a sandbox of the run, which ends with it. Where nothing may be reached it refuses all, so that the trace tells what was tried. */
-export async function openEgress(deps: WorkerDeps, claim: Claim, repository_id: number | null, whose: Whose): Promise<RunEgress> {
+export async function openEgress(
+  deps: WorkerDeps,
+  writer: RunWriter,
+  live: LiveChannel,
+  repository_id: number | null,
+  whose: Whose,
+): Promise<RunEgress> {
   const { folder, upstream, mirrors, allow_private, max_bytes } = deps.egress
-  const read = async () => egressOf(await listEgressOfRun(claim.direct, claim.organization_id, repository_id), mirrors, whose)
+  const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, whose)
   const first = await read()
 
   let rules: Promise<readonly Rule[] | null> = Promise.resolve(first)
   let read_at = performance.now()
-  const blocked = new BlockedLog(claim, whose, error =>
+  const blocked = new BlockedLog(writer, live, whose, error =>
     deps.log('error', 'a blocked connection could not be written', { error: errorText(error) }),
   )
   const proxy = createProxy({
@@ -59,7 +66,7 @@ export async function openEgress(deps: WorkerDeps, claim: Claim, repository_id: 
     upstream,
     caps: { ...usual_caps, bytes: max_bytes },
     onSaid(text) {
-      const alarmed = claim.redactor.names(text).then(() => claim.tellAlarms('request'))
+      const alarmed = writer.redactor.names(text).then(() => writer.reportAlarms('request'))
       alarmed.catch(error => deps.log('error', 'an alarm could not be written', { error: errorText(error) }))
     },
     onRefused: refusal => blocked.add(refusal),
@@ -82,8 +89,8 @@ export async function openEgress(deps: WorkerDeps, claim: Claim, repository_id: 
 }
 
 /** What the agent is told it may reach, as `host:port`; null: egress is off. */
-export async function listReachable(deps: WorkerDeps, claim: Claim, repository_id: number | null): Promise<string[] | null> {
-  const rules = egressOf(await listEgressOfRun(claim.db, claim.organization_id, repository_id), deps.egress.mirrors, 'agent')
+export async function listReachable(deps: WorkerDeps, writer: RunWriter, repository_id: number | null): Promise<string[] | null> {
+  const rules = egressOf(await listEgressOfRun(writer.db, writer.organization_id, repository_id), deps.egress.mirrors, 'agent')
   return rules && [...new Set(rules.map(({ host, port }) => (port == null ? host : `${host}:${port}`)))]
 }
 

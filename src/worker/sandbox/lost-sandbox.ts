@@ -2,8 +2,8 @@ import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { requeueLostSandbox } from '../../store/runs/run-moves.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { EndReason } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 type LostSandbox = Extract<EndReason, { kind: 'sandbox_lost' }>
@@ -17,15 +17,15 @@ const maxRecoveries = ({ max_losses }: Pick<WorkerDeps, 'max_losses'>) => Math.m
  * Gives a run whose sandbox ended back to the queue, as after a lost worker: its next owner closes in the journal what was open and goes on
  * from the last checkpoint. False: the run is to pause, because its memory was used up, it has lost too many, or a person stops or pauses it.
  */
-export async function recoverLostSandbox(deps: WorkerDeps, claim: Claim, { message, out_of_memory }: LostSandbox): Promise<boolean> {
+export async function recoverLostSandbox(deps: WorkerDeps, writer: RunWriter, { message, out_of_memory }: LostSandbox): Promise<boolean> {
   if (out_of_memory) return false
   const text = `${message} The run continues in a new one from its last checkpoint.`
   const entries = [errorEntry({ code: 'sandbox_lost', message: text, retryable: true, phase: 'sandbox' })]
   const recovered = deps.db.transaction(async tx => {
-    await claim.append({ entries }, tx)
-    if (!(await requeueLostSandbox(tx, claim.organization_id, claim.run_id, claim.epoch, maxRecoveries(deps)))) throw new NotRecovered()
-    await insertEvent(tx, claim.organization_id, claim.run_id, 'agent_run.status', { status: 'queued' })
-    await notifyRun(tx, claim.organization_id, claim.run_id)
+    await writer.append({ entries }, tx)
+    if (!(await requeueLostSandbox(tx, writer.organization_id, writer.run_id, writer.epoch, maxRecoveries(deps)))) throw new NotRecovered()
+    await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.status', { status: 'queued' })
+    await notifyRun(tx, writer.organization_id, writer.run_id)
     await notifyWork(tx)
     return true
   })

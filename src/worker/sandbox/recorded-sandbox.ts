@@ -2,7 +2,8 @@ import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { errorText } from '../../core/log.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
-import { type Claim, FencedError } from '../claim/run-writer.ts'
+import { requireOwned } from '../claim/fencing.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { repeat } from '../repeat.ts'
 import type { WorkerDeps } from '../settings.ts'
 
@@ -15,20 +16,19 @@ const USE_MS = 10_000
  */
 export async function startRecorded(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   kind: SandboxKind,
   spec: Omit<SandboxSpec, 'limits'>,
 ): Promise<Sandbox> {
   const { driver, sandbox_limits: limits, host } = deps
-  const id = await insertSandbox(deps.db, claim, { kind, driver: driver.name, host, limits: JSON.stringify(limits) })
-  if (id === undefined) throw new FencedError('the run belongs to another owner')
-  const owner = { organization_id: claim.organization_id, id, epoch: claim.epoch }
+  const id = requireOwned(await insertSandbox(deps.db, writer, { kind, driver: driver.name, host, limits: JSON.stringify(limits) }))
+  const owner = { organization_id: writer.organization_id, id, epoch: writer.epoch }
   // Nobody waits for it: a row that is not written is one that the sweep finds.
   const write = async (what: () => Promise<unknown>) => {
     await what().catch(error => deps.log('error', 'what became of a sandbox could not be written down', { error: errorText(error) }))
   }
   const started = await driver.start({ ...spec, limits }).catch(async error => {
-    await write(() => endSandbox(claim.direct, owner, { reason: 'start_failed' }, nothing))
+    await write(() => endSandbox(writer.direct, owner, { reason: 'start_failed' }, nothing))
     throw error
   })
   let told = ''
@@ -36,7 +36,7 @@ export async function startRecorded(
     const taken = takenBy(started)
     if (JSON.stringify(taken) === told) return
     told = JSON.stringify(taken)
-    await recordSandboxUse(claim.direct, owner, taken)
+    await recordSandboxUse(writer.direct, owner, taken)
   }
   await write(tell)
   const silence = repeat(USE_MS, 'to write down what a sandbox takes', tell, deps.log)
@@ -45,7 +45,7 @@ export async function startRecorded(
   const end = () => {
     ended ??= write(() => {
       silence()
-      return endSandbox(claim.direct, owner, { reason: stopping ? 'stopped' : 'died' }, takenBy(started))
+      return endSandbox(writer.direct, owner, { reason: stopping ? 'stopped' : 'died' }, takenBy(started))
     })
     return ended
   }

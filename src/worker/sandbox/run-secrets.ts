@@ -9,7 +9,7 @@ import { listSealedSecrets } from '../../store/access/secrets.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** What one owner of a run may give to its sandbox and must keep out of everything else. */
@@ -23,16 +23,16 @@ export type RunSecrets = {
 }
 
 /** Opens the secrets of the run's organization and repository, and has the claim keep them, our own credentials and the canary out of what it writes. */
-export async function openRunSecrets(deps: WorkerDeps, claim: Claim, run: RunRow): Promise<RunSecrets> {
+export async function openRunSecrets(deps: WorkerDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
   const rows = await listSealedSecrets(deps.db, run.organization_id, run.repository_id)
   const { secrets, unreadable } = openSecrets(deps.sealer, run.organization_id, rows)
   if (unreadable.length > 0)
     deps.log('error', 'secrets of a run cannot be opened: they are sealed with another key', { names: unreadable.join(' ') })
   const canary = canaryOf(deps.sealer, run.organization_id, run.id)
   const known: KnownValue[] = [...secrets, ...deps.known_values, { name: CANARY, value: canary }]
-  const alarms = canaryAlarms(deps, claim)
+  const alarms = canaryAlarms(deps, writer)
   const redactor = createBackgroundRedactor(known, name => name === CANARY && alarms.met())
-  claim.protect(redactor, alarms)
+  writer.protect(redactor, alarms)
   return { redactor, secrets, environment: agentVariables(secrets), canary }
 }
 
@@ -47,20 +47,20 @@ export async function plantCanary(sandbox: Sandbox, { canary }: RunSecrets): Pro
 }
 
 /** Says in the trace which secrets a sandbox is given, by their names. */
-export async function showGiven(claim: Claim, { environment }: RunSecrets): Promise<void> {
+export async function showGiven(writer: RunWriter, { environment }: RunSecrets): Promise<void> {
   const names = Object.keys(environment)
-  if (names.length > 0) await claim.append({ entries: [serviceAction('sandbox_secrets', {}, { status: 'ok', names }, 0)] })
+  if (names.length > 0) await writer.append({ entries: [serviceAction('sandbox_secrets', {}, { status: 'ok', names }, 0)] })
 }
 
 /** Tells of a canary that was met: once for each place, in trace, audit log, log and figures. The run goes on. */
-function canaryAlarms({ log, telemetry }: WorkerDeps, claim: Claim) {
+function canaryAlarms({ log, telemetry }: WorkerDeps, writer: RunWriter) {
   const told = new Set<string>()
   let met = false
   return {
     met() {
       met = true
     },
-    async tell(where: string) {
+    async report(where: string) {
       if (!met) return
       met = false
       if (told.has(where)) return
@@ -69,14 +69,14 @@ function canaryAlarms({ log, telemetry }: WorkerDeps, claim: Claim) {
       telemetry.canarySeen()
       const message = `The canary of this sandbox was seen (${where}): something in it reads files that hold credentials and shows what it finds. The value was taken out.`
       const details = { code: 'canary_seen', message, retryable: false, phase: 'agent', where }
-      await claim.db.transaction(async tx => {
-        await claim.append({ entries: [errorEntry(details)] }, tx)
+      await writer.db.transaction(async tx => {
+        await writer.append({ entries: [errorEntry(details)] }, tx)
         await insertAuditEntry(tx, {
-          ...{ organization_id: claim.organization_id, user_id: null, token_id: null, request_id: null },
-          ...{ action: 'run.canary_seen', target_type: 'run', target_id: String(claim.run_id), detail: JSON.stringify({ where }) },
+          ...{ organization_id: writer.organization_id, user_id: null, token_id: null, request_id: null },
+          ...{ action: 'run.canary_seen', target_type: 'run', target_id: String(writer.run_id), detail: JSON.stringify({ where }) },
         })
       })
-      claim.notify()
+      writer.notify()
     },
   }
 }

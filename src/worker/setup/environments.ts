@@ -159,7 +159,7 @@ export class Environments implements AsyncDisposable {
   }
 
   /** One that is there, is not too old, and whose files are as they were when it was made. */
-  async #find({ run, base, claim, signal }: Preparing, key: string, history: string): Promise<Environment | null> {
+  async #find({ run, base, writer, signal }: Preparing, key: string, history: string): Promise<Environment | null> {
     const { db, place, folder_id, max_age_seconds, templates, log } = this.#deps
     const at = { repository_id: run.repository_id ?? 0, folder_id, key, max_age_seconds }
     const row = await findEnvironment(db, run.organization_id, at)
@@ -188,7 +188,7 @@ export class Environments implements AsyncDisposable {
     templates.discard(template)
     const said = { status: 'error', error: 'Its files are not what they were when it was made. It is not used any more.' }
     const entry = serviceAction('environment', { id: row.id, key }, said, performance.now() - began)
-    await claim.append({ entries: [entry] })
+    await writer.append({ entries: [entry] })
     return null
   }
 

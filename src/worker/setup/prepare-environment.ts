@@ -3,14 +3,16 @@ import { afterEnvironmentCommand, beforeEnvironmentCommand } from '../../git/wor
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type Base, StartError } from '../base/base.ts'
 import { clone, MIRROR_INSIDE, runInWorkspace } from '../base/checkout.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { type SetUp, type Setup, setUp } from './setup.ts'
 
 export type Preparing = {
   deps: WorkerDeps
-  claim: Claim
+  writer: RunWriter
+  live: LiveChannel
   run: RunRow
   base: Base
   setup: Setup
@@ -27,7 +29,7 @@ export type Preparing = {
  * fit to be what workspaces and home folders are layers on. Throws StartError, SandboxError, and soon after `signal` whatever comes of it.
  */
 export async function prepareEnvironment(of: Preparing, draft: { tree: string; home: string }): Promise<SetUp> {
-  const { deps, claim, base, started, signal } = of
+  const { deps, writer, base, started, signal } = of
   const read_only = [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
   const shown = { workspace: draft.tree, home: draft.home, read_only }
   await using sandbox = await deps.driver.start({ ...shown, limits: deps.sandbox_limits })
@@ -42,7 +44,7 @@ export async function prepareEnvironment(of: Preparing, draft: { tree: string; h
       signal.throwIfAborted()
       if (status !== 'ok') throw new StartError('setup_failed', 'clone_failed', `The files could not be prepared: ${output || ended}`)
     }
-    await clone({ deps, claim, sandbox, copy_of: null, signal }, base, base.sha)
+    await clone({ deps, writer, sandbox, copy_of: null, signal }, base, base.sha)
     await lay(beforeEnvironmentCommand())
     const done = await setUp({
       ...{ ...of, known: [], shown, sandbox, files_of: 'repository' },

@@ -3,18 +3,18 @@ import { insertAuditEntry } from '../../store/access/audit.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { getSetupCommands, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /**
  * Gives a repository that has no setup commands those that were proved, under the fence. Whether it has them now: an owner of the run before
  * us may have done it. What people have set is theirs.
  */
-export async function saveFound({ db }: WorkerDeps, claim: Claim, run: RunRow, commands: string[]): Promise<boolean> {
+export async function saveFound({ db }: WorkerDeps, writer: RunWriter, run: RunRow, commands: string[]): Promise<boolean> {
   const { organization_id, repository_id, user_id } = run
   if (repository_id === null || commands.length === 0) return false
   return db.transaction(async tx => {
-    await claim.append({}, tx)
+    await writer.append({}, tx)
     if (!(await holdRepository(tx, organization_id, repository_id))) return false
     const text = JSON.stringify(commands)
     const known = await getSetupCommands(tx, organization_id, repository_id)

@@ -9,10 +9,12 @@ import { getSetupCommands } from '../../store/workspaces/setup-commands.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { openEgress } from '../sandbox/egress.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
+import { runVisibleCommand } from '../sandbox/visible-command.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** How the sandbox of a repository's runs is prepared (specification.md#setup-and-analysis). `digest` names it: the same commands with the same variables. */
@@ -27,7 +29,6 @@ export type Setup = {
 }
 export type SetupFailure = { command: string; why: string }
 
-const OUTPUT_BYTES = 64 * 1024
 /** Of names of what was made; what is beyond it is part of the change. */
 const NAMES_BYTES = 64 * 1024
 const MOST_SAID = 50
@@ -63,7 +64,8 @@ export type Purpose = 'checks' | 'maintenance' | `attempt ${number}` | `the line
 
 export type SettingUp = {
   deps: WorkerDeps
-  claim: Claim
+  writer: RunWriter
+  live: LiveChannel
   run: RunRow
   setup: Setup
   files_of: FilesOf
@@ -94,7 +96,7 @@ export type SetUp = { failures: SetupFailure[]; left_out: string[] }
  * change. Throws StartError, SandboxError, and soon after `signal` whatever comes of it.
  */
 export async function setUp(to: SettingUp): Promise<SetUp> {
-  const { deps, claim, known, sandbox, signal } = to
+  const { deps, writer, known, sandbox, signal } = to
   await runInWorkspace(deps, sandbox, beforeSetupCommand(), signal)
   const failures = await runSetup(to)
   const looked = { timeout_ms: deps.git_limits.clone_ms, max_output_bytes: NAMES_BYTES, signal }
@@ -104,7 +106,7 @@ export async function setUp(to: SettingUp): Promise<SetUp> {
   const left_out = [...new Set([...known, ...made])]
   const said = { status: exit_code === 0 ? 'ok' : 'error', changed: changed.slice(0, MOST_SAID), left_out: made.slice(0, MOST_SAID) }
   const entry = serviceAction('setup_changes', {}, said, duration_ms)
-  await claim.append({
+  await writer.append({
     records: [{ kind: 'set_up', key: null, body: JSON.stringify({ left_out }) }],
     entries: exit_code !== 0 || changed.length + made.length > 0 ? [entry] : [],
   })
@@ -126,22 +128,22 @@ export async function leftOutBySetup({ db }: Pick<WorkerDeps, 'db'>, run: RunRow
  * Runs the commands one after the other in a sandbox of their own, which is gone afterwards with all that they started. Each is an entry of the trace.
  */
 export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promise<SetupFailure[]> {
-  const { deps, claim, run, setup, files_of, secrets, shown, started, purpose } = to
-  await claim.move({ from: ['starting'], to: 'starting', phase: 'setup' })
+  const { deps, writer, live, run, setup, files_of, secrets, shown, started, purpose } = to
+  await writer.move({ from: ['starting'], to: 'starting', phase: 'setup' })
   const trusted = files_of === 'repository'
   const given = trusted ? setupVariables(secrets.secrets) : secrets.environment
   const names = Object.keys(given)
   if (trusted && names.length > 0)
-    await claim.append({
+    await writer.append({
       entries: [serviceAction('sandbox_secrets', { for: purpose === 'checks' ? 'setup of checks' : 'setup' }, { status: 'ok', names }, 0)],
     })
   await using stack = new AsyncDisposableStack()
-  const egress = stack.use(await openEgress(deps, claim, run.repository_id, trusted ? 'setup' : 'agent'))
+  const egress = stack.use(await openEgress(deps, writer, live, run.repository_id, trusted ? 'setup' : 'agent'))
   // By this name every manager of packages hands it on; npm calls it unknown each time, so that agents are spared it.
   const { node_folder } = deps.driver
   const own = { ...(node_folder !== null && { npm_config_nodedir: node_folder }), ...setup.variables, ...given }
   const environment = withProxyEnv(own, egress.environment)
-  const sandbox = stack.use(await startRecorded(deps, claim, 'setup', { ...shown, environment, sockets: egress.sockets }))
+  const sandbox = stack.use(await startRecorded(deps, writer, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started(sandbox.identity)
   try {
     return await runAll(to, sandbox)
@@ -151,30 +153,24 @@ export async function runSetup(to: Omit<SettingUp, 'known' | 'sandbox'>): Promis
   }
 }
 
-async function runAll(
-  { claim, setup, files_of, signal, purpose, ended }: Omit<SettingUp, 'known' | 'sandbox'>,
-  sandbox: Sandbox,
-): Promise<SetupFailure[]> {
+async function runAll(to: Omit<SettingUp, 'known' | 'sandbox'>, sandbox: Sandbox): Promise<SetupFailure[]> {
+  const { writer, setup, files_of, signal, purpose, ended } = to
   const failures: SetupFailure[] = []
   const trusted = files_of === 'repository'
   const until = performance.now() + setup.timeout_ms
   for (const [i, command] of setup.commands.entries()) {
-    const call_id = `setup-${i + 1}`
-    claim.toolStarted({ id: call_id, name: 'setup_command', input: { command } })
-    const decoder = new TextDecoder('utf-8', { fatal: false })
-    const result = await sandbox.exec({
-      ...{ command, shell: 'persistent', timeout_ms: Math.max(1, until - performance.now()), max_output_bytes: OUTPUT_BYTES, signal },
-      on_output: chunk => claim.liveText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) }),
-    })
-    await claim.toolEnded()
-    claim.progressed()
-    // Before anything else is cut: of half a value nobody would know what it is.
-    const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
-    const output = Buffer.from(clean).toString('utf8')
+    const { result, output } = await runVisibleCommand(
+      to,
+      {
+        ...{ call_id: `setup-${i + 1}`, tool_name: 'setup_command', input: { command } },
+        ...{ command, timeout_ms: Math.max(1, until - performance.now()) },
+      },
+      use => use(sandbox),
+    )
     const why = failureOf(result, setup)
     const said = { status: why === null ? 'ok' : 'error', exit_code: result.exit_code, output, truncated: result.truncated }
     const input = { command, n: i + 1, of: setup.commands.length, ...(!trusted && { as: 'agent' }), ...(purpose && { for: purpose }) }
-    const { total_logs } = await claim.append({
+    const { total_logs } = await writer.append({
       entries: [serviceAction('setup_command', input, { ...said, ...(why !== null && { error: why }) }, result.duration_ms)],
     })
     ended?.({ n: i + 1, why, output, result, seq: total_logs })

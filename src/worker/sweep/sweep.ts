@@ -20,7 +20,7 @@ import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { tryAcquireTick } from '../../store/runs/turns.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import { Claim } from '../claim/run-writer.ts'
+import { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { closeTurn } from '../turns/end-turn.ts'
 
@@ -101,17 +101,17 @@ async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> 
 
 /** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
 async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
-  const claim = new Claim(deps.db, run)
+  const writer = new RunWriter(deps.db, run)
   let tool_name: string | null = null
   const close = async () => {
-    tool_name = await closeTurn(claim, run)
+    tool_name = await closeTurn(writer, run)
   }
   // Neither a sandbox that does not go nor a broken journal may keep a run from its end.
   for (const tidy of [() => endSandbox(deps, run), close])
     await tidy().catch(error =>
       deps.log('error', 'what a dead worker left could not be tidied up', { run_id: run.id, error: errorText(error) }),
     )
-  claim.close()
+  writer.close()
   await end(deps, run, endOf(run, deps.max_losses), tool_name)
 }
 

@@ -22,21 +22,21 @@ import { costOfChildren, relatedRuns } from './child-runs.ts'
 import { endOf, endOfControl } from './end-of.ts'
 import { endOfLoop } from './end-of-loop.ts'
 import type { End } from './end-turn.ts'
+import { createLoopJournal } from './loop-journal.ts'
 import {
+  addRestoredMessage,
+  addSetupFailuresMessage,
   chargeLostCall,
   closeOpenCalls,
-  createLoopJournal,
   readJournal,
   recordRecovery,
-  tellRestored,
-  tellSetupFailures,
-} from './loop-journal.ts'
+} from './recovered-conversation.ts'
 import { createSideQuestionJournal } from './side-question-journal.ts'
 import type { TurnOf } from './turn.ts'
 import { watchLimits } from './turn-limits.ts'
 
 /** One turn of the agent: from the conversation as the journal has it to an end. `run` is claimed. Rejects with what ends the turn otherwise. */
-export async function agentTurn({ deps, claim, run, control, beat, opened, observed, startup }: TurnOf): Promise<End> {
+export async function agentTurn({ deps, writer, live, run, control, beat, opened, observed, startup }: TurnOf): Promise<End> {
   const tool_call = run.source_type === 'TOOL'
   const model = tool_call ? createToolCallModel(run.prompt) : deps.models.get(run.model)
   if (!model)
@@ -47,13 +47,13 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
       message: `The model ${run.model} is not configured any more.`,
       phase: 'model',
     }
-  const secrets = await openRunSecrets(deps, claim, run)
-  const base = await startup.during('mirror_ms', () => prepareBase(deps, claim, run, control.signal))
+  const secrets = await openRunSecrets(deps, writer, run)
+  const base = await startup.during('mirror_ms', () => prepareBase(deps, writer, run, control.signal))
   if (control.signal.aborted) return endOfControl(control)
 
   // The first model call needs the conversation only: the workspace is made while the model thinks, and the first tool waits for it.
   const openOnce = async (): Promise<Workspace> => {
-    opened.workspace ??= openWorkspace({ deps, claim, run, base, secrets, setup, startup, signal: control.signal }).catch(error => {
+    opened.workspace ??= openWorkspace({ deps, writer, live, run, base, secrets, setup, startup, signal: control.signal }).catch(error => {
       beat.expire()
       control.end(endOf(error, control))
       throw error
@@ -66,20 +66,20 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
   const elsewhere = isElsewhere(deps, run)
   const setup = await setupOf(deps, run)
   const files_first = elsewhere || isToBeSetUp(deps, run, setup)
-  const begin = async () => run.status !== 'starting' || claim.move({ from: ['starting'], to: 'running', phase: 'agent' })
+  const begin = async () => run.status !== 'starting' || writer.move({ from: ['starting'], to: 'running', phase: 'agent' })
   const [told, records, started] = await Promise.all([
-    readInstructions(deps, claim, run.user_id, base, run.turn === 1),
-    readJournal(claim),
+    readInstructions(deps, writer, run.user_id, base, run.turn === 1),
+    readJournal(writer),
     files_first || begin(),
   ])
   if (!started) return endOfControl(control)
   const conversation = rebuildConversation(records, run.turn)
   const late = isOfChecks(run, records)
   if (late) conversation.ending = LOOKED_AGAIN
-  if (run.recovering_since !== null) await recordRecovery(claim, run, conversation)
+  if (run.recovering_since !== null) await recordRecovery(writer, run, conversation)
   const { open_reservation, noticed } = conversation
-  if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
-  conversation.messages.push(...(await closeOpenCalls(claim, conversation.open_calls)))
+  if (open_reservation !== null) await chargeLostCall(writer, open_reservation)
+  conversation.messages.push(...(await closeOpenCalls(writer, conversation.open_calls)))
 
   // What the conversation says of files is no use where they are not the ones that it means.
   if (files_first) {
@@ -87,8 +87,8 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
     if (!(await begin())) return endOfControl(control)
     // An answer about files that are lost is no answer: the agent looks again. One about files that are there is left as it is.
     if (restored !== null && !restored.up_to_date) conversation.ending = null
-    if (conversation.ending === null) conversation.messages.push(...(await tellRestored(claim, restored)))
-    if (conversation.ending === null) conversation.messages.push(...(await tellSetupFailures(claim, setup_failures)))
+    if (conversation.ending === null) conversation.messages.push(...(await addRestoredMessage(writer, restored)))
+    if (conversation.ending === null) conversation.messages.push(...(await addSetupFailuresMessage(writer, setup_failures)))
   }
 
   const said = planAgentInstructions({
@@ -98,13 +98,13 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
     secrets: Object.keys(secrets.environment),
     set_up_by: setup?.commands ?? [],
     set_up: setup === null ? [] : await leftOutBySetup(deps, run),
-    reachable: await listReachable(deps, claim, base?.repository.id ?? null),
+    reachable: await listReachable(deps, writer, base?.repository.id ?? null),
     ...told,
   })
   const instructions = await secrets.redactor.text(said)
   const estimate = createTokenEstimate(instructions, toolSpecs(tools))
   const meter = watchLimits(deps, run, { model, estimate, noticed }, beat.worked_ms, control)
-  meter.childrenCost(await costOfChildren(claim))
+  meter.childrenCost(await costOfChildren(writer))
   if (open_reservation !== null) {
     meter.charged(open_reservation)
     conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
@@ -117,13 +117,18 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
       tools,
       conversation,
       journal: observed.journal(
-        createLoopJournal(claim, run.model, name => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)),
+        createLoopJournal({
+          writer,
+          live,
+          model: run.model,
+          onToolEnd: name => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined),
+        }),
       ),
       meter,
       retry: { ...retryPolicy, left_ms: meter.left_ms },
       timeouts: deps.model_timeouts,
       sandbox,
-      runs: relatedRuns(deps, claim, control, meter.childrenCost),
+      runs: relatedRuns(deps, writer, control, meter.childrenCost),
       redactor: secrets.redactor,
       tool_seconds: deps.tool_seconds,
       sandboxReady: () => opened.current !== null,
@@ -131,20 +136,20 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
       signal: control.signal,
       leaving: () => control.leaving,
       stepSignal: () => control.stepSignal(),
-      on_progress: () => claim.progressed(),
-      on_delta: delta => claim.liveText({ event: 'text', ...delta }),
+      on_progress: () => live.progressed(),
+      on_delta: delta => live.addText({ event: 'text', ...delta }),
       async on_tool(call, signal) {
         startup.reached('first_action_ms')
         if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
-        claim.toolStarted(call)
+        live.toolStarted(call)
       },
-      on_output: liveOutput(claim),
+      on_output: liveOutput(live),
     }).finally(stop)
   }
-  const checking = { deps, claim, setup, secrets, late, started: async (id: string | null) => (await openOnce()).alongside(id) }
+  const checking = { deps, writer, live, setup, secrets, late, started: async (id: string | null) => (await openOnce()).alongside(id) }
   const asking = {
     model: observed.model(model),
-    journal: createSideQuestionJournal(claim),
+    journal: createSideQuestionJournal(writer),
     redactor: secrets.redactor,
     timeouts: deps.model_timeouts,
   }
@@ -157,13 +162,13 @@ export async function agentTurn({ deps, claim, run, control, beat, opened, obser
       const [stop, signal] = [meter.watch(), control.stepSignal()]
       return followUnlessInterrupted({ ...checking, run: row, base: at, rounds, answer, signal }).finally(stop)
     }
-    const end = await endOfLoop({ ...deps, ask }, claim, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
+    const end = await endOfLoop({ ...deps, ask }, writer, row, at, sandbox, sent_back, follow, control, await runAgent(going_on))
     if (end !== 'sent_back' && end !== 'interrupted') return end
-    if (!(await claim.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+    if (!(await writer.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
     // What was pushed meanwhile is what the next push builds on.
     row = (await getRun(deps.db, run.organization_id, run.id)) ?? row
-    at = await prepareBase(deps, claim, row, control.signal)
-    going_on = rebuildConversation(await readJournal(claim), run.turn)
+    at = await prepareBase(deps, writer, row, control.signal)
+    going_on = rebuildConversation(await readJournal(writer), run.turn)
     // Somebody has said something, or a limit is reached: either is looked for before the answer counts.
     if (end === 'interrupted') going_on.ending = null
   }

@@ -3,8 +3,8 @@ import type { ChildRun, RelatedRuns } from '../../agent/related-runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { costOfChildRuns } from '../../store/runs/child-runs.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** In case a hint was lost. */
@@ -19,21 +19,21 @@ export type ChildRuns = {
 }
 
 /** US dollars that the children of a run have cost, and that are set aside for those at work. */
-export const costOfChildren = async ({ db, organization_id, run_id }: Claim): Promise<number> =>
+export const costOfChildren = async ({ db, organization_id, run_id }: RunWriter): Promise<number> =>
   Number(await costOfChildRuns(db, organization_id, run_id))
 
 /** The children of a claimed run. `cost`: told what they come to whenever somebody has asked about them. A wait holds no place of the worker. */
 export function relatedRuns(
   { children, hub }: Pick<WorkerDeps, 'children' | 'hub'>,
-  claim: Claim,
+  writer: RunWriter,
   control: Control,
   cost: (usd: number) => void,
 ): RelatedRuns {
-  const { organization_id, run_id, epoch } = claim
+  const { organization_id, run_id, epoch } = writer
   const parent = { organization_id, id: run_id, epoch }
   const counted = async <T>(work: Promise<T>): Promise<T> => {
     const done = await work
-    cost(await costOfChildren(claim))
+    cost(await costOfChildren(writer))
     return done
   }
   return {

@@ -4,8 +4,8 @@ import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import type { Followed } from '../checks/await-checks.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { Control } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { publish } from '../publish/publish.ts'
 import { endOfControl } from './end-of.ts'
 import type { End } from './end-turn.ts'
@@ -14,7 +14,7 @@ import type { AskingDeps } from './side-question-journal.ts'
 /** What comes of the loop: its answer is committed, pushed, proposed and checked, or goes back to the agent. */
 export async function endOfLoop(
   deps: AskingDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   base: Base | null,
   open: () => Promise<Sandbox>,
@@ -37,8 +37,8 @@ export async function endOfLoop(
   const sandbox = await open()
   const answer = { text: outcome.text.trim(), thought: outcome.thought }
   if (base === null) return { kind: 'completed', ...answer }
-  if (!(await claim.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
-  const published = await publish(deps, claim, run, base, sandbox, answer.text, sent_back, control)
+  if (!(await writer.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
+  const published = await publish(deps, writer, run, base, sandbox, answer.text, sent_back, control)
   if (control.signal.aborted) return endOfControl(control)
   if (published.kind === 'sent_back') return 'sent_back'
   if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }

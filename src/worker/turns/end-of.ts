@@ -2,8 +2,8 @@ import { isDatabaseAway } from '../../core/database-away.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
 import { StartError } from '../base/base.ts'
-import { FencedError } from '../claim/run-writer.ts'
 import type { Control, EndReason } from '../claim/control.ts'
+import { FencedError } from '../claim/fencing.ts'
 import { DISK_FULL, isDiskFull } from '../sandbox/disk-full.ts'
 
 /** What a turn ends as whose control was told to. */

@@ -8,11 +8,11 @@ import { postponeMessages } from '../../store/runs/messages.ts'
 import { handOverRun, requeueRun } from '../../store/runs/run-moves.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { EndReason } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { recoverLostSandbox, whyPaused } from '../sandbox/lost-sandbox.ts'
 import type { WorkerDeps } from '../settings.ts'
-import { chargeLostCall, closeOpenCalls, readJournal } from './loop-journal.ts'
+import { chargeLostCall, closeOpenCalls, readJournal } from './recovered-conversation.ts'
 
 /** How a turn ended: as the loop says, or as something outside says. */
 export type End =
@@ -28,52 +28,52 @@ type Waiting = { kind: 'waiting'; approval_of: string | null }
 const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
 
 /** Writes the end of a turn: last entry and status together. A stop that came meanwhile wins over every other end. */
-export async function endTurn(deps: WorkerDeps, claim: Claim, run: RunRow, end: End): Promise<void> {
+export async function endTurn(deps: WorkerDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
-  if (end.kind === 'shutdown') return handOver(deps, claim)
-  if (end.kind === 'sandbox_lost' && (await recoverLostSandbox(deps, claim, end))) return
-  const tool_name = ['completed', 'waiting', 'waiting_for_checks'].includes(end.kind) ? null : await closeTurn(claim, run)
+  if (end.kind === 'shutdown') return handOver(deps, writer)
+  if (end.kind === 'sandbox_lost' && (await recoverLostSandbox(deps, writer, end))) return
+  const tool_name = ['completed', 'waiting', 'waiting_for_checks'].includes(end.kind) ? null : await closeTurn(writer, run)
   // Who resumed it meanwhile wants it to go on.
-  if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(claim)) ? undefined : handOver(deps, claim)
-  if (end.kind !== 'stop' && (await writeEnd(deps, claim, run, end, tool_name))) return
+  if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(writer)) ? undefined : handOver(deps, writer)
+  if (end.kind !== 'stop' && (await writeEnd(deps, writer, run, end, tool_name))) return
   // Nothing else keeps an end from being written than a stop that is there already.
-  await settleStop(deps, claim)
+  await settleStop(deps, writer)
 }
 
 /** The stop is carried out; a follow-up that came meanwhile begins its turn. */
-const settleStop = (deps: WorkerDeps, claim: Claim): Promise<boolean> =>
-  claim.move({ from: ['cancelling'], to: 'cancelled' }, {}, tx =>
-    beginFollowUp(tx, claim.organization_id, claim.run_id, deps.queue_seconds),
+const settleStop = (deps: WorkerDeps, writer: RunWriter): Promise<boolean> =>
+  writer.move({ from: ['cancelling'], to: 'cancelled' }, {}, tx =>
+    beginFollowUp(tx, writer.organization_id, writer.run_id, deps.queue_seconds),
   )
 
 async function writeEnd(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   end: Exclude<End, { kind: 'stop' | 'lost' | 'shutdown' }>,
   running_tool: string | null,
 ): Promise<boolean> {
   const from = ['starting', 'running'] as const
   if (end.kind === 'waiting') {
-    return (await pauseAsAsked(claim)) || waitForPerson(claim, end, deps.answer_seconds)
+    return (await pauseAsAsked(writer)) || waitForPerson(writer, end, deps.answer_seconds)
   }
   if (end.kind === 'waiting_for_checks') {
     const deadline_seconds = end.seconds
-    return (await pauseAsAsked(claim)) || claim.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
+    return (await pauseAsAsked(writer)) || writer.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
   }
-  if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, claim, run, end.message)
+  if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, writer, run, end.message)
   if (end.kind === 'paused' || end.kind === 'sandbox_lost') {
     const status_reason = end.kind === 'paused' ? end.reason : end.kind
     const message = end.kind === 'paused' ? end.message : `${end.message} ${whyPaused(deps, end)}`
-    return claim.move({ from: [...from], to: 'paused', status_reason, error: { code: status_reason, message } })
+    return writer.move({ from: [...from], to: 'paused', status_reason, error: { code: status_reason, message } })
   }
   if (end.kind === 'failed') {
     const { reason, code, message, phase } = end
     const entries = [errorEntry({ code, message, retryable: MAY_PASS.includes(reason), phase }, end.tool_name ?? running_tool)]
-    return claim.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
+    return writer.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
   }
   const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
-  return claim.move({ from: ['running'], to: 'completed', result: end.text }, { entries }, async tx => {
+  return writer.move({ from: ['running'], to: 'completed', result: end.text }, { entries }, async tx => {
     // What was said too late for this turn begins the next one.
     if (!(await postponeMessages(tx, run.organization_id, run.id))) return
     await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.queue_seconds })
@@ -82,29 +82,29 @@ async function writeEnd(
   })
 }
 
-function waitForPerson(claim: Claim, { approval_of }: Waiting, deadline_seconds: number): Promise<boolean> {
+function waitForPerson(writer: RunWriter, { approval_of }: Waiting, deadline_seconds: number): Promise<boolean> {
   const waiting_on = approval_of === null ? 'user_input' : 'tool_approval'
-  return claim.move({ from: ['running'], to: 'waiting', waiting_on, deadline_seconds }, {}, async tx => {
-    if (approval_of !== null) await askApproval(tx, claim.organization_id, claim.run_id, approval_of)
+  return writer.move({ from: ['running'], to: 'waiting', waiting_on, deadline_seconds }, {}, async tx => {
+    if (approval_of !== null) await askApproval(tx, writer.organization_id, writer.run_id, approval_of)
   })
 }
 
 /** What the agent had begun and nobody has ended gets its entry before the turn does (specification.md#logs). Answers the tool that was running. */
-export async function closeTurn(claim: Claim, { turn }: Pick<RunRow, 'turn'>): Promise<string | null> {
-  const { open_calls, open_reservation } = rebuildConversation(await readJournal(claim), turn)
-  if (open_reservation !== null) await chargeLostCall(claim, open_reservation)
-  await closeOpenCalls(claim, open_calls)
+export async function closeTurn(writer: RunWriter, { turn }: Pick<RunRow, 'turn'>): Promise<string | null> {
+  const { open_calls, open_reservation } = rebuildConversation(await readJournal(writer), turn)
+  if (open_reservation !== null) await chargeLostCall(writer, open_reservation)
+  await closeOpenCalls(writer, open_calls)
   return open_calls.find(call => call.started)?.name ?? null
 }
 
 /** Who changed the budget or said something meanwhile wants the run to go on with it: it is given to the next owner, which may be this one. */
-async function pauseForBudget(deps: WorkerDeps, claim: Claim, run: RunRow, message: string): Promise<boolean> {
+async function pauseForBudget(deps: WorkerDeps, writer: RunWriter, run: RunRow, message: string): Promise<boolean> {
   const error = { code: 'budget', message }
   // A start or a resume after which no model call was possible would otherwise leave no trace of its reason.
   const advanced = (await getRun(deps.db, run.organization_id, run.id))?.steps !== run.steps
   const entries = advanced ? [] : [errorEntry({ ...error, retryable: true, phase: 'agent' })]
   let changed = false
-  const paused = await claim
+  const paused = await writer
     .move({ from: ['starting', 'running'], to: 'paused', status_reason: 'budget', error }, { entries }, async tx => {
       const now = await getRun(tx, run.organization_id, run.id)
       changed = now !== undefined && (now.pending_messages > 0 || budgetOf(now) !== budgetOf(run))
@@ -114,7 +114,7 @@ async function pauseForBudget(deps: WorkerDeps, claim: Claim, run: RunRow, messa
       if (!(error instanceof Changed)) throw error
       return false
     })
-  if (changed) await handOver(deps, claim)
+  if (changed) await handOver(deps, writer)
   return paused || changed
 }
 
@@ -124,16 +124,16 @@ const budgetOf = (run: RunRow) =>
   JSON.stringify([run.budget_max_cost_usd, run.budget_max_steps, run.budget_max_active_seconds, run.budget_max_wall_seconds])
 
 /** False: nobody asked for it, or not any more. */
-const pauseAsAsked = (claim: Claim) =>
-  claim.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', only: 'pausing' })
+const pauseAsAsked = (writer: RunWriter) =>
+  writer.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', only: 'pausing' })
 
 /** The service shuts down: the run goes back to the queue, and whoever claims it next goes on from the journal. */
-async function handOver(deps: WorkerDeps, claim: Claim): Promise<void> {
+async function handOver(deps: WorkerDeps, writer: RunWriter): Promise<void> {
   const handed = await deps.db.transaction(async tx => {
-    if (!(await handOverRun(tx, claim.organization_id, claim.run_id, claim.epoch))) return false
-    await insertEvent(tx, claim.organization_id, claim.run_id, 'agent_run.status', { status: 'queued' })
-    await notifyRun(tx, claim.organization_id, claim.run_id)
+    if (!(await handOverRun(tx, writer.organization_id, writer.run_id, writer.epoch))) return false
+    await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.status', { status: 'queued' })
+    await notifyRun(tx, writer.organization_id, writer.run_id)
     return true
   })
-  if (!handed && !(await pauseAsAsked(claim))) await settleStop(deps, claim)
+  if (!handed && !(await pauseAsAsked(writer))) await settleStop(deps, writer)
 }

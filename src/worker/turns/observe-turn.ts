@@ -70,11 +70,12 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
         if (failed.retry_in_ms !== null) turn.modelRetried(failed.error.code)
         return journal.modelFailed(failed, ...more)
       },
-      toolFinished(call, result, ...more) {
+      toolFinished(finished) {
+        const { call, result } = finished
         const ended_at = Date.now()
         tools_ms += result.duration_ms
         turn.toolEnded({ name: call.name, call_id: call.id, status: result.status, began_at: ended_at - result.duration_ms, ended_at })
-        return journal.toolFinished(call, result, ...more)
+        return journal.toolFinished(finished)
       },
     }),
     ended: end => turn.ended({ outcome: words[end.kind] ?? end.kind, reason: 'reason' in end ? end.reason : null }),

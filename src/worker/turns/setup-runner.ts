@@ -6,6 +6,7 @@ import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/base.ts'
 import { type CheckPlaces, type CheckPlacesInput, openCheckPlaces } from '../checks/check-places.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
+import { runVisibleCommand } from '../sandbox/visible-command.ts'
 import type { EndedCommand, Purpose } from '../setup/setup.ts'
 
 export type SetupRunnerInput = Omit<CheckPlacesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
@@ -18,13 +19,12 @@ export type SetupRunnerInput = Omit<CheckPlacesInput, 'setup' | 'purpose' | 'set
   until: number
 }
 
-const OUTPUT_BYTES = 64 * 1024
 const MOST_MS = { setup: 600_000, proof: 300_000 }
 const LEAST_MS = 1_000
 
 /** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each of both is an entry of the trace. */
 export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
-  const { claim, base, until, known, ask } = input
+  const { writer, base, until, known, ask } = input
   const left = (most: number) => Math.max(LEAST_MS, Math.min(most, until - performance.now()))
   return {
     over: () => performance.now() >= until,
@@ -50,7 +50,7 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
       const commands = ('plan' in repair ? repair.plan.commands : repair.commands).map(({ command }) => command)
       const because = problem.kind === 'nothing' ? {} : { command: problem.command, line: problem.line }
       const said = { status: 'ok', by: repair.id === 'model' ? 'model' : 'rules', why: repair.why, commands }
-      const { total_logs } = await claim.append({ entries: [serviceAction('setup_repair', { attempt, ...because }, said, 0)] })
+      const { total_logs } = await writer.append({ entries: [serviceAction('setup_repair', { attempt, ...because }, said, 0)] })
       return total_logs
     },
     async ask(plan: Plan, problem, question) {
@@ -67,27 +67,22 @@ const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
   ...{ seq, ms: Math.round(result.duration_ms) },
 })
 
-function preparedBy({ claim, signal }: SetupRunnerInput, places: CheckPlaces, left: (most: number) => number): Prepared {
+function preparedBy(input: SetupRunnerInput, places: CheckPlaces, left: (most: number) => number): Prepared {
+  const { writer, signal } = input
   return {
     async prove(proof, attempt, n) {
       const { command, kind, from } = proof
       const call_id = `proof-${attempt}-${n}`
       const call = { command, kind, from, attempt }
-      claim.toolStarted({ id: call_id, name: 'setup_proof', input: call })
-      const decoder = new TextDecoder('utf-8', { fatal: false })
-      const on_output = (chunk: Uint8Array) => claim.liveText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) })
-      const bounds = { timeout_ms: left(MOST_MS.proof), max_output_bytes: OUTPUT_BYTES, signal }
-      const result = await places
-        .within(sandbox => sandbox.exec({ command, shell: 'persistent', ...bounds, on_output }))
-        .finally(() => claim.toolEnded())
+      const { result, output } = await runVisibleCommand(
+        input,
+        { call_id, tool_name: 'setup_proof', input: call, command, timeout_ms: left(MOST_MS.proof) },
+        use => places.within(use),
+      )
       signal.throwIfAborted()
-      claim.progressed()
-      // Before anything else is cut: of half a value nobody would know what it is.
-      const clean = await claim.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
-      const output = Buffer.from(clean).toString('utf8')
       const ok = hasPassed(result)
       const shown = { status: ok ? 'ok' : 'error', exit_code: result.exit_code, ended: result.status, output, truncated: result.truncated }
-      const { total_logs: seq } = await claim.append({ entries: [serviceAction('setup_proof', call, shown, result.duration_ms)] })
+      const { total_logs: seq } = await writer.append({ entries: [serviceAction('setup_proof', call, shown, result.duration_ms)] })
       const ms = Math.round(result.duration_ms)
       return { ok, output, exit_code: result.exit_code, timed_out: result.status === 'timeout', seq, ms }
     },

@@ -16,14 +16,15 @@ import { recordWorkspace } from '../../store/workspaces/workspaces.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { type Base, prepareBase, StartError } from '../base/base.ts'
 import { type CheckPlacesInput, openCheckPlaces } from '../checks/check-places.ts'
-import { FencedError } from '../claim/run-writer.ts'
+import { requireOwned } from '../claim/fencing.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { saveFound } from '../setup/save-found-setup.ts'
 import { askOfRun } from './ask-of-run.ts'
 import { endOfControl } from './end-of.ts'
 import type { End } from './end-turn.ts'
-import { createLoopJournal, readJournal, recordRecovery } from './loop-journal.ts'
+import { deliverMessages } from './loop-journal.ts'
+import { readJournal, recordRecovery } from './recovered-conversation.ts'
 import { createSetupRunner } from './setup-runner.ts'
 import type { TurnOf } from './turn.ts'
 
@@ -35,26 +36,26 @@ const PROBE = { timeout_ms: 60_000, max_output_bytes: 32 * 1024, shell: 'separat
  * sandbox that was left in the middle proves nothing. Rejects with what ends the turn otherwise.
  */
 export async function setupTurn(of: TurnOf): Promise<End> {
-  const { deps, claim, run, control } = of
+  const { deps, writer, live, run, control } = of
   const began = performance.now()
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
-  const secrets = await openRunSecrets(deps, claim, run)
-  const base = await prepareBase(deps, claim, run, control.signal)
+  const secrets = await openRunSecrets(deps, writer, run)
+  const base = await prepareBase(deps, writer, run, control.signal)
   if (control.signal.aborted) return endOfControl(control)
   if (base === null) throw new StartError('setup_failed', 'no_repository', 'There is no repository to set up.', 'setup')
-  await createLoopJournal(claim, run.model, () => undefined).deliver()
-  if (run.recovering_since !== null) await recordRecovery(claim, run, rebuildConversation(await readJournal(claim), run.turn))
-  if (run.status === 'starting' && !(await claim.move({ from: ['starting'], to: 'starting', phase: 'setup' }))) return endOfControl(control)
+  await deliverMessages(writer)
+  if (run.recovering_since !== null) await recordRecovery(writer, run, rebuildConversation(await readJournal(writer), run.turn))
+  if (run.status === 'starting' && !(await writer.move({ from: ['starting'], to: 'starting', phase: 'setup' })))
+    return endOfControl(control)
 
   const started = async (sandbox: string | null) => {
     const place = { workspace: null, folder_id: deps.folder_id, sandbox }
-    if (!(await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, place)))
-      throw new FencedError('the run belongs to another owner')
+    requireOwned(await recordWorkspace(deps.db, run.organization_id, run.id, writer.epoch, place))
   }
-  const places: Omit<CheckPlacesInput, 'setup' | 'head_sha'> = { deps, claim, run, base, secrets, started, signal: control.signal }
+  const places: Omit<CheckPlacesInput, 'setup' | 'head_sha'> = { deps, writer, live, run, base, secrets, started, signal: control.signal }
   const { tree, list } = await readTree(deps, base)
   const { proposal, toolchain, missing } = await proposeFor(places, tree)
-  const { total_logs } = await claim.append({
+  const { total_logs } = await writer.append({
     entries: [proposalEntry(base.sha, list, proposal, toolchain, missing, performance.now() - began)],
   })
 
@@ -67,11 +68,11 @@ export async function setupTurn(of: TurnOf): Promise<End> {
   const runner = createSetupRunner({ ...places, variables, known, ask: askOfRun(of, secrets), stay, until: began + deps.setup_ms })
   const found = await findSetup(proposal, missing, runner, tooOldText(proposal.tools, toolchain))
   if (control.signal.aborted) return endOfControl(control)
-  if (run.status === 'starting' && !(await claim.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+  if (run.status === 'starting' && !(await writer.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
 
   const commands = found.plan.commands.map(({ command }) => command)
   // What a model has proposed a person looks at first: it may be what somebody has put into its mouth.
-  const saved = found.verified && !found.partial && !found.plan.by_model && (await saveFound(deps, claim, run, commands))
+  const saved = found.verified && !found.partial && !found.plan.by_model && (await saveFound(deps, writer, run, commands))
   const seen = {
     seq: total_logs,
     what: 'proposal' as const,
@@ -86,7 +87,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
     timings: { ...found.timings, total_ms: Math.round(performance.now() - began) },
     environment_digest: digestOf(commands, variables, proposal, list, toolchain),
   }
-  return { kind: 'completed', text: JSON.stringify(await claim.redactor.value(result)), thought: thoughtOf(found) }
+  return { kind: 'completed', text: JSON.stringify(await writer.redactor.value(result)), thought: thoughtOf(found) }
 }
 
 async function readTree(deps: WorkerDeps, base: Base): Promise<{ tree: Tree; list: TreeList }> {

@@ -1,8 +1,9 @@
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Claim } from '../claim/run-writer.ts'
 import type { Opened } from '../claim/close-files.ts'
 import type { Control } from '../claim/control.ts'
 import type { Heartbeat } from '../claim/heartbeat.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { End } from './end-turn.ts'
@@ -11,7 +12,8 @@ import type { ObservedTurn } from './observe-turn.ts'
 /** A turn of a claimed run and what it works with. `opened`: the files that it opened, which whoever started it closes. */
 export type TurnOf = {
   deps: WorkerDeps
-  claim: Claim
+  writer: RunWriter
+  live: LiveChannel
   run: RunRow
   control: Control
   beat: Heartbeat

@@ -4,7 +4,8 @@ import type { BackgroundRedactor } from '../../core/redaction/background-redacto
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import { type Claim, FencedError } from '../claim/run-writer.ts'
+import { FencedError, requireOwned } from '../claim/fencing.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { diskProblem } from '../sandbox/disk-full.ts'
 import type { WorkerDeps } from '../settings.ts'
 import { type Packer, TooLarge } from './packer.ts'
@@ -25,7 +26,7 @@ const LATER_MS = 30_000
 /** Keeps the files of one claimed run as they are after each step: snapshots beside the work, packs behind it, all under the fence. */
 export class Checkpoints implements AsyncDisposable {
   readonly #deps: WorkerDeps
-  readonly #claim: Claim
+  readonly #writer: RunWriter
   readonly #snapshots: Snapshots
   readonly #packer: Packer
   /** Found and not stored yet, oldest first. */
@@ -41,9 +42,9 @@ export class Checkpoints implements AsyncDisposable {
   readonly #said = new Set<Code>()
   #over = false
 
-  constructor(deps: WorkerDeps, claim: Claim, snapshots: Snapshots, packer: Packer, stored: Found | null) {
+  constructor(deps: WorkerDeps, writer: RunWriter, snapshots: Snapshots, packer: Packer, stored: Found | null) {
     this.#deps = deps
-    this.#claim = claim
+    this.#writer = writer
     this.#snapshots = snapshots
     this.#packer = packer
     this.#stored = stored && { ...stored, stored_through: stored.through_seq }
@@ -98,7 +99,7 @@ export class Checkpoints implements AsyncDisposable {
   async #finish(): Promise<void> {
     const snapshot = await this.#snapshots.take(true)
     if (snapshot === null || this.#over) return
-    const { total_logs } = await this.#claim.append({})
+    const { total_logs } = await this.#writer.append({})
     this.#not_before = 0
     this.#note(snapshot, total_logs, TO_THE_END)
     this.#stopTimer()
@@ -150,8 +151,7 @@ export class Checkpoints implements AsyncDisposable {
       // Before the next one takes its place.
       if (stored && stored.through_seq > stored.stored_through) {
         const { through_seq } = stored
-        if (!(await extendCheckpoint(this.#claim.direct, this.#claim, stored.seq, through_seq)))
-          throw new FencedError('the run belongs to another owner')
+        requireOwned(await extendCheckpoint(this.#writer.direct, this.#writer, stored.seq, through_seq))
         stored.stored_through = through_seq
       } else if (this.#pending.length > 0) await this.#storePending()
       else return
@@ -184,18 +184,10 @@ export class Checkpoints implements AsyncDisposable {
     const pack = await this.#packer.pack(batch.map(found => found.snapshot))
     const last = batch.at(-1)
     if (last === undefined) return
-    const rows = await Promise.all(batch.map(found => checkpointOf(this.#claim.redactor, found)))
-    const saved = await saveCheckpoints(
-      this.#claim.direct,
-      this.#claim,
-      this.#packer.base_sha,
-      rows,
-      pack,
-      this.#deps.checkpoints.max_run_bytes,
-    )
-    if (!saved) throw new FencedError('the run belongs to another owner')
-    if (saved.packs === null)
-      throw new TooLarge(`the checkpoints of this run would be more than ${this.#deps.checkpoints.max_run_bytes} bytes`)
+    const rows = await Promise.all(batch.map(found => checkpointOf(this.#writer.redactor, found)))
+    const { max_run_bytes } = this.#deps.checkpoints
+    const saved = requireOwned(await saveCheckpoints(this.#writer.direct, this.#writer, this.#packer.base_sha, rows, pack, max_run_bytes))
+    if (saved.packs === null) throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
     await this.#packer.stored(
       pack,
       saved.packs,
@@ -227,7 +219,7 @@ export class Checkpoints implements AsyncDisposable {
   #tell(code: Code, message: string): void {
     if (this.#said.has(code) || this.#over) return
     this.#said.add(code)
-    this.#claim.append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] }).catch(() => {})
+    this.#writer.append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] }).catch(() => {})
   }
 
   async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 import { adoptHome, createHome, homeOf, isHomeReady, markHomeReady } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Setup } from '../setup/setup.ts'
 
@@ -13,7 +13,7 @@ export type Home = { path: string; ready: boolean; finish(): void; giveBack(work
 /** That of the turn before, where the workspace is and the commands are still the same; otherwise an empty one. */
 export async function openHome(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   place: { workspace: string; adopted: boolean },
   { digest }: Setup,
@@ -24,6 +24,6 @@ export async function openHome(
     const giveBack = (earlier: string) => adoptHome(workspace, earlier, digest)
     return { path: homeOf(workspace), ready: true, finish() {}, giveBack }
   }
-  const path = await createHome(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox)
+  const path = await createHome(deps.folders.workspaces, run.id, writer.epoch, deps.users.sandbox)
   return { path, ready: false, finish: () => markHomeReady(workspace, digest), giveBack() {} }
 }

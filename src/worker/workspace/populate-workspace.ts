@@ -35,7 +35,7 @@ export type Filled = {
 
 /** An empty workspace becomes the one of the run: what was kept of it, or a clone. Throws StartError. */
 export async function fillWorkspace(to: Filling): Promise<Filled> {
-  const { claim, run, base, snapshots, last } = to
+  const { writer, run, base, snapshots, last } = to
   const started = performance.now()
   const ahead = last === null || base === null ? null : await setUpAhead(to, base)
   const laid = last === null ? null : await restore(to, last, ahead?.left_out ?? null)
@@ -64,7 +64,7 @@ export async function fillWorkspace(to: Filling): Promise<Filled> {
   const found = await snapshot
   to.signal.throwIfAborted()
   const restored: Restored = { how: 'fresh', seq: null, commit: sha, tree: found?.tree ?? null, matches: false, up_to_date: false }
-  const seq = await recordRestored(claim, restored, performance.now() - started)
+  const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored: null, seq, through_seq: seq, anew: true, restored }
 }
 
@@ -83,7 +83,7 @@ async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
 
 /** The folder is still there, with whatever was done to it since the last checkpoint. */
 export async function reuseWorkspace(to: Filling): Promise<Filled> {
-  const { claim, run, base, snapshots, last } = to
+  const { writer, run, base, snapshots, last } = to
   const started = performance.now()
   await switchOver(to)
   const set_up = await to.setUp?.('agent')
@@ -92,7 +92,7 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
   const snapshot = snapshots.prepare(known === null ? { from: 'empty', without } : { from: 'tree', tree: known, without })
   const stored = last?.covers ? foundOf(last) : null
   if (run.recovering_since === null) {
-    const { total_logs } = await claim.append({})
+    const { total_logs } = await writer.append({})
     return { snapshot, stored, seq: total_logs, through_seq: total_logs, anew: stored === null, restored: null }
   }
   const found = await snapshot
@@ -106,14 +106,14 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
     matches,
     up_to_date: true,
   }
-  const seq = await recordRestored(claim, restored, performance.now() - started)
+  const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored, seq, through_seq: seq, anew: stored === null, restored }
 }
 
 /** Onto a new branch, where the pull request of the one before was closed or merged; answers how long the trace is then. */
-async function switchOver({ deps, claim, run, base, sandbox, signal }: Filling): Promise<number | null> {
+async function switchOver({ deps, writer, run, base, sandbox, signal }: Filling): Promise<number | null> {
   if (base === null || base.renewed === null || run.head_sha === null) return null
-  return switchBranch(deps, claim, sandbox, base, run.head_sha, base.renewed.start_sha, signal)
+  return switchBranch(deps, writer, sandbox, base, run.head_sha, base.renewed.start_sha, signal)
 }
 
 /** The template of the commit that the run is to begin with; null: there is none to be had. */

@@ -8,7 +8,7 @@ import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import { runInWorkspace, workspaceRepository } from '../base/checkout.ts'
 import { bringObjects } from '../base/kept-objects.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -33,7 +33,7 @@ export type Restored = {
 export type Last = CheckpointRow & { covers: boolean }
 export type Restoring = {
   deps: WorkerDeps
-  claim: Claim
+  writer: RunWriter
   run: RunRow
   base: Base | null
   kept: Kept
@@ -52,7 +52,7 @@ export async function restore(
   last: Last,
   made: string[] | null,
 ): Promise<{ row: CheckpointRow; snapshot: Snapshot; restored: Restored; seq: number; beside: string[] | null } | null> {
-  const { deps, claim, run, sandbox, snapshots, signal } = to
+  const { deps, writer, run, sandbox, snapshots, signal } = to
   const rows = await listCheckpoints(deps.db, run.organization_id, run.id, TRIES)
   const tries = rows.map(row => ({ row, beside: null as string[] | null }))
   const [newest] = rows
@@ -68,7 +68,7 @@ export async function restore(
     const missing = row.left_out === null ? {} : { left_out: JSON.parse(row.left_out) as unknown }
     const unlike = beside === null ? 'The files are not those that were kept.' : 'They do not go with what the setup commands have made.'
     const error = matches ? null : (failure ?? unlike)
-    const seq = await recordRestored(claim, restored, performance.now() - started, { ...missing, ...(error !== null && { error }) })
+    const seq = await recordRestored(writer, restored, performance.now() - started, { ...missing, ...(error !== null && { error }) })
     if (snapshot && matches) return { row, snapshot, restored, seq, beside }
     await runInWorkspace(deps, sandbox, EMPTY, signal)
   }
@@ -77,13 +77,13 @@ export async function restore(
 
 /** The ACTION that tells how a workspace came back, and where it stands. */
 export async function recordRestored(
-  claim: Claim,
+  writer: RunWriter,
   restored: Restored,
   duration_ms: number,
   more: Record<string, unknown> = {},
 ): Promise<number> {
   const output = { status: 'error' in more ? 'error' : 'ok', ...restored, ...more }
-  return (await claim.append({ entries: [serviceAction('workspace_restored', {}, output, duration_ms)] })).total_logs
+  return (await writer.append({ entries: [serviceAction('workspace_restored', {}, output, duration_ms)] })).total_logs
 }
 
 /** Null when git did it, otherwise why not. */

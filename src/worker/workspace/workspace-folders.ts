@@ -11,7 +11,7 @@ import {
   workspaceName,
 } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Claim } from '../claim/run-writer.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 import type { Setup } from '../setup/setup.ts'
 import { type Home, openHome } from './home.ts'
@@ -25,16 +25,16 @@ export type Place = { workspace: string; home: Home | null; adopted: boolean; te
  */
 export async function openPlace(
   deps: WorkerDeps,
-  claim: Claim,
+  writer: RunWriter,
   run: RunRow,
   setup: Setup | null,
   template: () => Promise<string | null>,
 ): Promise<Place> {
-  const adopted = adoptFolder(deps, claim, run)
+  const adopted = adoptFolder(deps, writer, run)
   const name = adopted === null ? await template() : templateOf(adopted)
   const { folders, users, templates } = deps
-  const workspace = adopted ?? (await createWorkspace(folders.workspaces, run.id, claim.epoch, users.sandbox, name))
-  const home = setup === null ? null : await openHome(deps, claim, run, { workspace, adopted: adopted !== null }, setup)
+  const workspace = adopted ?? (await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox, name))
+  const home = setup === null ? null : await openHome(deps, writer, run, { workspace, adopted: adopted !== null }, setup)
   if (name === null) return { workspace, home, adopted: adopted !== null, template: null, layer: null }
   // A home folder that is made anew beside files that stay has nothing to do with what was prepared for others.
   const on_template = templates.hasHome(name) && (home?.ready || adopted === null)
@@ -51,15 +51,15 @@ export async function openPlace(
   }
   // As if they had been lost: what was kept of them is there.
   await removeWithAll(workspace, users.sandbox)
-  const plain = await createWorkspace(folders.workspaces, run.id, claim.epoch, users.sandbox)
-  const new_home = setup === null ? null : await openHome(deps, claim, run, { workspace: plain, adopted: false }, setup)
+  const plain = await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox)
+  const new_home = setup === null ? null : await openHome(deps, writer, run, { workspace: plain, adopted: false }, setup)
   return { workspace: plain, home: new_home, adopted: false, template: null, layer: null }
 }
 
 /** The folder of the turn before, under the name of this owner; null when it is not on this machine any more, or not where it can be had. */
-function adoptFolder(deps: WorkerDeps, claim: Claim, run: RunRow): string | null {
+function adoptFolder(deps: WorkerDeps, writer: RunWriter, run: RunRow): string | null {
   if (run.workspace === null || isAway(deps, run)) return null
-  const workspace = join(deps.folders.workspaces, workspaceName(run.id, claim.epoch, templateOf(run.workspace)))
+  const workspace = join(deps.folders.workspaces, workspaceName(run.id, writer.epoch, templateOf(run.workspace)))
   try {
     adoptWorkspace(run.workspace, workspace)
     return workspace

@@ -12,7 +12,9 @@ import { recordWorkspace } from '../../store/workspaces/workspaces.ts'
 import type { Base } from '../base/base.ts'
 import { MIRROR_INSIDE } from '../base/checkout.ts'
 import { bringTip } from '../base/kept-objects.ts'
-import { type Claim, FencedError } from '../claim/run-writer.ts'
+import { requireOwned } from '../claim/fencing.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 import { openEgress } from '../sandbox/egress.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
@@ -45,7 +47,8 @@ export type Workspace = AsyncDisposable & {
 
 export type Opening = {
   deps: WorkerDeps
-  claim: Claim
+  writer: RunWriter
+  live: LiveChannel
   run: RunRow
   base: Base | null
   secrets: RunSecrets
@@ -59,17 +62,16 @@ export type Opening = {
  * kept, otherwise a fresh clone of what the run last committed, or of its base. Says in the trace which. Throws StartError, SandboxError,
  * and soon after `signal` whatever comes of it, with no process left.
  */
-export async function openWorkspace({ deps, claim, run, base, secrets, setup, startup, signal }: Opening): Promise<Workspace> {
+export async function openWorkspace({ deps, writer, live, run, base, secrets, setup, startup, signal }: Opening): Promise<Workspace> {
   // A frozen owner on this machine may come back: its sandboxes must not. Elsewhere they end by themselves.
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
   await using stack = new AsyncDisposableStack()
   stack.defer(await holdKept(deps.git, run.id, signal))
-  await reopenCheckpoints(deps.db, run.organization_id, run.id, claim.epoch)
+  await reopenCheckpoints(deps.db, run.organization_id, run.id, writer.epoch)
   const last = (await checkpointAt(deps.db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
   const recordPlace = async (place: { workspace: string | null; sandbox: string | null }) => {
-    if (!(await recordWorkspace(deps.db, run.organization_id, run.id, claim.epoch, { ...place, folder_id: deps.folder_id })))
-      throw new FencedError('the run belongs to another owner')
+    requireOwned(await recordWorkspace(deps.db, run.organization_id, run.id, writer.epoch, { ...place, folder_id: deps.folder_id }))
   }
   const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
   const tip = last === null ? null : await bringTip(deps, run.organization_id, kept, bounds)
@@ -82,25 +84,27 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
     if (setup !== null && (await hasCommit(deps.git, base.repository.id, base.sha))) {
       const started = async (identities: (string | null)[]) =>
         recordPlace({ workspace: null, sandbox: identities.filter(identity => identity !== null).join('\n') || null })
-      const preparing = { deps, claim, run, base, setup, secrets, started, signal }
+      const preparing = { deps, writer, live, run, base, setup, secrets, started, signal }
       prepared.environment = await startup.during('setup_ms', () => deps.environments.provide(preparing, !by_agents))
       if (prepared.environment !== null) return prepared.environment.template
     }
     return last === null ? templateFor(deps, run, base, signal) : null
   }
-  const { workspace, home, adopted, layer, template } = await startup.during('sandbox_ms', () => openPlace(deps, claim, run, setup, copyOf))
+  const { workspace, home, adopted, layer, template } = await startup.during('sandbox_ms', () =>
+    openPlace(deps, writer, run, setup, copyOf),
+  )
   const environment = template === prepared.environment?.template ? prepared.environment : null
   if (environment !== null)
     startup.usedEnvironment({ id: environment.row?.id ?? null, made: environment.made, age_seconds: ageOf(environment) })
   if (layer !== null) stack.use(layer)
   const within = layer === null ? {} : { within: layer }
-  const shadow = await createShadow(deps.folders.workspaces, run.id, claim.epoch, deps.users.sandbox)
+  const shadow = await createShadow(deps.folders.workspaces, run.id, writer.epoch, deps.users.sandbox)
   // Not waited for: what stays is found by the sweep.
   stack.defer(() => void removeWorkspace(shadow, deps.users.sandbox).catch(() => {}))
   const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
   const read_only = [...mirror, { host: keptPath(deps.git, run.id), inside: KEPT_INSIDE }]
   const { max_file_bytes, max_pack_bytes } = deps.checkpoints
-  const egress = stack.use(await openEgress(deps, claim, base?.repository.id ?? null, 'agent'))
+  const egress = stack.use(await openEgress(deps, writer, live, base?.repository.id ?? null, 'agent'))
   const spec = {
     kept,
     workspace,
@@ -116,10 +120,10 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   // A folder that is not filled yet is nobody's: whoever comes after us begins with another one.
   const record = (filled: boolean) => recordPlace({ workspace: filled ? workspace : null, sandbox: sandboxes })
   await record(adopted)
-  await showGiven(claim, secrets)
+  await showGiven(writer, secrets)
   const shown = { workspace, ...within, read_only, ...(home && { home: home.path }) }
   const way_out = { environment: withProxyEnv(secrets.environment, egress.environment), sockets: egress.sockets }
-  const startBoth = () => Promise.allSettled([startRecorded(deps, claim, 'agent', { ...shown, ...way_out }), startShots()])
+  const startBoth = () => Promise.allSettled([startRecorded(deps, writer, 'agent', { ...shown, ...way_out }), startShots()])
   const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
   if (agent.status === 'rejected') throw agent.reason
@@ -150,15 +154,15 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   const runSetUp = async (setup: Setup, asked: FilesOf, state?: 'emptied') => {
     const files_of: FilesOf = by_agents ? 'agent' : asked
     const started = (identity: string | null) => recordSandboxes([identity])
-    const to = { deps, claim, run, setup, files_of, secrets, known: left_before, shown, sandbox, started, signal }
+    const to = { deps, writer, live, run, setup, files_of, secrets, known: left_before, shown, sandbox, started, signal }
     const taken = environment !== null && base !== null && state === undefined
     const { failures, left_out } = await startup.during('setup_ms', () => (taken ? takeEnvironment(to, environment, base.sha) : setUp(to)))
     setup_failures = failures
-    return { seq: (await claim.append({})).total_logs, left_out }
+    return { seq: (await writer.append({})).total_logs, left_out }
   }
   const to_set_up = setup !== null && home !== null && !home.ready
   const filling: Filling = {
-    ...{ deps, claim, run, base, kept, sandbox, snapshots, last, signal },
+    ...{ deps, writer, run, base, kept, sandbox, snapshots, last, signal },
     copy_of: template === null ? null : { template, made_at_sha: environment?.made_at_sha ?? null, told: environment?.made ?? false },
     setUp: to_set_up ? (files_of, state) => runSetUp(setup, files_of, state) : null,
     left_out: home?.ready ? left_before : [],
@@ -168,7 +172,7 @@ export async function openWorkspace({ deps, claim, run, base, secrets, setup, st
   if (!adopted) await record(true)
   const known = last === null ? [] : [last.tree, ...(last.head === null ? [] : [last.head])]
   const packer = new Packer(deps.git, kept, snapshots, deps.checkpoints.max_pack_bytes, base?.sha ?? null, tip, known)
-  const checkpoints = stack.use(new Checkpoints(deps, claim, snapshots, packer, filled.stored))
+  const checkpoints = stack.use(new Checkpoints(deps, writer, snapshots, packer, filled.stored))
   void filled.snapshot.then(snapshot => snapshot && checkpoints.opened(snapshot, filled.seq, filled.through_seq, filled.anew))
   signal.removeEventListener('abort', giveUp)
   signal.throwIfAborted()

@@ -1,0 +1,84 @@
+import type { NearLimit } from '../../core/runs/near-limits.ts'
+import { notifyLive } from '../../store/notify.ts'
+import { type LivePart, LiveText } from './live-text.ts'
+import type { RunWriter } from './run-writer.ts'
+
+/** Shorter than the interval of live text: viewers see a tool before they see its output. */
+const TOOL_DELAY_MS = 30
+const MAX_TOOL_BYTES = 6_000
+
+export type RunningTool = { id: string; name: string; input: Record<string, unknown> | null }
+
+/** What the viewers of a claimed run see as it happens: running tools, their output and generated text. Nothing of it is stored. */
+export class LiveChannel {
+  readonly #writer: RunWriter
+  readonly #text = new LiveText((event, data) => this.#send(event, data))
+  #timer: NodeJS.Timeout | null = null
+  #tool: RunningTool | null = null
+  #progressed = false
+
+  constructor(writer: RunWriter) {
+    this.#writer = writer
+  }
+
+  /** The run made progress that leaves no entry yet; the next heartbeat records it. */
+  progressed() {
+    this.#progressed = true
+  }
+
+  takeProgress(): boolean {
+    const progressed = this.#progressed
+    this.#progressed = false
+    return progressed
+  }
+
+  /** Announces a tool, unless it ends before the delay is over: then its entry is enough. */
+  toolStarted({ id, name, input }: RunningTool) {
+    const call = { id, name, input: input && this.#writer.redactor.small(input) }
+    this.#tool = call
+    const started = { call_id: id, tool_name: name, tool_input: call.input, started_at: new Date().toISOString() }
+    const data = JSON.stringify(started)
+    this.#timer = setTimeout(
+      () => this.#send('tool', Buffer.byteLength(data) < MAX_TOOL_BYTES ? data : JSON.stringify({ ...started, tool_input: {} })),
+      TOOL_DELAY_MS,
+    )
+  }
+
+  /** The tool that runs at this moment. */
+  get tool(): RunningTool | null {
+    return this.#tool
+  }
+
+  /** Sends the notice about limits that the agent received. */
+  limitsNear(limits: NearLimit[]) {
+    this.#send('notice', JSON.stringify({ limits }))
+  }
+
+  /** Sends the output that was held back for redaction. */
+  async toolEnded(): Promise<void> {
+    this.#tool = null
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    await this.#text.end('output')
+  }
+
+  addText(part: LivePart & { text: string }) {
+    this.progressed()
+    this.#text.add(part, this.#writer.redactor, this.#writer.viewers.present)
+  }
+
+  /** Sends the text of the model that was held back for redaction. */
+  async answerEnded(): Promise<void> {
+    await this.#text.end('text')
+  }
+
+  #send(event: string, data: string) {
+    const { db, organization_id, run_id, viewers } = this.#writer
+    if (!viewers.present) return
+    notifyLive(db, organization_id, run_id, `{"event":"${event}","data":${data}}`).catch(() => {})
+  }
+
+  close() {
+    void this.toolEnded()
+  }
+}

@@ -1,0 +1,86 @@
+import { type Conversation, type JournalRecord, type OpenCall, toolMessage } from '../../agent/conversation.ts'
+import { NOT_RUN } from '../../core/runs/not-run.ts'
+import type { Reservation } from '../../core/runs/reservation.ts'
+import type { ModelMessage } from '../../model/port.ts'
+import { listJournal } from '../../store/runs/journal.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { toolEntries } from '../../trace/agent-entries.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
+import type { SetupFailure } from '../setup/setup.ts'
+import type { Restored } from '../workspace/restore.ts'
+import { record, usageOf } from './journal-records.ts'
+
+/** Returns the journal of a run as the loop reads it. */
+export async function readJournal(writer: RunWriter): Promise<JournalRecord[]> {
+  const rows = await listJournal(writer.db, writer.organization_id, writer.run_id)
+  return rows.map(row => ({ ...(JSON.parse(row.body) as object), kind: row.kind, turn: row.turn }) as JournalRecord)
+}
+
+/** Records that this worker continues after another one, and what was open then. Called before any of it is closed or repeated. */
+export async function recordRecovery(writer: RunWriter, run: RunRow, { open_calls, model_call_open }: Conversation): Promise<void> {
+  const body = {
+    cause: run.recovery_cause,
+    since: run.recovering_since,
+    host: run.workspace_host,
+    model_call_reissued: model_call_open,
+    interrupted: open_calls.filter(call => call.started).map(({ id, name }) => ({ call_id: id, tool_name: name })),
+  }
+  await writer.append({ records: [record('recovered', null, body)] })
+}
+
+/** Charges all that was reserved for a model call whose worker died: its real cost is unknown. */
+export async function chargeLostCall(writer: RunWriter, charge: Reservation): Promise<void> {
+  await writer.append({ records: [record('model_failed', null, { code: 'lost', charge })], usage: usageOf(charge), reserved_usd: '0' })
+}
+
+/** Records outcomes for calls whose outcome is unknown. They are never repeated, and the agent is informed (specification.md#journal). */
+export async function closeOpenCalls(writer: RunWriter, calls: OpenCall[]): Promise<ModelMessage[]> {
+  const messages: ModelMessage[] = []
+  for (const { started, inherited, ...call } of calls) {
+    const output = { status: 'interrupted', error: whyInterrupted({ started, inherited }) }
+    const result = { status: 'interrupted' as const, output, duration_ms: 0, truncated: false, whole: null }
+    const message = toolMessage(call, output)
+    await writer.append({
+      // An inherited call has its entry in the trace of the run that started it.
+      entries: inherited ? [] : toolEntries(call, result, null, null),
+      records: [record('tool_finished', call.id, { call_id: call.id, message })],
+    })
+    messages.push(message)
+  }
+  return messages
+}
+
+function whyInterrupted({ started, inherited }: Pick<OpenCall, 'started' | 'inherited'>): string {
+  if (started) return 'Interrupted: whether it took effect is unknown. Check before you repeat it.'
+  return inherited ? `${NOT_RUN}the run was forked before.` : `${NOT_RUN}the turn was interrupted before.`
+}
+
+/** Adds a message about files that were restored to the conversation. */
+export async function addRestoredMessage(writer: RunWriter, restored: Restored | null): Promise<ModelMessage[]> {
+  if (restored === null) return []
+  const { how, seq, up_to_date } = restored
+  const files =
+    how === 'fresh'
+      ? 'none of its files could be restored: it is a fresh checkout'
+      : up_to_date
+        ? 'its files are as they were'
+        : `its files are as they were after entry ${seq} of the trace, and later changes are lost`
+  return addMessage(
+    writer,
+    `The workspace was recreated: ${files}. Files that git ignores, such as installed packages, and running processes are gone. Check before you rely on them.`,
+  )
+}
+
+/** Adds a message about setup commands that failed to the conversation. */
+export async function addSetupFailuresMessage(writer: RunWriter, failures: SetupFailure[]): Promise<ModelMessage[]> {
+  if (failures.length === 0) return []
+  const list = failures.map(({ command, why }) => `- \`${command}\` ${why}`).join('\n')
+  const content = `Some of the commands that prepare this workspace failed, so what they install may be missing:\n${list}`
+  return addMessage(writer, await writer.redactor.text(content))
+}
+
+async function addMessage(writer: RunWriter, content: string): Promise<ModelMessage[]> {
+  const message: ModelMessage = { role: 'user', content }
+  await writer.append({ records: [record('message', null, { messages: [message] })] })
+  return [message]
+}
