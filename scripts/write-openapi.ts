@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { errorReferenceMarkdown } from '../src/contract/error-reference.ts'
 import { openApiDocument } from '../src/contract/openapi.ts'
+import { rolesAndScopesMarkdown } from './roles-and-scopes.ts'
 
 /** The address that stands in the checked-in document; a running service puts its own there. */
 export const DOCUMENT_URL = 'http://127.0.0.1:4600'
 
 export const ERRORS_FILE = new URL('../docs/reference/errors.md', import.meta.url)
+export const ROLES_FILE = new URL('../docs/reference/roles-and-scopes.md', import.meta.url)
 export const DOCUMENT_FILE = new URL('../docs/openapi.json', import.meta.url)
 /** The document of the last release: what must not break. A release takes it over by `--released`. */
 export const RELEASED_FILE = new URL('../docs/openapi.released.json', import.meta.url)
@@ -20,5 +22,6 @@ export function documentText(base_url = DOCUMENT_URL): string {
 if (import.meta.main) {
   writeFileSync(DOCUMENT_FILE, documentText())
   writeFileSync(ERRORS_FILE, errorReferenceMarkdown())
+  writeFileSync(ROLES_FILE, rolesAndScopesMarkdown())
   if (process.argv.includes('--released')) writeFileSync(RELEASED_FILE, documentText())
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { rolesAndScopesMarkdown } from '../scripts/roles-and-scopes.ts'
 import { dumpSchema, SCHEMA_FILE } from '../scripts/schema-dump.ts'
-import { DOCUMENT_FILE, documentText, ERRORS_FILE } from '../scripts/write-openapi.ts'
+import { DOCUMENT_FILE, documentText, ERRORS_FILE, ROLES_FILE } from '../scripts/write-openapi.ts'
 import { readConfig } from '../src/config.ts'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
 import { errorReferenceMarkdown } from '../src/contract/error-reference.ts'
 import { toolInputs } from '../src/contract/runs/tools.ts'
+import { createInstruments } from '../src/telemetry/instruments.ts'
 import { createTestDatabase } from './database.ts'
 
 type Json = { [key: string]: unknown }
@@ -28,6 +30,26 @@ test('docs/openapi.json is the document that the contract table makes: after a c
 
 test('docs/reference/errors.md is the reference that the table of errors generates: after a change run `node scripts/write-openapi.ts`', () => {
   expect(readFileSync(ERRORS_FILE, 'utf8')).toBe(errorReferenceMarkdown())
+})
+
+test('docs/reference/roles-and-scopes.md is what the roles and the contract table generate: after a change run `node scripts/write-openapi.ts`', () => {
+  expect(readFileSync(ROLES_FILE, 'utf8')).toBe(rolesAndScopesMarkdown())
+})
+
+test('docs/reference/metrics.md has every metric of the service, with its type and its labels, and no other', async () => {
+  const page = readFileSync(new URL('../docs/reference/metrics.md', import.meta.url), 'utf8')
+  const documented = [...page.matchAll(/^\| `agentrun_(\w+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name = '', type = '', labels = '']) =>
+    `${name} ${type} ${[...labels.matchAll(/\w+/g)].join(',')}`.trim(),
+  )
+  const source = readFileSync(new URL('../src/telemetry/instruments.ts', import.meta.url), 'utf8')
+  const created = [...source.matchAll(/\b(counter|gauge|histogram)\(\s*'(\w+)',\s*'[^']*'(?:,\s*\w+)?(?:,\s*\[([^\]]*)\])?/g)].map(
+    ([, type = '', name = '', labels = '']) => `${name} ${type} ${[...labels.matchAll(/\w+/g)].join(',')}`.trim(),
+  )
+  expect(documented.toSorted()).toEqual(created.toSorted())
+  const exposed = [...(await createInstruments().registry.metrics()).matchAll(/^# TYPE agentrun_(\w+) (\w+)$/gm)]
+  expect(exposed.map(([, name = '', type = '']) => `${name} ${type}`).sort()).toEqual(
+    created.map(line => line.split(' ').slice(0, 2).join(' ')).sort(),
+  )
 })
 
 test('the document does not depend on the address of the service but for the one line that says it', () => {

@@ -7,10 +7,13 @@ import { awaitEnd } from './runs/await-run.ts'
 import { type App, startApp } from './start-app.ts'
 
 const clone = join(import.meta.dirname, '..')
-const readme = readFileSync(join(clone, 'README.md'), 'utf8')
-const blocks = [...readme.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(match => match[1] ?? '')
+const page = (path: string) => readFileSync(join(clone, path), 'utf8')
+const bashBlocks = (path: string) => [...page(path).matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(match => match[1] ?? '')
 
-test("every curl of the README works when it is pasted with the first start's token", async () => {
+test("every curl of README.md and docs/how-to/use-the-api.md works when it is pasted with the first start's token", async () => {
+  const blocks = bashBlocks('docs/how-to/use-the-api.md')
+  // The README shows the first of them.
+  expect(bashBlocks('README.md')).toEqual(blocks.slice(0, 1))
   await using app = await startApp()
   expect({ org_id: app.org_id, repo_id: app.repo_id }).toEqual({ org_id: 1, repo_id: 1 })
   const said: string[] = []
@@ -23,9 +26,9 @@ test("every curl of the README works when it is pasted with the first start's to
   expect(said).toHaveLength(7)
   expect(JSON.parse(created ?? '')).toMatchObject({ id: 1, status: 'queued', organization_id: 1 })
   expect(JSON.parse(read ?? '')).toMatchObject({ id: 1, status: 'completed', terminal: true })
-  const page = JSON.parse(logs ?? '') as { logs: { message_type: string }[]; total_logs: number }
-  expect(page.logs.map(entry => entry.message_type)).toEqual(expect.arrayContaining(['USER_MESSAGE', 'ACTION', 'FINAL_ANSWER']))
-  expect(page.logs).toHaveLength(page.total_logs)
+  const trace = JSON.parse(logs ?? '') as { logs: { message_type: string }[]; total_logs: number }
+  expect(trace.logs.map(entry => entry.message_type)).toEqual(expect.arrayContaining(['USER_MESSAGE', 'ACTION', 'FINAL_ANSWER']))
+  expect(trace.logs).toHaveLength(trace.total_logs)
   expect(JSON.parse(resumed ?? '')).toMatchObject({ id: 1, turn: 2 })
   expect(events).toMatch(/^id: 1$/m)
   expect(patch).toContain('+++ b/NOTES.md')
@@ -34,7 +37,9 @@ test("every curl of the README works when it is pasted with the first start's to
 }, 90_000)
 
 test('every example of the playbook table can be played', () => {
-  const examples = [...readme.matchAll(/^\| `\w+`.*\| `([^|]+)` \|$/gm)].map(match => match[1] ?? '').filter(text => /^\w+: /.test(text))
+  const examples = [...page('docs/how-to/playbooks.md').matchAll(/^\| `\w+`.*\| `([^|]+)` \|$/gm)]
+    .map(match => match[1] ?? '')
+    .filter(text => /^\w+: /.test(text))
   expect(examples).toHaveLength(10)
   for (const example of examples)
     expect({ example, found: findPlaybook(`\`\`\`playbook\n- ${example}\n\`\`\``) }).toMatchObject({ found: { ok: true } })
