@@ -79,6 +79,7 @@ export async function migrate(connection_string: string, { folder = own_folder, 
     await client.query('alter table migrations add column if not exists needs text')
     const files = await readFiles(folder)
     const applied = await listApplied(client)
+    requireBaseline(applied, files)
     requireKnownEnough(applied, files)
     for (const file of files.filter(({ name }) => only(name))) {
       const known = applied.find(row => row.name === file.name)
@@ -122,6 +123,12 @@ async function apply(client: pg.Client, { name, sql, digest, needs }: File): Pro
       await sleep(PAUSE_MS)
     }
   }
+}
+
+/** Throws for a database of a development version from before the baseline, whose migrations no longer exist. */
+function requireBaseline(applied: Applied[], [baseline]: File[]) {
+  if (applied.length > 0 && !applied.some(({ name }) => name === baseline?.name))
+    throw new Error('the database was created by a development version from before 0.1.0: start this version with a new database')
 }
 
 /** What this version does not know it must be able to live with. */
