@@ -6,7 +6,7 @@ export type Sequence = { name: string; last_value: string }
 export type ForeignKey = { table: string; name: string; definition: string }
 
 /** Written anew by each database: how its schema came to be, which processes are there, and whose turn it was. */
-const left_out = ['migrations', 'workers', 'turns']
+const left_out = ['migrations', 'workers', 'ticks']
 
 /** What a backup holds: every table that outlives a crash, with the columns that are not computed. One that is split is one table. */
 export async function listTables(client: pg.Client): Promise<Table[]> {

@@ -80,7 +80,7 @@ export async function recordPush(
 export async function letBranchGo(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'let_branch_go',
-    text: `update runs set branch = null, let_go_sha = pushed_sha, pushed_sha = null, branches_let_go = branches_let_go + 1,
+    text: `update runs set branch = null, abandoned_sha = pushed_sha, pushed_sha = null, abandoned_branches = abandoned_branches + 1,
         updated_at = now()
       where organization_id = $1 and id = $2 and branch is not null and pushed_sha is not null`,
     values: [organization_id, run_id],

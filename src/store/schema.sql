@@ -649,8 +649,8 @@ create table runs (
   deadline_at timestamp with time zone,
   pushed_sha text,
   banned boolean not null default false,
-  branches_let_go integer not null default 0,
-  let_go_sha text,
+  abandoned_branches integer not null default 0,
+  abandoned_sha text,
   artifact_bytes bigint not null default 0,
   recovering_since timestamp with time zone,
   recovery_cause text,
@@ -779,6 +779,12 @@ create table sign_in_links (
 );
 CREATE INDEX sign_in_links_of_user ON public.sign_in_links USING btree (user_id);
 
+create table ticks (
+  name text not null,
+  taken_at timestamp with time zone not null,
+  constraint ticks_pkey PRIMARY KEY (name)
+);
+
 create table tokens (
   id bigint not null generated always as identity,
   user_id bigint not null,
@@ -812,12 +818,6 @@ create table tokens (
 CREATE INDEX tokens_expired ON public.tokens USING btree (expires_at) WHERE (kind = 'browser'::text);
 CREATE INDEX tokens_of_organization ON public.tokens USING btree (organization_id, id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX tokens_of_user ON public.tokens USING btree (user_id, id);
-
-create table turns (
-  name text not null,
-  taken_at timestamp with time zone not null,
-  constraint turns_pkey PRIMARY KEY (name)
-);
 
 create table usage_days (
   organization_id bigint not null,

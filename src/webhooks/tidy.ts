@@ -1,4 +1,4 @@
-import { tryAcquireTick } from '../store/runs/turns.ts'
+import { tryAcquireTick } from '../store/runs/ticks.ts'
 import { deleteOldDeliveries, expireHeld } from '../store/webhooks/webhook-outcomes.ts'
 import type { WebhookDeps } from './settings.ts'
 

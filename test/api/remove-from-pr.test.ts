@@ -44,11 +44,11 @@ describe('200', () => {
     ])
     expect((await remove({ agent_run_id: fixing })).body).toMatchObject({ id: fixing, status: 'cancelling', branch: null })
     expect(
-      await rows(app, 'select id, status, branch, branches_let_go from runs where id = any($1) order by id', [[owner, fixing, apart]]),
+      await rows(app, 'select id, status, branch, abandoned_branches from runs where id = any($1) order by id', [[owner, fixing, apart]]),
     ).toEqual([
-      { id: owner, status: 'cancelled', branch: null, branches_let_go: 1 },
-      { id: fixing, status: 'cancelling', branch: null, branches_let_go: 1 },
-      { id: apart, status: 'running', branch: null, branches_let_go: 0 },
+      { id: owner, status: 'cancelled', branch: null, abandoned_branches: 1 },
+      { id: fixing, status: 'cancelling', branch: null, abandoned_branches: 1 },
+      { id: apart, status: 'running', branch: null, abandoned_branches: 0 },
     ])
   })
 

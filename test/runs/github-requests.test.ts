@@ -244,7 +244,7 @@ test('a mention that nobody told of is found by looking, once; credentials that 
   await look()
   await expect.poll(async () => (await connection()).active, { timeout: 60_000 }).toBe(false)
   expect((await connection()).metadata.problem).toContain('401')
-  await rows(app, `update turns set taken_at = now() - interval '1 hour' where name = 'failing forges'`)
+  await rows(app, `update ticks set taken_at = now() - interval '1 hour' where name = 'failing forges'`)
   await expect.poll(async () => (await connection()).active, { timeout: 70_000 }).toBe(true)
   expect(await passed_on()).toHaveLength(1)
 }, 200_000)

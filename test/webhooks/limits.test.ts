@@ -60,7 +60,7 @@ describe('the ledger', () => {
     await put(run.id, 3, `state = 'failed', next_attempt_at = null, finished_at = now() - make_interval(days => event_seq::int * 10 + 1)`)
     await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) select organization_id, id, 1 from webhook_deliveries')
     const kept = () => rows<{ seq: number }>(app, 'select event_seq as seq from webhook_deliveries order by 1')
-    const turn = () => rows(app, `delete from turns where name = 'webhooks'`)
+    const turn = () => rows(app, `delete from ticks where name = 'webhooks'`)
     await turn()
     await tidyWebhooks(app, null)
     expect((await kept()).map(({ seq }) => seq)).toEqual([1, 2])
@@ -74,7 +74,7 @@ describe('the ledger', () => {
     const run = await createRun(app, { prompt: 'Look' })
     await setHook(app, receiver.url, { enabled: false })
     await put(run.id, 2, 'give_up_at = now() - make_interval(secs => 1) where event_seq = 1')
-    await rows(app, `delete from turns where name = 'webhooks'`)
+    await rows(app, `delete from ticks where name = 'webhooks'`)
     await tidyWebhooks(app, null)
     expect((await deliveriesOf(app)).map(({ event_seq, state, error }) => [event_seq, state, error])).toEqual([
       [2, 'pending', null],

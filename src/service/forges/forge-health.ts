@@ -1,7 +1,7 @@
 import { errorText } from '../../core/log.ts'
 import { ForgeError } from '../../forge/port.ts'
 import { listFailingForges, recordForgeIdentity, recordForgeProblem } from '../../store/forges/forges.ts'
-import { tryAcquireTick } from '../../store/runs/turns.ts'
+import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import type { Services } from '../context.ts'
 
 const TURN_SECONDS = 295

@@ -352,7 +352,7 @@ create table workers (
 );
 
 -- Periodic tasks that one process at a time executes, with the time of their last execution.
-create table turns (
+create table ticks (
   name text primary key,
   taken_at timestamptz not null
 );
@@ -437,8 +437,8 @@ create table runs (
   -- Neither a resume nor a failed check starts a banned run again.
   banned boolean not null default false,
   -- How many branches the run abandoned, and the last commit that it pushed to one. Later commits go to a branch with a new name.
-  branches_let_go int not null default 0,
-  let_go_sha text,
+  abandoned_branches int not null default 0,
+  abandoned_sha text,
   -- Total size of the run's artifacts.
   artifact_bytes bigint not null default 0,
   -- When the lease expired or the worker handed the run over; null: no recovery is pending.

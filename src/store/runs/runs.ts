@@ -33,8 +33,8 @@ export type RunRow = {
   head_sha: string | null
   pushed_sha: string | null
   /** Branches that it gave up, and the last commit that it had pushed to one of them. */
-  branches_let_go: number
-  let_go_sha: string | null
+  abandoned_branches: number
+  abandoned_sha: string | null
   /** The head whose push a person has approved. */
   approved_sha: string | null
   auto_create_pr: boolean

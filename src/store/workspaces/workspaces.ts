@@ -43,7 +43,7 @@ export async function recordNextBranch(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_next_branch',
-    text: `update runs set base_sha = $4, branch = $5, pushed_sha = null, branches_let_go = branches_let_go + 1, updated_at = now()
+    text: `update runs set base_sha = $4, branch = $5, pushed_sha = null, abandoned_branches = abandoned_branches + 1, updated_at = now()
       where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null`,
     values: [organization_id, run_id, epoch, next.base_sha, next.branch],
   })

@@ -74,7 +74,7 @@ export async function prepareBase(deps: WorkerDeps, writer: RunWriter, run: RunR
   }
   if ('empty' in found)
     throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
-  const branch = branchName(run.id, run.title, run.branches_let_go)
+  const branch = branchName(run.id, run.title, run.abandoned_branches)
   await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
   if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
   return { repository, ref: found.ref, sha: found.sha, branch, renewed: null }
@@ -128,9 +128,9 @@ async function requireCommit(
 const notFetched = ({ code, message }: GitError) => new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
 
 /** What an earlier turn settled, or the run that was forked. A run that let its branch go keeps its base and gets a branch of a new name. */
-function knownBase({ id, title, branch, branches_let_go, base_ref, base_sha, forked_at_seq }: RunRow) {
-  if (base_ref === null || base_sha === null || (branch === null && branches_let_go === 0 && forked_at_seq === null)) return null
-  return { base_ref, base_sha, branch: branch ?? branchName(id, title, branches_let_go) }
+function knownBase({ id, title, branch, abandoned_branches, base_ref, base_sha, forked_at_seq }: RunRow) {
+  if (base_ref === null || base_sha === null || (branch === null && abandoned_branches === 0 && forked_at_seq === null)) return null
+  return { base_ref, base_sha, branch: branch ?? branchName(id, title, abandoned_branches) }
 }
 
 /**
@@ -161,8 +161,8 @@ export async function renewBase(deps: WorkerDeps, run: RunRow, base: Base, signa
 }
 
 /** A title may have changed, so that the next number leads to a name that was taken. */
-export function nextBranch({ id, title, branches_let_go }: RunRow, taken: ReadonlySet<string>): string {
-  for (let earlier = branches_let_go + 1; ; earlier++) {
+export function nextBranch({ id, title, abandoned_branches }: RunRow, taken: ReadonlySet<string>): string {
+  for (let earlier = abandoned_branches + 1; ; earlier++) {
     const name = branchName(id, title, earlier)
     if (!taken.has(name)) return name
   }

@@ -2,7 +2,7 @@ import { ForgeError } from '../../forge/port.ts'
 import { saveRemoteChecks } from '../../forge/sync.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import { listWaitingHeads } from '../../store/pull-requests/check-waits.ts'
-import { tryAcquireTick } from '../../store/runs/turns.ts'
+import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 type Deps = Pick<WorkerDeps, 'db' | 'forges' | 'log'>

@@ -118,7 +118,7 @@ async function offer(
 ): Promise<Published | PushConflict | null> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pushed_sha = base.renewed ? null : run.pushed_sha
-  const let_go = pushed_sha === null && head === run.let_go_sha
+  const let_go = pushed_sha === null && head === run.abandoned_sha
   if (head === base.sha || let_go || (await isSettled(deps, objectsOfRun(run, base), proposed, head))) return { kind: 'nothing' }
   const objects = objectsOfRun(run, base)
   // Another worker may have taken it out, on another machine.

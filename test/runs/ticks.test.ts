@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Database } from '../../src/store/database.ts'
-import { tryAcquireTick } from '../../src/store/runs/turns.ts'
+import { tryAcquireTick } from '../../src/store/runs/ticks.ts'
 import { createTestDatabase } from '../database.ts'
 
 test('of twenty processes that ask at once it is the turn of one, and of one again when the time is over', async () => {
@@ -11,7 +11,7 @@ test('of twenty processes that ask at once it is the turn of one, and of one aga
   const ask = async () => (await Promise.all(processes.map(db => tryAcquireTick(db, 'sweep', 3_600)))).filter(taken => taken).length
   expect(await ask()).toBe(1)
   expect(await ask()).toBe(0)
-  await one?.query({ text: `update turns set taken_at = taken_at - interval '1 hour'` })
+  await one?.query({ text: `update ticks set taken_at = taken_at - interval '1 hour'` })
   expect(await ask()).toBe(1)
   expect(await tryAcquireTick(processes[0] as Database, 'something else', 3_600)).toBe(true)
 })
@@ -20,7 +20,7 @@ test('a clock that was set back keeps nobody from a turn', async () => {
   await using database = await createTestDatabase()
   await using db = new Database(database.url, { max: 1, on_error: () => {} })
   expect(await tryAcquireTick(db, 'clock', 60)).toBe(true)
-  await db.query({ text: `update turns set taken_at = now() + interval '1 hour'` })
+  await db.query({ text: `update ticks set taken_at = now() + interval '1 hour'` })
   expect(await tryAcquireTick(db, 'clock', 60)).toBe(true)
   expect(await tryAcquireTick(db, 'clock', 60)).toBe(false)
 })
