@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
 import { log_levels } from './core/log.ts'
 import { podConfigurationFaults } from './core/repositories/pod-configuration.ts'
+import { mirror_kinds, readMirror } from './core/sandbox-environment.ts'
 import { readKey } from './core/secrets/sealing.ts'
-import { mirror_kinds, readMirror } from './egress/environment.ts'
 
 const text = z.string().min(1)
 const list = text.transform(value =>

@@ -1,5 +1,5 @@
+import type { LimitReached } from '../core/runs/budget-check.ts'
 import { chargeOfBroken, type Reservation } from '../core/runs/reservation.ts'
-import type { LimitReached } from '../core/runs/run-limits.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
 import { type RetryPolicy, waitBefore } from './retry-policy.ts'
 

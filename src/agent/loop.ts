@@ -1,6 +1,6 @@
 import type { StatusReason } from '../contract/runs/runs.ts'
 import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
-import { countedTokens, type LimitReached } from '../core/runs/run-limits.ts'
+import { countedTokens, type LimitReached } from '../core/runs/budget-check.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import { type Conversation, compact, type TurnEnding } from './conversation.ts'

@@ -1,7 +1,7 @@
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/runs/tools.ts'
 import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
-import { cutStrings } from '../core/text/cut-text.ts'
 import { headAndTail } from '../core/text/head-and-tail.ts'
+import { cutStrings } from '../core/text/truncate.ts'
 import type { ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { bucketLimits } from '../contract/buckets.ts'
-import { usualMode } from '../egress/environment.ts'
+import { usualMode } from '../core/sandbox-environment.ts'
 import { post } from '../egress/post.ts'
 import { localForge } from '../git/publish/local-forge.ts'
 import { resolveBase } from '../git/read/base-resolver.ts'

@@ -1,7 +1,7 @@
 import { type Endpoint, pathsOf } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
-import { headerComponents, problemComponents } from './openapi/answers.ts'
 import { type Components, operation } from './openapi/operation.ts'
+import { headerComponents, problemComponents } from './openapi/responses.ts'
 import { hoist, type Json, jsonSchema } from './openapi/schemas.ts'
 import { sentWebhooks } from './openapi/webhooks.ts'
 import { Problem } from './problem.ts'

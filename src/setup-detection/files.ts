@@ -1,4 +1,4 @@
-import { SOURCES } from './command-hints.ts'
+import { SOURCES } from './hints/command-hints.ts'
 
 const MANIFESTS = new Set([
   ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.yarnrc.yml'],

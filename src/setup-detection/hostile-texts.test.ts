@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { explain, hasNoTests, lacksSomething, mostlyPassed, whyRed } from './failures.ts'
 import { pathsToRead } from './files.ts'
 import { plainLines } from './plain-lines.ts'
 import { propose } from './propose.ts'
-import { repairCommand, repairForProof } from './repair.ts'
+import { explain, hasNoTests, lacksSomething, mostlyPassed, whyRed } from './repair/failures.ts'
+import { repairCommand, repairForProof } from './repair/repair.ts'
 
 /** Each half as long as rules look at one, and made to send a pattern back and forth. A pattern that cannot bear one takes minutes. */
 const BYTES = 32 * 1024

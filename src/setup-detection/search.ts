@@ -1,4 +1,5 @@
 import { failingExcerpt } from '../core/pull-requests/failing-excerpt.ts'
+import type { Proof, Proposal, Step, Tool, ToProve } from './proposal.ts'
 import {
   ABSENT_FROM_REGISTRY,
   type Explained,
@@ -10,9 +11,8 @@ import {
   mostlyPassed,
   type Reason,
   whyRed,
-} from './failures.ts'
-import type { Proof, Proposal, Step, Tool, ToProve } from './proposal.ts'
-import { type Repair, repairCommand, repairForProof } from './repair.ts'
+} from './repair/failures.ts'
+import { type Repair, repairCommand, repairForProof } from './repair/repair.ts'
 import { partsOf } from './shell-lines.ts'
 import { missingText } from './toolchain.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kindOf } from './kind-of-command.ts'
+import { kindOf } from './hints/kind-of-command.ts'
 import { commandsOf, partsOf } from './shell-lines.ts'
 
 test('a script becomes a command a line; what belongs together stays together', () => {

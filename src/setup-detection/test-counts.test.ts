@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hasNoTests, lacksSomething, mostlyPassed } from './failures.ts'
+import { hasNoTests, lacksSomething, mostlyPassed } from './repair/failures.ts'
 import { countsIn } from './test-counts.ts'
 
 const of = (text: string) => {

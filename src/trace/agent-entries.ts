@@ -1,5 +1,5 @@
 import type { ToolResult } from '../agent/tool.ts'
-import { cutStrings } from '../core/text/cut-text.ts'
+import { cutStrings } from '../core/text/truncate.ts'
 import type { ToolCall } from '../model/port.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry } from './entry.ts'

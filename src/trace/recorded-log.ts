@@ -1,4 +1,4 @@
-import { cutStrings, cutText } from '../core/text/cut-text.ts'
+import { cutStrings, cutText } from '../core/text/truncate.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry, userMessage } from './entry.ts'
 

@@ -1,6 +1,6 @@
 import type { Log } from '../core/log.ts'
 import type { KnownValue } from '../core/redaction/redact.ts'
-import type { Ceilings } from '../core/runs/run-limits.ts'
+import type { Ceilings } from '../core/runs/budget-check.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/process/git-host.ts'

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { egressEnvironment, type Mirror, mirrorRules } from '../../src/egress/environment.ts'
+import { egressEnvironment, type Mirror, mirrorRules } from '../../src/core/sandbox-environment.ts'
 import { type Caps, type Policy, type Refusal, usual_caps } from '../../src/egress/policy.ts'
 import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
 import type { Rule } from '../../src/egress/rules.ts'

@@ -98,7 +98,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   ],
   45: [
     ['api/bodies', 'depth 64'],
-    ['../src/core/text/cut-text', 'row 45'],
+    ['../src/core/text/truncate', 'row 45'],
   ],
   46: [['api/bodies', 'an id that nobody has, however large']],
   47: [

@@ -1,4 +1,4 @@
-import { cutText } from '../../core/text/cut-text.ts'
+import { cutText } from '../../core/text/truncate.ts'
 import { failed, interrupted, type Tool } from '../tool.ts'
 
 const RESULT_CHARS = 8_000

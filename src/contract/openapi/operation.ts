@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { bucketLimits, bucketOwner } from '../buckets.ts'
 import { type Bucket, type Endpoint, pathsOf } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { answersOf } from './answers.ts'
 import { answerExample, bodyExample, mediaExamples, ownExample } from './examples.ts'
+import { answersOf } from './responses.ts'
 import { hoist, type Json, jsonSchema } from './schemas.ts'
 
 /** Parts of the document that operations refer to, by name. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { RunBudget, Spent } from './budget-check.ts'
 import { nearLimits, noticeKey, noticeText } from './near-limits.ts'
-import type { RunBudget, Spent } from './run-limits.ts'
 
 const spent: Spent = { run_steps: 0, run_cost_usd: 0, run_active_ms: 0, turn_wall_ms: 0, turn_steps: 0, turn_tokens: 0, turn_active_ms: 0 }
 const none: RunBudget = { max_cost_usd: null, max_steps: null, max_active_seconds: null, max_wall_seconds: null }

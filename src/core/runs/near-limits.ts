@@ -1,4 +1,4 @@
-import type { Ceilings, RunBudget, Spent } from './run-limits.ts'
+import type { Ceilings, RunBudget, Spent } from './budget-check.ts'
 
 /** A limit of which most is used up. `last`: there is hardly anything left of it. */
 export type NearLimit = { limit: string; level: 'near' | 'last'; used: number; allowed: number }

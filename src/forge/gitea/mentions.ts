@@ -1,5 +1,5 @@
-import { isForUs, isLabelOf, standingLabel } from '../../core/forges/forge-asks.ts'
 import { same } from '../../core/forges/forge-payload.ts'
+import { isForUs, isLabelOf, standingLabel } from '../../core/forges/mention-rules.ts'
 import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
 import type { GiteaClient } from './client.ts'
 import { type Happened, Numbered, Remarks, Review, Timeline } from './shapes.ts'

@@ -1,5 +1,5 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
-import { isForUs, isLabelOf, standingLabel } from '../../core/forges/forge-asks.ts'
+import { isForUs, isLabelOf, standingLabel } from '../../core/forges/mention-rules.ts'
 import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { unedited } from './edits.ts'

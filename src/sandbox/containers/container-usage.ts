@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
 import { boundSockets, readUsage } from '../resources/cgroup.ts'
-import { ownGroups } from '../resources/cgroup-places.ts'
+import { ownGroups } from '../resources/cgroup-paths.ts'
 
 /**
  * Asks what the control group of the process `pid` takes, as long as it is there; nobody knows where we cannot see its groups. What engines do

@@ -11,7 +11,7 @@ import { proveIsolation } from '../process/self-test.ts'
 import { startSandbox } from '../process/start-sandbox.ts'
 import { openControl } from './control.ts'
 import type { ContainerEngine, ContainerSpec } from './engine.ts'
-import { toldUsage } from './told-usage.ts'
+import { toldUsage } from './reported-usage.ts'
 
 /** What is in a container besides the agent's processes: process 1, keepers, what joins the ports; and what may come before it is noticed. */
 export const RESERVE = 96

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ResourceBounds, ResourceControl, ResourceMeans } from './bounds.ts'
 import { type GroupFolders, openGroup, removeLeftGroups } from './cgroup.ts'
-import { type OwnGroups, ownGroups } from './cgroup-places.ts'
+import { type OwnGroups, ownGroups } from './cgroup-paths.ts'
 import { openWatchdog } from './memory-watchdog.ts'
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const

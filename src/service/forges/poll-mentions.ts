@@ -1,4 +1,4 @@
-import { firstChanged } from '../../core/forges/forge-asks.ts'
+import { firstChanged } from '../../core/forges/mention-rules.ts'
 import type { Forges } from '../../forge/forges.ts'
 import { ForgeError } from '../../forge/port.ts'
 import { noticingGap } from '../../forge/sync.ts'

@@ -1,4 +1,4 @@
-import { withProxyEnv } from '../../egress/environment.ts'
+import { withProxyEnv } from '../../core/sandbox-environment.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { isOfRunsAlone } from '../../git/read/revisions.ts'
 import { exactlyBesideCommand, exactlyOnEnvironmentCommand } from '../../git/workspace/template-commands.ts'

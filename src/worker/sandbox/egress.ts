@@ -1,7 +1,7 @@
 import type { EgressPreset, EgressRule } from '../../contract/organizations/egress.ts'
 import { errorText } from '../../core/log.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
-import { egressEnvironment, type Mirror, mirrorRules, PROXY_PORT, SOCKET_INSIDE, usualMode } from '../../egress/environment.ts'
+import { egressEnvironment, type Mirror, mirrorRules, PROXY_PORT, SOCKET_INSIDE, usualMode } from '../../core/sandbox-environment.ts'
 import { usual_caps } from '../../egress/policy.ts'
 import { presets } from '../../egress/presets.ts'
 import { createProxy } from '../../egress/proxy.ts'

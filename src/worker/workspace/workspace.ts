@@ -1,6 +1,6 @@
 import { errorText } from '../../core/log.ts'
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
-import { withProxyEnv } from '../../egress/environment.ts'
+import { withProxyEnv } from '../../core/sandbox-environment.ts'
 import { holdKept, type Kept, keptPath } from '../../git/objects/object-cache.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { hasCommit, isOfRunsAlone } from '../../git/read/revisions.ts'

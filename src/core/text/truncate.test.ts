@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { cutStrings, cutText } from './truncate.ts'
+
+test('a short text stays as it is', () => {
+  expect(cutText('abc', 3)).toEqual({ text: 'abc', cut: false })
+})
+
+test('a long text keeps its head and its tail and says what is missing', () => {
+  const { text, cut } = cutText(`${'a'.repeat(5000)}${'z'.repeat(5000)}`, 1000)
+  expect(cut).toBe(true)
+  expect(text).toMatch(/^a{500}\n… 9000 characters left out …\nz{500}$/)
+})
+
+test('a cut never leaves half of a character pair', () => {
+  expect(cutText('😀'.repeat(1000), 101).text.isWellFormed()).toBe(true)
+})
+
+test('strings anywhere in a value are bounded together, its shape stays', () => {
+  const { value, cut } = cutStrings({ a: 'x'.repeat(5000), b: [1, null, 'y'.repeat(5000)] }, 1000)
+  expect(cut).toBe(true)
+  expect(JSON.stringify(value).length).toBeLessThan(2500)
+  expect(value).toMatchObject({ b: [1, null, expect.any(String)] })
+})
+
+test('row 45: what is wide or deep is cut too, without looking at all of it', () => {
+  const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]))
+  const { value, cut } = cutStrings({ wide, list: Array(50_000).fill(1) }, 100)
+  expect(cut).toBe(true)
+  expect(JSON.stringify(value).length).toBeLessThan(150_000)
+  expect(cutStrings(JSON.parse(`${'['.repeat(30)}1${']'.repeat(30)}`), 100).cut).toBe(true)
+  expect(cutStrings({ a: [1, { b: null }] }, 100)).toEqual({ value: { a: [1, { b: null }] }, cut: false })
+})

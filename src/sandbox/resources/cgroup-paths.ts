@@ -1,0 +1,51 @@
+import { join, relative } from 'node:path'
+
+/** Folders of the cgroup file systems that stand for the group of a process, by controller. */
+export type OwnGroups = {
+  /** Where version 2 is mounted and the process is known there; its controllers are in `cgroup.controllers`. */
+  v2: string | null
+  /** Version 1: one folder for each controller that is mounted. */
+  v1: Map<string, string>
+}
+
+/**
+ * Where the groups of a process are, by /proc/PID/cgroup and /proc/PID/mountinfo. In a container the mounted part may begin below the group
+ * of the process or beside it: then it is not to be had, and left out.
+ */
+export function ownGroups(cgroup: string, mountinfo: string): OwnGroups {
+  const mounts = mountinfo.split('\n').flatMap(line => {
+    const [before = '', after = ''] = line.split(' - ')
+    const [, , , root = '', point = ''] = before.split(' ')
+    const [type = '', , options = ''] = after.split(' ')
+    if (type !== 'cgroup' && type !== 'cgroup2') return []
+    return [{ type, root: plainPath(root), point: plainPath(point), options: options.split(',') }]
+  })
+  const found: OwnGroups = { v2: null, v1: new Map() }
+  for (const line of cgroup.split('\n')) {
+    const [, id, names = '', path = ''] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? []
+    if (id === undefined) continue
+    if (names === '')
+      found.v2 ??= place(
+        mounts.find(mount => mount.type === 'cgroup2'),
+        path,
+      )
+    else
+      for (const name of names.split(',')) {
+        const folder = place(
+          mounts.find(mount => mount.type === 'cgroup' && mount.options.includes(name)),
+          path,
+        )
+        if (folder !== null) found.v1.set(name, folder)
+      }
+  }
+  return found
+}
+
+function place(mount: { root: string; point: string } | undefined, path: string): string | null {
+  if (!mount) return null
+  const below = relative(mount.root, path)
+  return below === '..' || below.startsWith('..') ? null : join(mount.point, below)
+}
+
+/** Blanks and the like stand as \040 in mountinfo. */
+const plainPath = (text: string) => text.replace(/\\([0-7]{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)))

@@ -1,0 +1,52 @@
+import type { Part } from '../proposal.ts'
+import type { Project } from '../tree.ts'
+
+/** Null: it is no project of Go. */
+export function goPart(project: Project): Part | null {
+  const manifest = project.first('go.work', 'go.mod')
+  if (manifest === null) return withoutModule(project)
+  const from = project.at(manifest)
+  const text = project.text('go.mod') ?? project.text('go.work') ?? ''
+  const vendored = project.has('vendor/modules.txt')
+  const requires = /^require\b/m.test(text) || manifest === 'go.work'
+  const wanted = /^go\s+(\d+\.\d+(?:\.\d+)?)/m.exec(text)?.[1] ?? null
+  // A workspace has no packages at its root.
+  const all = manifest === 'go.work' && !project.has('go.mod') ? modulesOf(project.text('go.work') ?? '') : './...'
+  return {
+    ecosystem: 'go',
+    folder: project.folder,
+    install:
+      requires && !vendored
+        ? [{ command: 'go mod download', from, why: project.has('go.sum') ? 'go.sum says what is downloaded' : 'go.mod has dependencies' }]
+        : [],
+    tests: project.some(/_test\.go$/) ? [{ command: `go test ${all}`, from, why: 'the tests of all its packages' }] : [],
+    builds: [
+      { command: `go build ${all}`, from, why: 'all its packages' },
+      { command: `go vet ${all}`, from, why: 'all its packages' },
+    ],
+    smokes: [],
+    tools: [{ binary: 'go', wanted, from, package: 'golang-go' }],
+    lockfiles: ['go.mod', 'go.sum', 'go.work', 'go.work.sum', 'vendor/modules.txt'].filter(project.has).map(project.at),
+    notes: vendored ? ['Its dependencies are in vendor/.'] : [],
+  }
+}
+
+/** From before there were modules: it is built as it stands, if it needs nothing but what Go brings. */
+function withoutModule(project: Project): Part | null {
+  const from = project.matching(/^(?:[^/]+\/)?[^/]+\.go$/)[0]
+  if (from === undefined || project.folder !== '') return null
+  const said = (command: string, why: string) => ({ command: `GO111MODULE=off ${command}`, from, why })
+  return {
+    ...{ ecosystem: 'go', folder: '', install: [], smokes: [], lockfiles: [], notes: ['There is no go.mod.'] },
+    tests: project.some(/_test\.go$/) ? [said('go test ./...', 'the tests of all its packages')] : [],
+    builds: [said('go build ./...', 'all its packages')],
+    tools: [{ binary: 'go', wanted: null, from, package: 'golang-go' }],
+  }
+}
+
+function modulesOf(work: string): string {
+  const folders = [...work.matchAll(/^\s*(?:use\s+)?(\.{1,2}(?:\/[\w./-]*)?)\s*$/gm)].map(
+    ([, folder]) => `${folder?.replace(/\/$/, '')}/...`,
+  )
+  return folders.length === 0 ? './...' : [...new Set(folders)].slice(0, 20).join(' ')
+}

@@ -1,0 +1,47 @@
+import type { Part, Said, Tool } from '../proposal.ts'
+import type { Project } from '../tree.ts'
+
+const MANIFESTS = ['Makefile.PL', 'Build.PL', 'cpanfile', 'dist.ini'] as const
+const MODULE = /^lib\/((?:\w+\/)*\w+)\.pm$/
+
+/** Null: it is no project of Perl. What others have written for it comes from the machine: there is no list of what is installed. */
+export function perlPart(project: Project): Part | null {
+  const manifest = project.first(...MANIFESTS)
+  if (manifest === null) return null
+  const from = project.at(manifest)
+  const said = (command: string, why: string): Said => ({ command, from, why })
+  const text = project.text(manifest) ?? ''
+  const wanted = /^\s*(?:use|require)\s+v?(5[\d._]{1,12})\s*;|MIN_PERL_VERSION['"]?\s*=>\s*['"]?v?(5[\d._]{1,12})/m.exec(text)
+  const compiled = project.some(/\.xs$/)
+  const has_tests = project.some(/^t\/(?:.*\/)?[^/]+\.t$/) || (manifest.endsWith('.PL') && project.has('test.pl'))
+  const alone = project.some(/^t\/.+\/[^/]+\.t$/) ? 'prove -lr t' : 'prove -l t'
+  const [install, test] =
+    manifest === 'Makefile.PL'
+      ? [[said('perl Makefile.PL', 'makes its Makefile'), said('make', 'builds')], 'make test']
+      : manifest === 'Build.PL'
+        ? [[said('perl Build.PL', 'makes its Build'), said('./Build', 'builds')], './Build test']
+        : [[], alone]
+  const main = mainModule(project, text)
+  const tool = (binary: string, name: string): Tool => ({ binary, wanted: null, from, package: name })
+  return {
+    ...{ ecosystem: 'perl', folder: project.folder, install, notes: [] },
+    tests: has_tests ? [said(test, 'its tests')] : [],
+    builds: [],
+    smokes: main === null ? [] : [said(`perl ${compiled ? '-Mblib' : '-Ilib'} -e 'require ${main}'`, `${main} can be loaded`)],
+    tools: [
+      { ...tool('perl', 'perl'), wanted: wanted?.[1] ?? wanted?.[2] ?? null },
+      ...(manifest === 'Makefile.PL' ? [tool('make', 'make')] : []),
+      ...(compiled ? [tool('gcc', 'gcc')] : []),
+    ],
+    lockfiles: [...MANIFESTS, 'META.json', 'cpanfile.snapshot'].filter(project.has).map(project.at),
+  }
+}
+
+/** The module that the distribution is named after, or the one that stands highest. */
+function mainModule(project: Project, manifest: string): string | null {
+  const name = /^\s*['"]?(?:DIST|module_)?NAME['"]?\s*(?:=>|=)\s*['"]?([\w:-]{1,100})/im.exec(manifest)?.[1]?.replaceAll('-', '::')
+  if (name !== undefined && project.has(`lib/${name.replaceAll('::', '/')}.pm`)) return name
+  const depth = (path: string) => path.split('/').length
+  const path = project.matching(MODULE).sort((a, b) => depth(a) - depth(b) || a.length - b.length)[0]
+  return MODULE.exec(path ?? '')?.[1]?.replaceAll('/', '::') ?? null
+}

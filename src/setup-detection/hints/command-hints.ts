@@ -1,0 +1,56 @@
+import type { Tree } from '../tree.ts'
+import { saidInDockerfile } from './dockerfile.ts'
+import { saidInCursor, saidInDevcontainer } from './editor-settings.ts'
+import { type CommandKind, kindOf, MOST_COMMAND_CHARS, RUNS_DOWNLOADS } from './kind-of-command.ts'
+import { saidInMarkdown } from './markdown.ts'
+import { saidInCopilotSteps, saidInWorkflow } from './workflows.ts'
+
+/** A command that a file of the repository says. `setup`: it says so of what is to be done before work begins. */
+export type Heard = { command: string; from: string; setup: boolean }
+export type CommandHint = Heard & { kind: CommandKind; ecosystem: string | null }
+
+const MOST_OF_A_FILE = 40
+
+type Reader = (text: string) => { command: string; setup: boolean }[]
+
+/** The files that say how a repository is set up and tested, what is said to agents first. */
+export const SOURCES: readonly [RegExp, Reader][] = [
+  [/^AGENTS\.md$/, text => saidInMarkdown(text, 'agents')],
+  [/^(?:CLAUDE\.md|\.github\/copilot-instructions\.md)$/, text => saidInMarkdown(text, 'agents')],
+  [/^\.cursor\/environment\.json$/, saidInCursor],
+  [/^(?:\.github\/workflows\/)?copilot-setup-steps\.ya?ml$/, saidInCopilotSteps],
+  [/^(?:\.devcontainer\/(?:[\w-]+\/)?devcontainer\.json|\.devcontainer\.json)$/, saidInDevcontainer],
+  [/^\.github\/workflows\/[^/]+\.ya?ml$/, saidInWorkflow],
+  [/^\.gitlab-ci\.yml$|^\.travis\.yml$/, saidInWorkflow],
+  [/^Dockerfile$|^\.devcontainer\/Dockerfile$/, saidInDockerfile],
+  [/^(?:CONTRIBUTING|README|INSTALL|HACKING|DEVELOPMENT)(?:\.md|\.markdown|\.rst|\.txt)?$/i, text => saidInMarkdown(text, 'people')],
+]
+
+/** All that is said, in the order of who says it; and what of it is left out, with why. */
+export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { command: string; from: string; why: string }[] } {
+  const heard: CommandHint[] = []
+  const left_out: { command: string; from: string; why: string }[] = []
+  const seen = new Set<string>()
+  const done = new Set<string>()
+  const folders = new Set(tree.paths.flatMap(path => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))
+  for (const [pattern, read] of SOURCES)
+    for (const [path, text] of tree.files) {
+      if (!pattern.test(path) || done.has(path)) continue
+      done.add(path)
+      for (const said of read(text).slice(0, MOST_OF_A_FILE)) {
+        const plain = said.command.trim()
+        // Who comes after it is in the folder of the repository.
+        const command = /^cd \S+ && /.test(plain) ? `(${plain})` : plain
+        if (command === '' || command.length > MOST_COMMAND_CHARS || seen.has(command)) continue
+        seen.add(command)
+        const { kind, ecosystem, why_not } = kindOf(command)
+        // What another step of a machine elsewhere has made is not here.
+        const into = /^\(?cd (\/(?=[\w./-]* &&)|[\w.-]+(?=(?:\/[\w./-]*)? &&))/.exec(command)?.[1]
+        if (into !== undefined && !into.startsWith('.') && !folders.has(into)) continue
+        if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })
+        else if (why_not === RUNS_DOWNLOADS || (said.setup && why_not !== undefined && why_not !== 'prepares nothing'))
+          left_out.push({ command, from: path, why: why_not })
+      }
+    }
+  return { heard, left_out }
+}

@@ -1,0 +1,13 @@
+import { partsOf, withoutContinuations } from '../shell-lines.ts'
+
+/** What its lines of RUN do, one part each. An image is made for running what was built: they say how it is built. */
+export function saidInDockerfile(text: string): { command: string; setup: boolean }[] {
+  const lines = text.replaceAll('\r', '').split('\n')
+  const joined = withoutContinuations(lines.filter(line => !line.trimStart().startsWith('#')).join('\n'))
+  return joined
+    .split('\n')
+    .flatMap(line => /^[ \t]*RUN[ \t]+(?:--\S+[ \t]+)*(\S[^\n]*)/i.exec(line)?.[1]?.trim() ?? [])
+    .filter(command => !command.startsWith('[') && !command.startsWith('<<'))
+    .flatMap(partsOf)
+    .map(command => ({ command, setup: false }))
+}

@@ -1,0 +1,109 @@
+import type { unproved_reasons } from '../../contract/repositories/setup-commands.ts'
+import { plainOutput } from '../../core/pull-requests/failing-excerpt.ts'
+import { plainLines } from '../plain-lines.ts'
+import { type Counts, countsIn } from '../test-counts.ts'
+import { MISSING } from './missing-packages.ts'
+
+export type Reason = (typeof unproved_reasons)[number]
+
+export type Failed = { output: string; exit_code: number | null; timed_out: boolean }
+export type Explained = { reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>; detail: string }
+
+/** What is looked through of an output. */
+const LOOKED_AT = 64 * 1024
+const OF_A_LINE = 500
+const MOST_NAMED = 5
+
+/** An output as the rules look through it: its end, in lines that are not too long for them. */
+export const readable = (output: string): string =>
+  plainLines(plainOutput(output.slice(-LOOKED_AT)))
+    .split('\n')
+    .map(line => line.slice(0, OF_A_LINE))
+    .join('\n')
+
+/** By their names, which are parts of other words in small letters. */
+const REGISTRY_CODES =
+  /\b(?:E403|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ERR_PNPM_META_FETCH_FAIL)|UnknownHostException/
+const REGISTRY =
+  /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|Bad Gateway \(|the name \S{1,100} cannot be resolved|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none|HTTP error [45]\d\d while getting|YN0081|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)/i
+
+/** What the proxy of a sandbox says, in lines of any length. */
+const UNRESOLVED = /the name (\S{1,100}) cannot be resolved/
+/** How a detail begins where the registry was reached. */
+export const ABSENT_FROM_REGISTRY = 'The registry does not have'
+/** What managers of packages say that they looked for. */
+const WANTED =
+  /No matching distribution found for ([^\s(;]{1,100})|satisfies the requirement ([^\s(;]{1,100})|Plugin (\S{1,120}) or one of its dependencies|failed to get `(\S{1,80})` as a dependency|go: (\S{1,120}@\S{1,60}): Get/
+
+/** Null: nothing that lies outside of the repository. */
+export function explain({ output, timed_out }: Failed): Explained | null {
+  const text = readable(output)
+  if (timed_out) return { reason: 'time_over', detail: 'It was not done in its time.' }
+  const absent = /No matching version found for (\S{1,200})|'(\S{1,200})' (?:is not in this registry|could not be found)/.exec(text)
+  if (absent !== null)
+    return {
+      reason: 'registry_unreachable',
+      detail: `${ABSENT_FROM_REGISTRY} ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
+    }
+  const unresolved = UNRESOLVED.exec(output.slice(-LOOKED_AT))?.[1]
+  if (unresolved !== undefined) {
+    const wanted = WANTED.exec(text)
+      ?.slice(1)
+      .find(name => name !== undefined)
+    const what = wanted === undefined ? '' : ` It was asked for ${wanted}.`
+    return { reason: 'registry_unreachable', detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}` }
+  }
+  const unknown = /No matching distribution found for ([^\s(;]{1,100})/.exec(text)?.[1]
+  if (unknown !== undefined && !/connection broken by|Failed to establish|HTTP error/.test(text))
+    return {
+      reason: 'registry_unreachable',
+      detail: `${ABSENT_FROM_REGISTRY} ${unknown}. If it is private, the setup needs its registry in PIP_EXTRA_INDEX_URL, with a token as a secret.`,
+    }
+  const lines = text.split('\n').filter(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
+  const registry = lines.find(line => !/^\s*warning\b/i.test(line)) ?? lines[0]
+  if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
+  for (const [pattern, say] of MISSING) {
+    const names = [...text.matchAll(new RegExp(pattern, 'g'))].flatMap(([, name]) => name ?? [])
+    if (names.length > 0) return { reason: 'toolchain_missing', detail: [...new Set(names)].slice(0, MOST_NAMED).map(say).join(' ') }
+  }
+  return null
+}
+
+/** What a proof says where it lacks something that the setup should have brought. */
+const LACKS =
+  /Cannot find (?:module|package) '(?!\.|\/|file:)[^']+'|Module not found: Error: Can't resolve '(?!\.)|ModuleNotFoundError: No module named|ImportError: No module named|cannot find package|no required module provides|could not find gem|Can't locate \S+ in @INC|cannot load such file -- (?!\.|\/)|LoadError|Class "[^"]+" not found|error: no matching package|unresolved import|command not found|: not found|package [\w.]+ does not exist/
+
+export const lacksAnything = ({ output }: Failed): boolean => LACKS.test(readable(output))
+
+/** The same, where the repository's own tests could not even begin. */
+export const lacksSomething = (failed: Failed): boolean =>
+  failed.exit_code === 127 || (LACKS.test(readable(failed.output)) && mostlyPassed(failed) === null)
+
+/** Tests of which most pass have what they need: what the others fail for is their own. Null: it is not so, or nobody has counted them. */
+export function mostlyPassed({ output, timed_out }: Failed): Counts | null {
+  const counts = timed_out ? null : countsIn(readable(output))
+  return counts !== null && counts.passed > counts.failed ? counts : null
+}
+
+const NO_FILES =
+  /No test files? found|no tests specified$|No tests found|Could(?: not|n.t) find any (?:test files|files to test)|Could not find '[^'\n]*test|Ran 0 tests|no tests ran|\[no test files\]|No tests to run|Result: NOTESTS|No tests defined|No tests were found!!!/im
+const NO_NETWORK =
+  /\bfetch failed\b|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|ENETUNREACH|Temporary failure in name resolution|Name or service not known|Could not resolve host/
+
+/** Whether what calls itself a test has tested nothing, which many do without complaint. */
+export function hasNoTests({ output }: Failed): boolean {
+  const text = readable(output)
+  const counts = countsIn(text)
+  return counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0
+}
+
+/** Why tests of the repository fail that the setup is not the reason of, in words; null: for a reason of their own. */
+export function whyRed(failed: Failed): string | null {
+  if (failed.timed_out) return 'not done in its time'
+  const text = readable(failed.output)
+  const counts = countsIn(text)
+  if (counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0) return 'the commit has no files of such tests'
+  if (NO_NETWORK.test(text)) return 'it wants the network, which checks do not have'
+  if (counts !== null && counts.passed > 0) return `${counts.failed} of ${counts.passed + counts.failed} ${counts.of}`
+  return explain(failed)?.detail.slice(0, 160).replace(/\.$/, '') ?? null
+}

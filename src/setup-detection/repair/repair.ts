@@ -1,0 +1,115 @@
+import type { Step, ToProve } from '../proposal.ts'
+import { type Failed, readable } from './failures.ts'
+import { COMMAND_RULES } from './repair-rules.ts'
+
+/** Other commands, and why. `id`: of the rule, which is applied to the same command once. */
+export type Repair = { id: string; why: string; commands: Step[]; proof?: string }
+
+/** Names under which the registry has what tests of Python import, where they differ; nothing else is ever installed because an output says so. */
+const TEST_MODULES: { [module: string]: string } = {
+  ...Object.fromEntries(
+    ['pytest', 'mock', 'hypothesis', 'coverage', 'six', 'parameterized', 'nose2', 'tox', 'wheel', 'numpy', 'requests', 'attrs'].map(
+      name => [name, name],
+    ),
+  ),
+  ...{
+    setuptools: 'setuptools',
+    pkg_resources: "'setuptools<81'",
+    yaml: 'PyYAML',
+    pytest_cov: 'pytest-cov',
+    pytest_asyncio: 'pytest-asyncio',
+  },
+  ...{
+    pytest_mock: 'pytest-mock',
+    xdist: 'pytest-xdist',
+    dateutil: 'python-dateutil',
+    attr: 'attrs',
+    ddt: 'ddt',
+    freezegun: 'freezegun',
+    responses: 'responses',
+  },
+}
+const PLUGINS: [RegExp, string][] = [
+  [/unrecognized arguments:[^\n]*--cov|no such option: --cov/, 'pytest-cov'],
+  [/unrecognized arguments:[^\n]*(?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
+  [/unrecognized arguments:[^\n]*--timeout|Unknown config option: timeout/, 'pytest-timeout'],
+  [/Unknown config option: asyncio_|async def functions are not natively supported/, 'pytest-asyncio'],
+  [/fixture 'mocker' not found/, 'pytest-mock'],
+  [/fixture 'benchmark' not found|unrecognized arguments:[^\n]*--benchmark/, 'pytest-benchmark'],
+]
+/** Not found is what the repository itself makes when it is built. */
+const NOT_BUILT =
+  /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
+
+/** What may be changed when a command of the setup fails. `line`: the part of it that does. */
+export function repairCommand(commands: Step[], n: number, line: string, failed: Failed, made: ReadonlySet<string>): Repair | null {
+  const step = commands[n]
+  if (step === undefined) return null
+  const text = readable(failed.output)
+  for (const { id, why, command, output, to, whole: of_whole } of COMMAND_RULES) {
+    const subject = of_whole && !step.command.startsWith('(') ? step.command : line
+    if (made.has(`${id} ${step.command}`) || !command.test(subject) || !output.test(text)) continue
+    const changed = to(subject, text, step.needs ?? [])
+    if (changed.length === 1 && changed[0] === subject) continue
+    // Within a folder each part goes there by itself.
+    const whole = changed.map(one => (subject === step.command ? one : step.command.replace(subject, () => one)))
+    const steps = whole.map(one => ({ ...step, command: one, why: `${step.why}; ${why}` }))
+    return { id, why, commands: replaced(commands, n, steps) }
+  }
+  if (!step.optional) return null
+  return { id: 'left_out', why: `a step that is only said in ${step.from} failed`, commands: replaced(commands, n, []) }
+}
+
+/** What the setup may lack when a proof fails. */
+export function repairForProof(
+  commands: Step[],
+  { proofs, ecosystem }: ToProve,
+  proof: string,
+  failed: Failed,
+  made: ReadonlySet<string>,
+): Repair | null {
+  const text = readable(failed.output)
+  if (ecosystem === 'python') {
+    const modules = [...text.matchAll(/No module named '?([\w]+)/g)].flatMap(([, name]) =>
+      name !== undefined && Object.hasOwn(TEST_MODULES, name) ? (TEST_MODULES[name] ?? []) : [],
+    )
+    const plugins = PLUGINS.flatMap(([pattern, name]) => (pattern.test(text) ? [name] : []))
+    const wanted = [...new Set([...modules, ...plugins])]
+    const id = `python_modules ${wanted.join(' ')}`
+    if (wanted.length > 0 && !made.has(id)) return withModules(commands, wanted, id, proof)
+    const installed = commands.some(({ command }) => /pip install .*-e |\b(?:uv sync|poetry install)\b/.test(command))
+    if (/PackageNotFoundError|No package metadata was found/.test(text) && !installed && !made.has('python_package'))
+      return {
+        ...withModules(commands, ['-e .'], 'python_package', proof),
+        why: 'it asks for its own version, which it has when it is installed',
+      }
+  }
+  const build = proofs.find(
+    one => one.kind === 'build' && one.command !== proof && !commands.some(({ command }) => command === one.command),
+  )
+  if (build !== undefined && NOT_BUILT.test(text) && !made.has('build')) {
+    const why = 'its tests need what is built'
+    return { id: 'build', why, commands: [...commands, { command: build.command, from: build.from, why, optional: false }] }
+  }
+  const legacy = 'NODE_OPTIONS=--openssl-legacy-provider '
+  if (/ERR_OSSL_EVP_UNSUPPORTED|digital envelope routines/.test(text) && !made.has('openssl'))
+    return { id: 'openssl', why: 'it was written for an older OpenSSL', commands, proof: `${legacy}${proof}` }
+  return null
+}
+
+function withModules(commands: Step[], wanted: string[], id: string, proof: string): Repair {
+  const why = 'the tests import what no list of dependencies has'
+  const step = (command: string): Step => ({ command, from: proof, why, optional: false })
+  // Into the environment of whoever has made one.
+  const made_by = commands.flatMap(({ command }) => /(?<!\S)(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
+  const [, manager, name] = made_by
+  if (manager !== undefined) {
+    const install = `${manager} ${name === 'poetry' ? 'run ' : ''}pip install ${wanted.join(' ')}`
+    return { id, why, commands: [...commands, step(install)] }
+  }
+  const venv = commands.some(({ command }) => command.startsWith('.venv/') || command.includes('venv .venv'))
+  const more = [...(venv ? [] : [step('python3 -m venv --system-site-packages .venv')]), step(`.venv/bin/pip install ${wanted.join(' ')}`)]
+  return { id, why, commands: [...commands, ...more], ...(!venv && { proof: proof.replace(/\bpython3\b/, '.venv/bin/python') }) }
+}
+
+const replaced = (commands: Step[], n: number, by: Step[]) => [...commands.slice(0, n), ...by, ...commands.slice(n + 1)]

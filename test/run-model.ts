@@ -1,0 +1,162 @@
+import type { RunStatus, StatusReason } from '../src/contract/runs/runs.ts'
+import { afterLoss, END_SECONDS } from '../src/core/runs/after-lost-worker.ts'
+import { isTerminal } from '../src/core/runs/run-transitions.ts'
+
+/**
+ * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the
+ * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. The store is played against it.
+ */
+export type Row = {
+  status: RunStatus
+  status_reason: StatusReason | null
+  turn: number
+  epoch: number
+  owner: string | null
+  lease_until: number | null
+  deadline_at: number | null
+  claimable: boolean
+  /** It waits for checks rather than for a person. */
+  of_checks: boolean
+  pausing: boolean
+  /** Another worker had begun the turn. */
+  recovering: boolean
+  losses: number
+  /** People have said something that this turn has not heard. */
+  unheard: boolean
+  /** Somebody has resumed it since it was asked to stop: it gets a new turn when it is cancelled. */
+  resume_requested: boolean
+}
+
+/** Seconds. `fence` and `let_go`: what a worker has after a stop and after a pause. */
+export type Times = { lease: number; queue: number; turn: number; answer: number; checks: number; fence: number; let_go: number }
+
+const at_rest = { owner: null, lease_until: null, claimable: false, recovering: false, of_checks: false } as const
+const at_work = ({ status }: Row) => status === 'starting' || status === 'running'
+
+export const created = (now: number, times: Times): Row => ({
+  ...at_rest,
+  ...{ status: 'queued', status_reason: null, turn: 1, epoch: 0, deadline_at: now + times.queue, claimable: true },
+  ...{ pausing: false, losses: 0, unheard: true, resume_requested: false },
+})
+
+export function claimed(row: Row, owner: string, now: number, times: Times): Row | null {
+  if (!row.claimable) return null
+  const deadline_at = row.recovering ? row.deadline_at : now + times.turn
+  const lease_until = leaseOf(deadline_at, now, times.lease)
+  const status = row.status === 'waiting' ? 'running' : 'starting'
+  return { ...row, status, owner, epoch: row.epoch + 1, lease_until, deadline_at, claimable: false, of_checks: false }
+}
+
+/** A lease never reaches much past the deadline. */
+const leaseOf = (deadline_at: number | null, now: number, seconds: number) =>
+  Math.min(now + seconds, (deadline_at ?? Number.POSITIVE_INFINITY) + END_SECONDS)
+
+/** Every write of a worker names the epoch that it claimed. */
+const owns = (row: Row, epoch: number) => row.epoch === epoch && row.lease_until !== null
+
+export function beaten(row: Row, epoch: number, now: number, times: Times): Row | null {
+  if (!owns(row, epoch)) return null
+  if (row.status === 'cancelling' || row.pausing) return row
+  return { ...row, lease_until: leaseOf(row.deadline_at, now, times.lease) }
+}
+
+export function begun(row: Row, epoch: number): Row | null {
+  return owns(row, epoch) && row.status === 'starting' ? { ...row, status: 'running', recovering: false } : null
+}
+
+/** The agent is given what people have said. */
+export function heard(row: Row, epoch: number): Row | null {
+  return owns(row, epoch) ? { ...row, unheard: false } : null
+}
+
+/** How a worker ends a turn. A stop, and for what rests a pause, wins over every other end. */
+export type End = 'completed' | 'failed' | 'waiting' | 'checks' | 'budget' | 'let_go' | 'handed_over'
+
+export function ended(row: Row, epoch: number, end: End, now: number, times: Times): Row | null {
+  if (!owns(row, epoch)) return null
+  if (row.status === 'cancelling') return settled(row, now, times)
+  if (!at_work(row)) return null
+  // Who has said something that the agent has not heard wants the run to go on, perhaps with more.
+  const goes_on = end === 'budget' && row.unheard
+  const of_checks = end === 'checks'
+  if (goes_on || end === 'let_go' || end === 'handed_over' || end === 'waiting' || of_checks) {
+    if (row.pausing) return paused(row)
+    if (end === 'waiting' || of_checks) {
+      const deadline_at = now + (of_checks ? times.checks : times.answer)
+      return row.status === 'running' ? { ...row, ...at_rest, status: 'waiting', of_checks, claimable: row.unheard, deadline_at } : null
+    }
+    return { ...row, ...at_rest, status: 'queued', epoch: row.epoch + 1, claimable: true, recovering: true }
+  }
+  if (end === 'budget') return { ...paused(row), status_reason: 'budget' }
+  if (end === 'failed') return { ...row, ...at_rest, status: 'failed', status_reason: 'agent_error', deadline_at: null }
+  if (row.status !== 'running') return null
+  const done: Row = { ...row, ...at_rest, status: 'completed', deadline_at: null }
+  return row.unheard ? again(done, now, times, true) : done
+}
+
+const stopped = (row: Row): Row => ({ ...row, ...at_rest, status: 'cancelled', status_reason: null, deadline_at: null })
+/** The worker has let go of a run that was to stop. */
+const settled = (row: Row, now: number, times: Times): Row =>
+  row.resume_requested ? { ...again(stopped(row), now, times, true), unheard: true, resume_requested: false } : stopped(row)
+const paused = (row: Row): Row => ({ ...row, ...at_rest, status: 'paused', status_reason: 'user_request', deadline_at: null })
+
+/** Back to the queue by a person, with a new turn or in the middle of the one that was held. */
+const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => ({
+  ...row,
+  ...{
+    status: 'queued',
+    status_reason: null,
+    claimable: true,
+    deadline_at: now + times.queue,
+    pausing: false,
+    losses: 0,
+    recovering: false,
+  },
+  turn: row.turn + (new_turn ? 1 : 0),
+})
+
+export function stopAsked(row: Row, now: number, { fence }: Times): Row {
+  if (isTerminal(row.status)) return row
+  if (row.status === 'cancelling') return { ...row, resume_requested: false }
+  // What a lost worker has left open is closed by the sweep first.
+  if (!at_work(row) && !row.recovering) return stopped(row)
+  const owner = row.owner ?? 'nobody'
+  return { ...row, status: 'cancelling', owner, claimable: false, recovering: false, lease_until: now + fence, deadline_at: now + fence }
+}
+
+export function pauseAsked(row: Row, now: number, { let_go }: Times): Row | null {
+  if (row.status === 'cancelling' || isTerminal(row.status)) return null
+  if (row.status === 'paused' || (at_work(row) && row.pausing)) return row
+  if (!at_work(row)) return { ...paused(row), pausing: true }
+  return { ...row, pausing: true, lease_until: leaseOf(row.deadline_at, now, let_go) }
+}
+
+export function resumed(row: Row, now: number, times: Times): Row | null {
+  if (row.status === 'cancelling') return { ...row, resume_requested: true }
+  const told = { ...row, unheard: true }
+  if (isTerminal(row.status)) return again(told, now, times, true)
+  if (row.status === 'paused') return again(told, now, times, false)
+  if (row.status === 'waiting') return { ...told, pausing: false, claimable: true, deadline_at: now + times.queue }
+  return { ...told, pausing: false }
+}
+
+/** Gives a run whose owner is gone to the next one, and ends what nobody goes on with or whose time is over; one that waits for checks goes on then. */
+export function swept(row: Row, now: number, max_losses: number, times: Times): Row {
+  const { queue } = times
+  const overdue = row.deadline_at !== null && row.deadline_at < now
+  if (row.lease_until === null) {
+    if (!overdue || (row.status !== 'queued' && row.status !== 'waiting')) return row
+    if (row.of_checks && !row.claimable) return { ...row, claimable: true, deadline_at: now + queue }
+    return timedOut(row.recovering ? { ...row, epoch: row.epoch + 1 } : row)
+  }
+  if (row.lease_until >= now) return row
+  const next = afterLoss({ ...row, overdue }, max_losses)
+  const taken = { ...row, epoch: row.epoch + 1 }
+  if (next === 'cancelled') return settled(taken, now, times)
+  if (next === 'paused') return paused(taken)
+  if (next === 'timeout') return timedOut(taken)
+  if (next === 'lost') return { ...timedOut(taken), status_reason: 'lost' }
+  return { ...taken, ...at_rest, status: 'queued', claimable: true, recovering: true, losses: row.losses + 1 }
+}
+
+const timedOut = (row: Row): Row => ({ ...row, ...at_rest, status: 'failed', status_reason: 'timeout', deadline_at: null })
