@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { bucketLimits } from './contract/buckets.ts'
 import { log_levels } from './core/log.ts'
+import { mirror_kinds, readMirror } from './core/network/package-mirrors.ts'
 import { podConfigurationFaults } from './core/repositories/pod-configuration.ts'
-import { mirror_kinds, readMirror } from './core/sandbox-environment.ts'
 import { readKey } from './core/secrets/sealing.ts'
 
 const text = z.string().min(1)

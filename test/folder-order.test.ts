@@ -10,6 +10,7 @@ const folder_order: Record<string, string[]> = {
   'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'openapi', 'endpoints'],
   'src/core': ['network', 'text', 'redaction', 'secrets', 'repositories', 'access', 'runs', 'pull-requests', 'forges', 'webhooks'],
   'src/git': ['process', 'refs', 'objects', 'mirrors', 'read', 'publish', 'serve', 'workspace'],
+  'src/setup-detection': ['ecosystems', 'hints', 'repair'],
   'src/sandbox': ['seccomp', 'resources', 'workspaces', 'commands', 'process', 'bubblewrap', 'containers', 'kubernetes'],
   'src/service': ['access', 'repositories', 'organizations', 'secrets', 'webhooks', 'runs', 'run-kinds', 'pull-requests', 'forges'],
   'src/store': ['access', 'webhooks', 'leases', 'workspaces', 'runs', 'forges', 'pull-requests'],

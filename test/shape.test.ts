@@ -98,7 +98,7 @@ const rooms: Record<string, Room> = {
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
   // Putting it together.
-  'src/config.ts': { code: ['src/core/sandbox-environment.ts'], packages: ['zod'], node: ['node:fs'] },
+  'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/access/first-start.ts', 'src/system/start-credentials.ts'] },
   'src/compose': {
     code: [

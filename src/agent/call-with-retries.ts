@@ -1,5 +1,4 @@
-import type { LimitReached } from '../core/runs/budget-check.ts'
-import { chargeOfBroken, type Reservation } from '../core/runs/reservation.ts'
+import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget-check.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
 import { type RetryPolicy, waitBefore } from './retry-policy.ts'
 

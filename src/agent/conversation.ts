@@ -1,6 +1,6 @@
 import type { CheckRound } from '../core/pull-requests/check-rounds.ts'
+import type { Reservation } from '../core/runs/budget-check.ts'
 import { type NearLimit, noticeKey } from '../core/runs/near-limits.ts'
-import type { Reservation } from '../core/runs/reservation.ts'
 import type { ModelMessage, ToolCall } from '../model/port.ts'
 
 /** The journal as the loop reads it: what happened, in order. */

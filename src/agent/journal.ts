@@ -1,4 +1,4 @@
-import type { Reservation } from '../core/runs/reservation.ts'
+import type { Reservation } from '../core/runs/budget-check.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { FailedAttempt } from './call-with-retries.ts'
 import type { TurnEnding } from './conversation.ts'

@@ -1,6 +1,5 @@
-import type { LimitReached } from '../core/runs/budget-check.ts'
+import type { LimitReached, Reservation } from '../core/runs/budget-check.ts'
 import type { NearLimit } from '../core/runs/near-limits.ts'
-import type { Reservation } from '../core/runs/reservation.ts'
 import type { ModelAnswer, ModelMessage } from '../model/port.ts'
 
 /** A model call that may be made: what is set aside for it, and what the agent is told before it when limits are near. */

@@ -1,7 +1,6 @@
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/runs/tools.ts'
 import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
-import { headAndTail } from '../core/text/head-and-tail.ts'
-import { cutStrings } from '../core/text/truncate.ts'
+import { truncateBytes, truncateStrings } from '../core/text/truncate.ts'
 import type { ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
@@ -74,7 +73,7 @@ export async function runTool(tools: ToolTable, call: ToolCall, context: ToolCon
 /** Redacted, and then cut for the trace. */
 async function shownOf(outcome: ToolOutcome, redactor: BackgroundRedactor): Promise<Omit<ToolResult, 'duration_ms'>> {
   const clean = await redacted(outcome, redactor)
-  const { value, cut } = cutStrings(clean.output, TRACE_CHARS)
+  const { value, cut } = truncateStrings(clean.output, TRACE_CHARS)
   return {
     ...clean,
     output: value as Record<string, unknown>,
@@ -95,7 +94,7 @@ async function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean, 
   if (!cut && (!truncated || whole === undefined)) return null
   const { bytes, total_bytes } = whole?.() ?? allOf(Buffer.from(JSON.stringify(output, null, 2)))
   const clean = await redactor.bytes(bytes)
-  return { bytes: headAndTail(clean, WHOLE_BYTES), total_bytes: total_bytes + clean.length - bytes.length }
+  return { bytes: truncateBytes(clean, WHOLE_BYTES), total_bytes: total_bytes + clean.length - bytes.length }
 }
 
 export const allOf = (bytes: Uint8Array): WholeOutput => ({ bytes, total_bytes: bytes.length })
@@ -134,4 +133,4 @@ export const interrupted = (): ToolOutcome => ({
 
 /** The outcome as the model hears of it. */
 export const forModel = (result: Pick<ToolOutcome, 'output'>): Record<string, unknown> =>
-  cutStrings(result.output, MODEL_CHARS).value as Record<string, unknown>
+  truncateStrings(result.output, MODEL_CHARS).value as Record<string, unknown>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { egressEnvironment } from './sandbox-environment.ts'
+import { proxyEnvironment } from './sandbox-environment.ts'
 
 test('package managers are told of proxy and mirrors by the variables that each of them reads', () => {
-  const npm = (url: string) => egressEnvironment([{ kind: 'npm', url: new URL(url) }])
+  const npm = (url: string) => proxyEnvironment([{ kind: 'npm', url: new URL(url) }])
   expect(npm('https://npm.corp.example/all/')).toMatchObject({
     ...{ https_proxy: 'http://127.0.0.1:3128', YARN_HTTPS_PROXY: 'http://127.0.0.1:3128' },
     ...{ npm_config_registry: 'https://npm.corp.example/all/', YARN_NPM_REGISTRY_SERVER: 'https://npm.corp.example/all' },
@@ -10,12 +10,12 @@ test('package managers are told of proxy and mirrors by the variables that each 
   // Yarn refuses a registry in the clear unless its name is listed.
   expect(npm('http://npm.corp.example:4873/')).toMatchObject({ YARN_UNSAFE_HTTP_WHITELIST: 'npm.corp.example' })
   expect(Object.keys(npm('https://npm.corp.example/'))).not.toContain('YARN_UNSAFE_HTTP_WHITELIST')
-  const pypi = egressEnvironment([{ kind: 'pypi', url: new URL('http://pypi.corp.example/simple') }])
+  const pypi = proxyEnvironment([{ kind: 'pypi', url: new URL('http://pypi.corp.example/simple') }])
   expect(pypi).toMatchObject({ PIP_INDEX_URL: 'http://pypi.corp.example/simple', PIP_TRUSTED_HOST: 'pypi.corp.example' })
 })
 
 test('where nothing may be reached the proxy is named too, so that what is tried is told', () => {
-  const closed = egressEnvironment([], false)
+  const closed = proxyEnvironment([], false)
   expect(closed).toMatchObject({ http_proxy: 'http://127.0.0.1:3128', NODE_OPTIONS: '--require=/run/init/fetch.cjs' })
   expect(Object.keys(closed)).not.toContain('NODE_USE_ENV_PROXY')
 })

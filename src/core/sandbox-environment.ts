@@ -1,76 +1,98 @@
-import type { Rule } from '../egress/rules.ts'
+import { createHash } from 'node:crypto'
+import { type Mirror, mirrorVariables } from './network/package-mirrors.ts'
+import { SHORTEST_SECRET } from './redaction/secret-forms.ts'
+import { isForGitAlone } from './secrets/repository-credentials.ts'
+import type { OpenSecret } from './secrets/run-secrets.ts'
+import type { Sealer } from './secrets/sealing.ts'
 
-/** Where a sandbox finds its proxy; the address that every program there is told. */
-export const PROXY_PORT = 3128
-export const SOCKET_INSIDE = '/run/egress.sock'
-
-/** Where builds of Java look for options: Java goes by none of the usual variables. */
-const OPTIONS_OF_JAVA = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
-
-/** Registries of which an operator can have a copy that package managers are told of by their variables. */
-export const mirror_kinds = ['npm', 'pypi', 'golang', 'rubygems'] as const
-export type Mirror = { kind: (typeof mirror_kinds)[number]; url: URL }
-
-const LOOPBACK = /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/
-
-/** `npm=https://…`; null for anything else, a URL with a user and an address of this machine's loopback included. */
-export function readMirror(text: string): Mirror | null {
-  const [, name, address = ''] = /^([a-z]+)=(https?:\/\/[^\s,@]+)$/.exec(text) ?? []
-  const kind = mirror_kinds.find(known => known === name)
-  if (kind === undefined || !URL.canParse(address)) return null
-  const url = new URL(address)
-  return LOOPBACK.test(url.hostname) ? null : { kind, url }
+/** All environment variables of a sandbox come from this file: the base list, the secrets of a run and the variables of its proxy. */
+export const base_environment: Record<string, string> = {
+  // The folder that the agent can write is last, so that it cannot shadow a program of the system.
+  PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin',
+  HOME: '/home/agent',
+  USER: 'agent',
+  LOGNAME: 'agent',
+  SHELL: '/bin/bash',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+  PAGER: 'cat',
+  CI: 'true',
+  // Global npm packages are installed where the user may write; pip does so without a setting.
+  npm_config_prefix: '/home/agent/.local',
+  GIT_CONFIG_SYSTEM: '/etc/gitconfig',
+  GIT_TERMINAL_PROMPT: '0',
 }
 
-/** The variables of a sandbox. `open`: something may be reached; otherwise they are there so that what is tried is refused and told. */
-export function egressEnvironment(mirrors: readonly Mirror[], open = true): Record<string, string> {
+/** The folder of Node inside a sandbox. */
+export const NODE_FOLDER = '/opt/node'
+
+/** `base_environment` for a sandbox that sees the programs of the host. `has_node_headers`: their Node can compile addons. */
+export const hostEnvironment = (has_node_headers: boolean): Record<string, string> =>
+  has_node_headers ? { ...base_environment, npm_package_config_node_gyp_nodedir: NODE_FOLDER } : base_environment
+
+/** Names that the sandbox, its shell or its git interpret: a secret with such a name would change what commands do. */
+const INTERPRETED =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PAGER|CI|TMPDIR|PWD|OLDPWD|SHLVL|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|CDPATH|POSIXLY_CORRECT|P?PID|E?UID|NODE_OPTIONS|(?:LD|LC|DYLD|BASH|PERL5|PYTHON)_?[A-Z0-9_]*|(?:HTTPS?|FTP|ALL|NO)_PROXY|_)$/
+const GIT = /^GIT_(?!.*_?(?:TOKEN|PASSWORD|KEY|SECRET|PAT|USER|USERNAME)$)/
+
+export const mayBeVariable = (name: string): boolean => !INTERPRETED.test(name) && !GIT.test(name)
+
+/** The variables of the agent's sandbox: the secrets marked `for_agent`. */
+export const agentVariables = (secrets: readonly OpenSecret[]) => variablesOf(secrets, ({ for_agent }) => for_agent)
+
+/** The variables of setup commands: all secrets except those of the service's own git and those too short to be redacted. */
+export const setupVariables = (secrets: readonly OpenSecret[]) =>
+  variablesOf(
+    secrets,
+    ({ repository_id, name, value }) => !isForGitAlone(repository_id, name) && Buffer.byteLength(value.trim()) >= SHORTEST_SECRET,
+  )
+
+/** A keyed digest of the secrets that setup commands get, which reveals nothing about them. */
+export function setupSecretsDigest(sealer: Sealer, organization_id: number, secrets: readonly OpenSecret[]): string {
+  const name = createHash('sha256')
+    .update(JSON.stringify(Object.entries(setupVariables(secrets)).sort()))
+    .digest('hex')
+  return sealer.derive({ organization_id, scope: 'environment', name }, 32)
+}
+
+/** A secret of the repository overrides the organization's secret of the same name, even when it is itself not a variable here. */
+function variablesOf(secrets: readonly OpenSecret[], isIncluded: (secret: OpenSecret) => boolean): Record<string, string> {
+  const included = secrets.filter(secret => mayBeVariable(secret.name) && isIncluded(secret))
+  const of_organization = included.filter(({ repository_id }) => repository_id === null)
+  const of_repository = included.filter(({ repository_id }) => repository_id !== null)
+  const overridden = new Set(secrets.filter(({ repository_id }) => repository_id !== null).map(({ name }) => name))
+  const all = [...of_organization.filter(({ name }) => !overridden.has(name)), ...of_repository]
+  return Object.fromEntries(all.map(({ name, value }) => [name, value]))
+}
+
+/** The port inside a sandbox on which every program finds the proxy, and the socket behind it. */
+export const PROXY_PORT = 3128
+export const PROXY_SOCKET = '/run/egress.sock'
+
+/** Where Java builds read options: Java ignores the standard proxy variables. */
+const JAVA_OPTIONS = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
+/** Java connects to loopback addresses directly without a setting. */
+const JAVA_PROXY = ['http', 'https'].map(scheme => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${PROXY_PORT}`).join(' ')
+
+/** The variables that lead programs to the proxy and the mirrors. `open` false: nothing is reachable, so that the proxy reports each attempt. */
+export function proxyEnvironment(mirrors: readonly Mirror[], open = true): Record<string, string> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`
-  const own = 'localhost,sandbox,127.0.0.1,127.0.0.0/8,0.0.0.0,::1'
+  const direct = 'localhost,sandbox,127.0.0.1,127.0.0.0/8,0.0.0.0,::1'
   return {
-    // What the machine trusts, its programs for TLS trust as they are; Node would not, and an authority of one's own is usual before registries.
+    // Other programs trust the certificates of the machine by default, Node does not; registries of companies often use a private authority.
     NODE_USE_SYSTEM_CA: '1',
-    // Yarn does not ask for the usual ones from its second version on.
+    // Yarn ignores the standard variables from version 2 on.
     ...{ YARN_HTTP_PROXY: proxy, YARN_HTTPS_PROXY: proxy },
-    ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: own, NO_PROXY: own },
-    ...Object.fromEntries(OPTIONS_OF_JAVA.map(name => [name, JAVA_PROXY])),
-    // Node's own fetch asks for them only when it is told to, and every Node then takes twice as long to start.
+    ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: direct, NO_PROXY: direct },
+    ...Object.fromEntries(JAVA_OPTIONS.map(name => [name, JAVA_PROXY])),
+    // Node's own fetch needs this setting, which doubles the start time of every Node; without egress a preloaded script is enough.
     ...(open ? { NODE_USE_ENV_PROXY: '1' } : { NODE_OPTIONS: '--require=/run/init/fetch.cjs' }),
-    ...Object.assign({}, ...mirrors.map(variablesOf)),
+    ...Object.assign({}, ...mirrors.map(mirrorVariables)),
   }
 }
 
-/** What is on this machine they ask directly by themselves. */
-const JAVA_PROXY = ['http', 'https'].map(scheme => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${PROXY_PORT}`).join(' ')
-
-/** Variables that somebody has set, with those of the way out; options for Java are added to theirs. */
-export function withProxyEnv(own: Record<string, string>, way_out: Record<string, string>): Record<string, string> {
-  const both = OPTIONS_OF_JAVA.flatMap(name => (own[name] && way_out[name] ? [[name, `${way_out[name]} ${own[name]}`]] : []))
-  return { ...own, ...way_out, ...Object.fromEntries(both) }
+/** Adds the variables of the proxy to variables of the user; Java options are joined. */
+export function withProxyEnv(own: Record<string, string>, proxy: Record<string, string>): Record<string, string> {
+  const both = JAVA_OPTIONS.flatMap(name => (own[name] && proxy[name] ? [[name, `${proxy[name]} ${own[name]}`]] : []))
+  return { ...own, ...proxy, ...Object.fromEntries(both) }
 }
-
-function variablesOf({ kind, url }: Mirror): Record<string, string> {
-  const text = url.href
-  if (kind === 'npm')
-    return {
-      ...{ npm_config_registry: text, YARN_NPM_REGISTRY_SERVER: text.replace(/\/$/, '') },
-      ...(url.protocol === 'http:' && { YARN_UNSAFE_HTTP_WHITELIST: url.hostname }),
-    }
-  if (kind === 'pypi')
-    return {
-      PIP_INDEX_URL: text,
-      UV_DEFAULT_INDEX: text,
-      ...(url.protocol === 'http:' && { PIP_TRUSTED_HOST: url.host, UV_INSECURE_HOST: url.host }),
-    }
-  return kind === 'golang' ? { GOPROXY: text } : { BUNDLE_MIRROR__ALL: text }
-}
-
-/** The mode of a run where nobody has set one: an operator who has mirrors wants them to be used. */
-export const usualMode = (mirrors: readonly Mirror[]) => (mirrors.length > 0 ? 'allowlist' : 'off')
-
-/** A mirror may be reached by every run that has a way out, wherever it stands. */
-export const mirrorRules = (mirrors: readonly Mirror[]): Rule[] =>
-  mirrors.map(({ url }) => ({
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
-    private_address: true,
-  }))

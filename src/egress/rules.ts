@@ -1,4 +1,5 @@
 import type { EgressRule } from '../contract/organizations/egress.ts'
+import type { Mirror } from '../core/network/package-mirrors.ts'
 
 /** `private_address`: the operator set it, so it may be one of a private network. */
 export type Rule = EgressRule & { private_address?: true }
@@ -23,3 +24,11 @@ function matchesHost(pattern: string, host: string): boolean {
 }
 
 const matchesPort = (wanted: number | null | undefined, port: number) => (wanted == null ? usual_ports.includes(port) : wanted === port)
+
+/** Rules that make mirrors reachable for every run with egress, even in a private network. */
+export const mirrorRules = (mirrors: readonly Mirror[]): Rule[] =>
+  mirrors.map(({ url }) => ({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+    private_address: true,
+  }))

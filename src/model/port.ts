@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import type { Price } from '../core/runs/reservation.ts'
+import type { Price } from '../core/runs/budget-check.ts'
 import { storedText } from '../core/text/stored-text.ts'
 
 export type { ModelMessage }

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../agent/tool.ts'
-import { cutStrings } from '../core/text/truncate.ts'
+import { truncateStrings } from '../core/text/truncate.ts'
 import type { ToolCall } from '../model/port.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry } from './entry.ts'
@@ -40,7 +40,7 @@ export function toolEntries(call: ToolCall, result: ToolResult, thought: string 
 /** A file that was written stands in the diff: here its beginning and its end do, so that a page of a hundred entries stays a page. */
 function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
   if (JSON.stringify(input).length <= INPUT_CHARACTERS) return { value: input, cut: false }
-  return { value: cutStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>, cut: true }
+  return { value: truncateStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>, cut: true }
 }
 
 const marks: Record<string, string> = { done: 'x', in_progress: '>', pending: ' ' }

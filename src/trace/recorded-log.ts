@@ -1,4 +1,4 @@
-import { cutStrings, cutText } from '../core/text/truncate.ts'
+import { truncateStrings, truncateText } from '../core/text/truncate.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry, userMessage } from './entry.ts'
 
@@ -40,13 +40,13 @@ export const closeCalls = (calls: readonly OpenCall[]): NewEntry[] =>
 
 /** The end of a session that reports an error. */
 export const sessionError = (message: string): NewEntry =>
-  errorEntry({ code: 'agent_error', message: cutText(message, MAX_TEXT).text, retryable: false, phase: 'agent' })
+  errorEntry({ code: 'agent_error', message: truncateText(message, MAX_TEXT).text, retryable: false, phase: 'agent' })
 
 export const finalAnswer = (text: string): NewEntry => entry({ message_type: 'FINAL_ANSWER', observation: text })
 
 function recordBlock(recorded: Recorded, { log, block, user_id, final }: Block): void {
   const text = typeof block.text === 'string' ? block.text : null
-  const { text: shown, cut } = cutText(text ?? '', MAX_TEXT)
+  const { text: shown, cut } = truncateText(text ?? '', MAX_TEXT)
   // What an agent sends to an agent of its own is neither a prompt of the user nor the answer to one.
   const of_main = log.isSidechain !== true
   if (block.type === 'tool_result') recordResult(recorded, log, block)
@@ -58,11 +58,11 @@ function recordBlock(recorded: Recorded, { log, block, user_id, final }: Block):
     const is_answer = final && of_main
     recorded.entries.push(is_answer ? finalAnswer(shown) : entry({ message_type: 'PLAN_EVALUATION', thought: shown, truncated: cut }))
   } else if (log.type === 'assistant' && block.type === 'thinking' && typeof block.thinking === 'string') {
-    const thought = cutText(block.thinking, MAX_TEXT)
+    const thought = truncateText(block.thinking, MAX_TEXT)
     recorded.entries.push(entry({ message_type: 'PLAN_EVALUATION', thought: thought.text, truncated: thought.cut }))
   } else if (log.type === 'assistant' && block.type === 'tool_use' && typeof block.id === 'string') {
     const name = typeof block.name === 'string' ? block.name : 'tool'
-    const input = cutStrings(block.input, MAX_INPUT).value
+    const input = truncateStrings(block.input, MAX_INPUT).value
     recorded.calls.push({ id: block.id.slice(0, MAX_NAME), name: name.slice(0, MAX_NAME) || 'tool', input, at: timeOf(log) })
   } else recorded.entries.push(unknownEntry(block))
 }
@@ -76,7 +76,7 @@ function recordResult(recorded: Recorded, log: Json, block: Json): void {
 }
 
 function action(call: OpenCall, output: { status: string; output: unknown }, ended: number | null): NewEntry {
-  const shown = cutStrings(output, MAX_TEXT)
+  const shown = truncateStrings(output, MAX_TEXT)
   const duration_ms = call.at === null || ended === null ? null : Math.min(Math.max(0, ended - call.at), 2 ** 31 - 1)
   return entry({
     message_type: 'ACTION',
@@ -90,7 +90,7 @@ function action(call: OpenCall, output: { status: string; output: unknown }, end
 
 /** Whatever this service has no entry for: its type as the name, and all of it as JSON. */
 function unknownEntry(log: Json): NewEntry {
-  const { value, cut } = cutStrings(log, MAX_TEXT)
+  const { value, cut } = truncateStrings(log, MAX_TEXT)
   const type = typeof log.type === 'string' && /^[\w.-]{1,60}$/.test(log.type) ? log.type : 'unknown'
   return entry({ message_type: 'ACTION', tool_name: `session_${type}`, tool_output: value as Json, truncated: cut })
 }
@@ -102,7 +102,7 @@ function errorOf(log: Json, blocks: Json[]): string | null {
   const words = [...blocks.map(({ text }) => text), log.content, objectOf(log.error)?.message, log.error].filter(
     word => typeof word === 'string' && word !== '',
   )
-  return words.length > 0 ? words.join('\n') : JSON.stringify(cutStrings(log, MAX_TEXT).value)
+  return words.length > 0 ? words.join('\n') : JSON.stringify(truncateStrings(log, MAX_TEXT).value)
 }
 
 /** The content of a message as blocks: a text is one, and whatever is no object is shown as one. */

@@ -1,9 +1,11 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { egressEnvironment, type Mirror, mirrorRules } from '../../src/core/sandbox-environment.ts'
+import type { Mirror } from '../../src/core/network/package-mirrors.ts'
+import { proxyEnvironment } from '../../src/core/sandbox-environment.ts'
 import { type Caps, type Policy, type Refusal, usual_caps } from '../../src/egress/policy.ts'
 import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
 import type { Rule } from '../../src/egress/rules.ts'
+import { mirrorRules } from '../../src/egress/rules.ts'
 import { listenOnSocket } from '../../src/egress/socket.ts'
 import { makeDriver, sandbox_user, startSandbox, type TestSandbox } from '../sandbox/start-sandbox.ts'
 
@@ -57,7 +59,7 @@ export async function startEgress(options: {
   const box = stack.use(
     await startSandbox(made.driver, made.makeWorkspace('egress'), {
       sockets: [{ host: socket.path, inside: '/run/egress.sock', port: 3128 }],
-      environment: egressEnvironment(options.mirrors ?? []),
+      environment: proxyEnvironment(options.mirrors ?? []),
     }),
   )
   return {

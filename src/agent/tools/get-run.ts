@@ -1,4 +1,4 @@
-import { cutText } from '../../core/text/truncate.ts'
+import { truncateText } from '../../core/text/truncate.ts'
 import { failed, interrupted, type Tool } from '../tool.ts'
 
 const RESULT_CHARS = 8_000
@@ -14,7 +14,10 @@ export const get_run: Tool<'get_run'> = {
         'unknown_run',
         `This run has started no run ${agent_run_id}. Its runs are: ${listed(all.map(run => run.agent_run_id))}.`,
       )
-    return { status: 'ok', output: { status: 'ok', runs: asked.map(run => ({ ...run, result: cutText(run.result, RESULT_CHARS).text })) } }
+    return {
+      status: 'ok',
+      output: { status: 'ok', runs: asked.map(run => ({ ...run, result: truncateText(run.result, RESULT_CHARS).text })) },
+    }
   },
 }
 

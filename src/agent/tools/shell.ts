@@ -1,5 +1,5 @@
-import { headAndTail } from '../../core/text/head-and-tail.ts'
 import { BASE64_BYTES, outputText } from '../../core/text/output-text.ts'
+import { truncateBytes } from '../../core/text/truncate.ts'
 import { type Tool, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
 
 const DEFAULT_SECONDS = 120
@@ -23,7 +23,7 @@ export const shell: Tool<'shell'> = {
     })
     const clean = await context.redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined)
     const total_bytes = result.output_bytes + clean.length - result.output.length
-    const shown = headAndTail(clean, OUTPUT_BYTES)
+    const shown = truncateBytes(clean, OUTPUT_BYTES)
     const { output, ...binary } = outputText(shown, total_bytes)
     const truncated = shown.length < total_bytes || (binary.binary === true && shown.length > BASE64_BYTES)
     const whole = () => ({ bytes: clean, total_bytes })

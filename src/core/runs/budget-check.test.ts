@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countedTokens, limitReached } from './budget-check.ts'
+import { chargeOfBroken, countedTokens, limitReached, type Price, reserve } from './budget-check.ts'
 
 const spent = {
   run_steps: 5,
@@ -32,4 +33,42 @@ test("the service's ceilings end the run, each with its reason", () => {
   expect(limitReached(spent, none, { ...wide, max_steps: 5 })).toMatchObject({ kind: 'ceiling', reason: 'max_steps' })
   expect(limitReached(spent, none, { ...wide, max_tokens: 1000 })).toMatchObject({ kind: 'ceiling', reason: 'out_of_tokens' })
   expect(limitReached(spent, none, { ...wide, max_active_ms: 60_000 })).toMatchObject({ kind: 'ceiling', reason: 'timeout' })
+})
+
+/** 3 dollars for a million tokens in, 15 out. */
+const price: Price = ({ input_tokens, output_tokens }) => ((3 * input_tokens + 15 * output_tokens) / 1e6).toFixed(12)
+const unknown: Price = () => null
+const call = { model: 'm', input_tokens: 10_000, max_output_tokens: 32_000 }
+
+test('a call takes all that it may while that fits', () => {
+  expect(reserve(call, price, null)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000 } })
+  expect(reserve(call, price, 0.51)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000, cost_usd: '0.510000000000' } })
+})
+
+test('its answer is shortened to what fits, down to what makes sense', () => {
+  expect(reserve(call, price, 0.18)).toMatchObject({ fits: true, reservation: { output_tokens: 10_000 } })
+  expect(reserve(call, price, 0.045)).toMatchObject({ fits: true, reservation: { output_tokens: 1_000 } })
+  expect(reserve(call, price, 0.0449)).toMatchObject({ fits: false, reservation: { output_tokens: 1_000 } })
+})
+
+test('a price that nobody knows fits everywhere, and stays unknown', () => {
+  expect(reserve(call, unknown, 0)).toEqual({
+    fits: true,
+    reservation: { model: 'm', input_tokens: 10_000, output_tokens: 32_000, cost_usd: null },
+  })
+})
+
+test('what is set aside never passes what is left, and what a broken call is counted with never passes what was set aside', () => {
+  fc.assert(
+    fc.property(
+      ...[fc.nat(500_000), fc.integer({ min: 1, max: 64_000 }), fc.double({ min: 0, max: 3, noNaN: true }), fc.nat(200_000)],
+      (input_tokens, max_output_tokens, left, seen) => {
+        const { fits, reservation } = reserve({ model: 'm', input_tokens, max_output_tokens }, price, left)
+        const cost = Number(reservation.cost_usd)
+        expect(fits).toBe(cost <= left)
+        expect(reservation.output_tokens).toBeLessThanOrEqual(max_output_tokens)
+        expect(Number(chargeOfBroken(reservation, price, seen).cost_usd)).toBeLessThanOrEqual(cost)
+      },
+    ),
+  )
 })

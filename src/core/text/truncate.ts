@@ -1,5 +1,5 @@
 /** Keeps head and tail of a text that is too long, and says between them how much is missing. */
-export function cutText(text: string, most: number): { text: string; cut: boolean } {
+export function truncateText(text: string, most: number): { text: string; cut: boolean } {
   if (text.length <= most) return { text, cut: false }
   const half = Math.floor(most / 2)
   const head = text.slice(0, half).toWellFormed()
@@ -11,13 +11,13 @@ const MOST_PARTS = 10_000
 const MOST_KEY = 100
 
 /** The strings of a JSON value cut, each on its own and all together bounded by `most`, its depth and the number of its parts too; for what goes into a trace or back to a model. */
-export function cutStrings(value: unknown, most: number): { value: unknown; cut: boolean } {
+export function truncateStrings(value: unknown, most: number): { value: unknown; cut: boolean } {
   let cut = false
   let left = most
   let parts = MOST_PARTS
   const walk = (item: unknown, depth: number): unknown => {
     if (typeof item === 'string') {
-      const result = cutText(item, Math.max(200, left))
+      const result = truncateText(item, Math.max(200, left))
       left -= result.text.length
       cut ||= result.cut
       return result.text
@@ -33,4 +33,11 @@ export function cutStrings(value: unknown, most: number): { value: unknown; cut:
     )
   }
   return { value: walk(value, 0), cut }
+}
+
+/** The first and the last half of what is longer than `max` bytes; what is not, as it is. */
+export function truncateBytes(bytes: Uint8Array, max: number): Uint8Array {
+  if (bytes.length <= max) return bytes
+  const head = Math.ceil(max / 2)
+  return Buffer.concat([bytes.subarray(0, head), bytes.subarray(bytes.length - (max - head))])
 }

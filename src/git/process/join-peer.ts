@@ -1,7 +1,6 @@
 import { Socket } from 'node:net'
-import type { RemoteCall } from '../refs/remote.ts'
 import type { GitHost } from './git-host.ts'
-import type { RemoteService } from './local-peer.ts'
+import type { RemoteCall, RemoteService } from './local-peer.ts'
 import { type GitCall, type GitIdentity, type GitResult, ownIdentity, startGit } from './run-git.ts'
 
 /** How long one side may go on when the other has ended. */

@@ -2,9 +2,12 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { GitError } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
-import { type GitIdentity, type GitResult, ownIdentity, runGit } from './run-git.ts'
+import { type GitCall, type GitIdentity, type GitResult, ownIdentity, runGit } from './run-git.ts'
 
 export type RemoteService = 'upload-pack' | 'receive-pack'
+
+/** A call whose arguments contain the address of the remote at the position that git expects. */
+export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address: string) => string[] }
 
 /**
  * Who may be the other side of a repository on this machine, best first: the service user when it can read (or write) the repository,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { runAs } from '../../system/run-as.ts'
+import type { SystemUser } from '../../system/users.ts'
 import { GitError } from './git-error.ts'
-import type { GitHost } from './git-host.ts'
 
 /**
- * Changes to files below folders that git's user may write. They are made as that user and never as root: a link that git's user puts
- * on the path leads to nothing that it could not change anyway.
+ * The owner of folders that git's user may write; a part of `GitHost`. Their files are changed as that user and never as root: a symbolic
+ * link that git's user creates on the path leads to nothing that it could not change itself.
  */
-type Owner = Pick<GitHost, 'user' | 'gid'>
+type Owner = { readonly user: SystemUser | null; readonly gid: number | null }
 
 const SETTINGS = 'set -e; umask 027'
 

@@ -2,13 +2,10 @@ import { shellQuote } from '../../core/text/shell-quote.ts'
 import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { joinPeer } from '../process/join-peer.ts'
-import { asPeer, type RemoteService } from '../process/local-peer.ts'
-import { type GitCall, type GitResult, runGit } from '../process/run-git.ts'
+import { asPeer, type RemoteCall, type RemoteService } from '../process/local-peer.ts'
+import { type GitResult, runGit } from '../process/run-git.ts'
 import { publicAddresses } from './address.ts'
 import type { GitRepository } from './repository-url.ts'
-
-/** A call whose arguments contain the address of the remote, wherever git wants it. */
-export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address: string) => string[] }
 
 /**
  * Runs git against a repository's remote: over the network, to a checked address only; on this machine, joined to a process of the repository's owner.

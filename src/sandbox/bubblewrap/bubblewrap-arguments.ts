@@ -1,7 +1,8 @@
+import { hostEnvironment } from '../../core/sandbox-environment.ts'
 import type { SandboxSocket, SandboxSpec } from '../port.ts'
 import { initParameters } from '../process/init-process.ts'
 import type { RuntimeFolder } from '../process/runtime-folder.ts'
-import { environmentOf, ownFiles, systemFiles, systemLinks } from './host-files.ts'
+import { nodeHeaders, ownFiles, systemFiles, systemLinks } from './host-files.ts'
 
 /** Descriptors that bubblewrap gets besides 0–2; 3 goes on to process 1, and so does 7 where ports are asked for. */
 export const descriptors = { control: 3, arguments: 4, info: 5, seccomp: 6, channel: 7 }
@@ -17,7 +18,11 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
     ...['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--disable-userns', '--cap-drop', 'ALL'],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--info-fd', String(descriptors.info)],
     '--clearenv',
-    ...Object.entries({ ...spec.environment, ...environmentOf(node_path) }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries({ ...spec.environment, ...hostEnvironment(nodeHeaders(node_path) !== null) }).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
     ...systemLinks().flatMap(({ target, inside }) => ['--symlink', target, inside]),
     ...[...systemFiles(node_path, runtime.empty), ...ownFiles(runtime)].flatMap(({ host, inside }) => show(host, inside)),
     ...['--proc', '/proc', '--dev', '/dev'],

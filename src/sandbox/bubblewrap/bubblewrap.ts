@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
+import { NODE_FOLDER } from '../../core/sandbox-environment.ts'
 import { endProcess } from '../../system/process-identity.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { type LayerDriver, type SandboxDriver, SandboxError, type SandboxSpec } from '../port.ts'
@@ -13,7 +14,7 @@ import { openLayer } from '../workspaces/layer.ts'
 import { proveLayers } from '../workspaces/layer-test.ts'
 import { type SandboxHost, spawnBubblewrap } from './bubblewrap-process.ts'
 import { explainFailure } from './explain-failure.ts'
-import { NODE_FOLDER, nodeHeaders } from './host-files.ts'
+import { nodeHeaders } from './host-files.ts'
 
 const bwrap_places = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 

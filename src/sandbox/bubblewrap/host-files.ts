@@ -1,41 +1,17 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { NODE_FOLDER } from '../../core/sandbox-environment.ts'
 import type { RuntimeFolder } from '../process/runtime-folder.ts'
 import { phpExtensions } from './php-extensions.ts'
 
 /** A path of the host, and where a sandbox sees it, read-only. */
 export type Shown = { host: string; inside: string }
 
-/** What every sandbox has in its environment, whoever starts it. */
-export const environment: Record<string, string> = {
-  // Last, so that what is written there stands before no program of the machine.
-  PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin',
-  HOME: '/home/agent',
-  USER: 'agent',
-  LOGNAME: 'agent',
-  SHELL: '/bin/bash',
-  LANG: 'C.UTF-8',
-  TERM: 'dumb',
-  PAGER: 'cat',
-  CI: 'true',
-  // What npm installs globally goes where its user may write; pip does so by itself.
-  npm_config_prefix: '/home/agent/.local',
-  GIT_CONFIG_SYSTEM: '/etc/gitconfig',
-  GIT_TERMINAL_PROMPT: '0',
-}
-
-/** What Node is in, inside. */
-export const NODE_FOLDER = '/opt/node'
-
 /** The headers that come with a Node, for addons that are compiled; null: it came without. */
 export function nodeHeaders(node_path: string): string | null {
   const path = join(dirname(dirname(node_path)), 'include/node')
   return existsSync(join(path, 'node_api.h')) ? path : null
 }
-
-/** `environment`, and where the programs of the host are shown, what follows from these. */
-export const environmentOf = (node_path: string): Record<string, string> =>
-  nodeHeaders(node_path) === null ? environment : { ...environment, npm_package_config_node_gyp_nodedir: NODE_FOLDER }
 
 /** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
 const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']

@@ -1,5 +1,4 @@
 import { globSync, readFileSync, realpathSync } from 'node:fs'
-import type { Shown } from './host-files.ts'
 
 const SETTINGS = '/etc/php/*/cli/conf.d/*.ini'
 /** That an extension is loaded, or a comment. */
@@ -10,7 +9,7 @@ const MOST_BYTES = 4 * 1024
  * The settings by which PHP for the command line loads the extensions that were installed with it, many of which nothing works without. One that
  * sets anything else stays out: it may hold the key of a service.
  */
-export function phpExtensions(pattern = SETTINGS): Shown[] {
+export function phpExtensions(pattern = SETTINGS): { host: string; inside: string }[] {
   return globSync(pattern).flatMap(inside => {
     try {
       const host = realpathSync(inside)

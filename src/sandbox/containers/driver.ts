@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { hostEnvironment, NODE_FOLDER } from '../../core/sandbox-environment.ts'
 import type { SystemUser } from '../../system/users.ts'
-import { environment, environmentOf, NODE_FOLDER, nodeHeaders, ownFiles, systemFiles } from '../bubblewrap/host-files.ts'
+import { nodeHeaders, ownFiles, systemFiles } from '../bubblewrap/host-files.ts'
 import type { PipeFolder } from '../commands/pipe-folder.ts'
 import { type SandboxDriver, SandboxError, type SandboxSpec } from '../port.ts'
 import { initParameters } from '../process/init-process.ts'
@@ -31,7 +32,7 @@ export function createContainerDriver(options: {
   start_timeout_ms?: number
 }): SandboxDriver {
   const { engine, own_root } = options
-  const of_all = own_root ? environment : environmentOf(options.node_path)
+  const of_all = hostEnvironment(!own_root && nodeHeaders(options.node_path) !== null)
   let runtime: RuntimeFolder | undefined
   const user = options.user ?? ourselves()
   const prepare = (): RuntimeFolder => {

@@ -1,5 +1,5 @@
 import { type SetupCommandSettingsInput, usual_setup } from '../../contract/repositories/setup-commands.ts'
-import { mayBeVariable } from '../../core/secrets/run-secrets.ts'
+import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { invalid } from '../../core/service-error.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
 import { getSetupCommands as getRow, type SetupCommandsRow, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'

@@ -3,7 +3,8 @@ import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { egressMode } from '../../core/network/egress-mode.ts'
 import { madeByDigest, manifestsDigest, setupDigest } from '../../core/repositories/prepared-environment.ts'
-import { openSecrets, setupSecretsMark } from '../../core/secrets/run-secrets.ts'
+import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
+import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { listEgressOfRun } from '../../store/access/egress.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
@@ -83,7 +84,7 @@ async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: Setu
   const files = await ctx.listManifests(repository.id, at.sha, commands)
   if (files === null) return undefined
   const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
-  const secrets = setupSecretsMark(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
+  const secrets = setupSecretsDigest(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
   const same = { made_by: madeByDigest(setupDigest(commands, set_up.variables), secrets), manifests: manifestsDigest(files) }
   const made_after = Date.now() - ctx.environment_seconds * 1_000
   const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(

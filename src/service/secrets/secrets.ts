@@ -1,8 +1,9 @@
 import type { SecretInput } from '../../contract/organizations/secrets.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { SHORTEST_SECRET } from '../../core/redaction/secret-forms.ts'
+import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { isForGitAlone } from '../../core/secrets/repository-credentials.ts'
-import { mayBeVariable, secretPlace } from '../../core/secrets/run-secrets.ts'
+import { secretPlace } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Mirror } from '../../core/sandbox-environment.ts'
+import type { Mirror } from '../../core/network/package-mirrors.ts'
 import { EVERY_HOST } from '../../egress/rules.ts'
 import type { EgressRow } from '../../store/access/egress.ts'
 import { egressOf } from './egress.ts'

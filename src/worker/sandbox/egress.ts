@@ -1,12 +1,13 @@
 import type { EgressPreset, EgressRule } from '../../contract/organizations/egress.ts'
 import { errorText } from '../../core/log.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
-import { egressEnvironment, type Mirror, mirrorRules, PROXY_PORT, SOCKET_INSIDE, usualMode } from '../../core/sandbox-environment.ts'
+import { defaultMode, type Mirror } from '../../core/network/package-mirrors.ts'
+import { PROXY_PORT, PROXY_SOCKET, proxyEnvironment } from '../../core/sandbox-environment.ts'
 import { usual_caps } from '../../egress/policy.ts'
 import { presets } from '../../egress/presets.ts'
 import { createProxy } from '../../egress/proxy.ts'
 import { createResolver } from '../../egress/resolve.ts'
-import { EVERY_HOST, type Rule } from '../../egress/rules.ts'
+import { EVERY_HOST, mirrorRules, type Rule } from '../../egress/rules.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
 import type { SandboxSpec } from '../../sandbox/port.ts'
 import { type EgressRow, listEgressOfRun } from '../../store/access/egress.ts'
@@ -74,8 +75,8 @@ export async function openEgress(
   try {
     const socket = await listenOnSocket(proxy.server, folder, deps.users.sandbox?.gid ?? null)
     return {
-      sockets: [{ host: socket.path, inside: SOCKET_INSIDE, port: PROXY_PORT }],
-      environment: egressEnvironment(mirrors, first !== null),
+      sockets: [{ host: socket.path, inside: PROXY_SOCKET, port: PROXY_PORT }],
+      environment: proxyEnvironment(mirrors, first !== null),
       tellBlocked: () => blocked.finish(),
       async [Symbol.asyncDispose]() {
         proxy.close()
@@ -99,7 +100,7 @@ export async function listReachable(deps: WorkerDeps, writer: RunWriter, reposit
  * it is off for agents, unless the operator has mirrors, and open for setup commands. Null: off.
  */
 export function egressOf(rows: EgressRow[], mirrors: readonly Mirror[], whose: Whose): Rule[] | null {
-  const mode = whose === 'setup' ? setupMode(rows) : egressMode(rows, usualMode(mirrors))
+  const mode = whose === 'setup' ? setupMode(rows) : egressMode(rows, defaultMode(mirrors))
   if (mode === 'off') return null
   if (mode === 'open') return [...mirrorRules(mirrors), EVERY_HOST]
   const set = rows.flatMap(row => [

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { errorText, type Log } from '../../core/log.ts'
 import { madeByDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
-import { setupSecretsMark } from '../../core/secrets/run-secrets.ts'
+import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
 import { listManifests } from '../../git/read/list-manifests.ts'
@@ -144,7 +144,7 @@ export class Environments implements AsyncDisposable {
     const parts = {
       commands,
       variables,
-      secrets: setupSecretsMark(deps.sealer, run.organization_id, secrets.secrets),
+      secrets: setupSecretsDigest(deps.sealer, run.organization_id, secrets.secrets),
       toolchain: toolchainMark(),
     }
     return preparedEnvironmentKey({ ...parts, manifests: await this.#manifestsOf(of), base_ref })
@@ -210,7 +210,7 @@ export class Environments implements AsyncDisposable {
     const row = await insertEnvironment(db, {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
       ...{
-        setup_digest: madeByDigest(setup.digest, setupSecretsMark(of.deps.sealer, run.organization_id, of.secrets.secrets)),
+        setup_digest: madeByDigest(setup.digest, setupSecretsDigest(of.deps.sealer, run.organization_id, of.secrets.secrets)),
         base_ref: history,
         base_sha: base.sha,
         left_out: JSON.stringify(left_out),

@@ -1,6 +1,5 @@
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
-import { withProxyEnv } from '../../core/sandbox-environment.ts'
-import { setupVariables } from '../../core/secrets/run-secrets.ts'
+import { setupVariables, withProxyEnv } from '../../core/sandbox-environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { lastSetUp } from '../../store/runs/journal.ts'

@@ -1,8 +1,16 @@
 import type { Meter } from '../../agent/meter.ts'
 import type { TokenEstimate } from '../../agent/token-estimate.ts'
-import { type LimitReached, limitReached, type RunBudget, type Spent, shortOf, timeLeft } from '../../core/runs/budget-check.ts'
+import {
+  type LimitReached,
+  limitReached,
+  type Reservation,
+  type RunBudget,
+  reserve,
+  type Spent,
+  shortOf,
+  timeLeft,
+} from '../../core/runs/budget-check.ts'
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/near-limits.ts'
-import { type Reservation, reserve } from '../../core/runs/reservation.ts'
 import type { Model, ModelMessage } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Control } from '../claim/control.ts'
