@@ -50,7 +50,7 @@ test('every example of the playbook table can be played', () => {
 test('AGENTS.md has at most 80 lines, and every rule names a file that shows it', () => {
   const lines = readFileSync(join(clone, 'AGENTS.md'), 'utf8').trimEnd().split('\n')
   expect(lines.length).toBeLessThanOrEqual(80)
-  const rules = lines.filter(line => line.startsWith('- ') && !line.includes('One idea a commit'))
+  const rules = lines.filter(line => line.startsWith('- ') && !line.includes('One idea per commit'))
   expect(rules.filter(line => !/→ `[\w./-]+`$/.test(line))).toEqual([])
 })
 
