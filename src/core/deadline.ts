@@ -1,8 +1,7 @@
 /**
- * A signal that aborts with `signal`, and with a TimeoutError after `ms`. Dispose it when what it bounds has ended.
- *
- * It replaces `AbortSignal.any([signal, AbortSignal.timeout(ms)])`: in Node 24 nothing holds a timeout inside a combined signal while nobody
- * listens, and one that the garbage collector took never aborts (nodejs/node#57736).
+ * Returns a signal that aborts with `signal`, and with a TimeoutError after `ms`. Dispose it when the bounded operation has ended.
+ * It replaces `AbortSignal.any([signal, AbortSignal.timeout(ms)])`: in Node 24 nothing references a timeout inside a combined signal
+ * without listeners, and a garbage-collected timeout never aborts (nodejs/node#57736).
  */
 export function deadline(ms: number, signal?: AbortSignal): Disposable & { signal: AbortSignal; readonly passed: boolean } {
   const bounded = new AbortController()
@@ -12,7 +11,7 @@ export function deadline(ms: number, signal?: AbortSignal): Disposable & { signa
     passed = !bounded.signal.aborted
     bounded.abort(new DOMException(`Not done within ${ms} ms.`, 'TimeoutError'))
   }, ms)
-  // As that of AbortSignal.timeout: it keeps no process alive.
+  // Like AbortSignal.timeout, the timer keeps no process alive.
   timer.unref()
   signal?.addEventListener('abort', end, { once: true })
   if (signal?.aborted) end()

@@ -2,12 +2,15 @@ export const log_levels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof log_levels)[number]
 
 /**
- * What the service says of itself, for its operator. `fields` are ids, names of ours, codes and counts: never a token, a prompt, a header, a body or
- * what a tool printed.
+ * Writes a line to the operator's log. `fields` are ids, our own names, codes and counts: never a token, a prompt, a header, a body or the
+ * output of a tool.
  */
 export type Log = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
 
-/** One JSON object a line, from level `least` on. What cannot be written as JSON costs its fields, never the line. */
+/**
+ * Creates a log that writes one JSON object per line, from level `least` on. When a value cannot be serialized, only the fields are
+ * dropped, never the line.
+ */
 export function createLog(least: LogLevel, write: (line: string) => void, now: () => Date = () => new Date()): Log {
   const lowest = log_levels.indexOf(least)
   return (level, message, fields = {}) => {
@@ -29,12 +32,12 @@ export const logWith =
   (level, message, more = {}) =>
     log(level, message, { ...fields, ...more })
 
-/** Classes of errors of PostgreSQL whose words name statements, tables and states, never values. */
+/** Classes of PostgreSQL errors whose messages contain names of statements, tables and states, never values. */
 const quotes_nothing = /^(08|25|40|42|53|54|55|57|58|XX)/
 
 /**
- * An error with the place it comes from. The database quotes values in its messages, and a value may be a prompt or a secret: where it may have
- * done so only the code is told.
+ * Returns the text of an error with its stack. The database quotes values in messages, and a value may be a prompt or a secret: for those
+ * classes only the code is returned.
  */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

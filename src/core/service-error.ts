@@ -1,6 +1,6 @@
 import type { FieldError, ProblemCode } from '../contract/problem.ts'
 
-/** The one error that a verb throws at its caller. The code decides the status; `message` is shown to the client. */
+/** The one error that a verb throws to its caller. The code determines the status; `message` is shown to the client. */
 export class ServiceError extends Error {
   override name = 'ServiceError'
   readonly code: ProblemCode
@@ -14,7 +14,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A value the client sent that cannot be taken: names the field. */
+/** Returns the error for an invalid value of the client, with the name of its field. */
 export function invalid(loc: (string | number)[], msg: string, type = 'value_error'): ServiceError {
   return new ServiceError('invalid_request', `${loc.slice(1).join('.') || loc.join('.')}: ${msg}`, { errors: [{ loc, msg, type }] })
 }

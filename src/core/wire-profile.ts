@@ -2,7 +2,7 @@ import type { WireProfile } from '../contract/organizations/tokens.ts'
 import type { Problem } from '../contract/problem.ts'
 import { failureReasons, publicSourceTypes, type RunStatus, SourceType, type StatusReason, WaitingOn } from '../contract/runs/runs.ts'
 
-/** What decides the word that such a client is told. An answer that gives no reason is read by its status alone. */
+/** The fields that determine the status word of such a client. A response without a reason is mapped by its status alone. */
 export type RunState = { status: RunStatus; status_reason?: StatusReason | null; waiting_on?: WaitingOn | null }
 
 type PublicSourceType = (typeof publicSourceTypes)[number]
@@ -18,7 +18,7 @@ export const codegenStatuses = [
   'ERROR',
 ] as const
 export type CodegenStatus = (typeof codegenStatuses)[number]
-/** Names of the public API that no run of ours has: who asks for them gets none. */
+/** Names of the public API that no run of this service has: filtering by them returns nothing. */
 const unused = ['EVALUATION', 'FAILED', 'PENDING']
 
 const plain: Record<Exclude<RunStatus, 'waiting' | 'failed'>, CodegenStatus> = {
@@ -36,7 +36,7 @@ const ofFailure: Partial<Record<StatusReason, CodegenStatus>> = {
   out_of_tokens: 'OUT_OF_TOKENS',
 }
 
-/** The public API's word for a run's status. */
+/** Returns the public API's word for a run's status. */
 export function codegenStatus({ status, status_reason, waiting_on }: RunState): CodegenStatus {
   if (status === 'waiting') return waiting_on === 'user_input' ? 'PAUSED' : 'ACTIVE'
   if (status === 'failed') return (status_reason && ofFailure[status_reason]) || 'ERROR'
@@ -49,10 +49,10 @@ const states: RunState[] = [
   ...failureReasons.map(status_reason => ({ status: 'failed' as const, status_reason })),
 ]
 
-/** Runs in one of these statuses, but those whose `waiting_on` or `status_reason` is excepted. */
+/** Runs in one of these statuses, except those whose `waiting_on` or `status_reason` is listed in `except`. */
 export type StatusFilter = { statuses: RunStatus[]; except: string[] }
 
-/** Which runs a client of the public API means by this name, in any case; null when it is none. */
+/** Returns the runs that a client of the public API means by this name, in any case; null when the name is unknown. */
 export function codegenFilter(name: string): StatusFilter | null {
   const wanted = name.toUpperCase()
   if (unused.includes(wanted)) return { statuses: [], except: [] }
@@ -62,30 +62,30 @@ export function codegenFilter(name: string): StatusFilter | null {
   return { statuses: [...statuses], except: others.flatMap(state => state.waiting_on ?? state.status_reason ?? []) }
 }
 
-/** The public API's closest value for what started a run: everything that only this service has was requested over its API. */
+/** Returns the public API's closest value for the source of a run: sources that only this service has map to the API. */
 export const publicSourceType = (source: SourceType): PublicSourceType => publicSourceTypes.find(known => known === source) ?? 'API'
 
-/** The sources whose runs such a client gets under this value; a value that only this service has stands for itself. */
+/** Returns the sources that such a client sees under this value; a value that only this service has maps to itself. */
 export const sourcesShownAs = (wanted: SourceType): SourceType[] =>
   SourceType.options.filter(source => source === wanted || publicSourceType(source) === wanted)
 
-/** What of a run depends on the wire profile. */
+/** The fields of a run that depend on the wire profile. */
 export type RunWords = RunState & { source_type?: SourceType; result?: string }
 
-/** These fields as the public API has them: `result` is null until there is one. Fields that `run` lacks are not added. */
+/** Returns these fields as the public API has them: `result` is null until there is one. Fields that `run` lacks are not added. */
 export const codegenRun = (run: RunWords): Record<string, string | null> => ({
   status: codegenStatus(run),
   ...(run.source_type !== undefined && { source_type: publicSourceType(run.source_type) }),
   ...(run.result === '' && { result: null }),
 })
 
-/** What a page of logs shows of its run, in the words of the profile. */
+/** Returns the fields of the run on a page of logs, in the words of the profile. */
 export function logsHead(profile: WireProfile, run: RunState & { result: string }): { status: string; result: string | null } {
   const { status, result } = run
   return { status, result, ...(profile === 'codegen' && codegenRun(run)) }
 }
 
-/** The problem as such a client expects it: a request that is wrong is 422, with a list of what is wrong in `detail`. */
+/** Returns the problem as such a client expects it: an invalid request is 422, with a list of the mistakes in `detail`. */
 export function codegenProblem(problem: Problem): Omit<Problem, 'detail'> & { detail: string | Problem['errors'] } {
   if (problem.code !== 'invalid_request') return problem
   const detail = problem.errors.length > 0 ? problem.errors : [{ loc: [], msg: problem.message, type: 'invalid_request' }]

@@ -1,4 +1,7 @@
-/** What the first bytes of a tunnel say; `needs`: so many are needed at least to say it. `hidden`: an encrypted name (ECH) stands beside the one that is shown. */
+/**
+ * The content of the first bytes of a tunnel; `needs`: the minimum number of bytes needed to parse it. `hidden`: the greeting also has an
+ * encrypted name (ECH).
+ */
 export type Hello =
   | { kind: 'incomplete'; needs: number }
   | { kind: 'other' }
@@ -8,11 +11,11 @@ const HANDSHAKE = 22
 const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_HELLO = 0xfe0d
-/** More than any client needs; bounds what reading costs, whoever sends a byte at a time. */
+/** More than any client sends; bounds the cost for a client that sends a byte at a time. */
 const most = { bytes: 32 * 1024, records: 8 }
 const other: Hello = { kind: 'other' }
 
-/** Reads the ClientHello of TLS, which may come in several records. `other`: no TLS, or no well-formed one. */
+/** Parses a TLS ClientHello, which may span several records. `other`: not TLS, or malformed. */
 export function readHello(bytes: Buffer): Hello {
   const parts: Buffer[] = []
   for (let at = 0; parts.length < most.records && at < most.bytes; ) {
@@ -53,7 +56,7 @@ function readMessage(body: Buffer): Hello {
       if (type === ENCRYPTED_HELLO) hidden = true
       if (type === SERVER_NAME) {
         const name = readName(content)
-        // Twice, or none in it: who reads the first and who reads the last would not agree.
+        // A duplicate or empty extension: readers of the first one and of the last one would disagree.
         if (name === null || server_name !== null) return other
         server_name = name
       }
@@ -66,7 +69,7 @@ function readMessage(body: Buffer): Hello {
   }
 }
 
-/** A list of exactly one name. */
+/** The extension must hold exactly one name. */
 function readName(content: Buffer): string | null {
   if (content.readUInt16BE(0) !== content.length - 2 || content.readUInt8(2) !== 0) return null
   if (content.readUInt16BE(3) !== content.length - 5 || content.length === 5) return null

@@ -5,17 +5,17 @@ import { decide } from './decide.ts'
 import { dial } from './dial.ts'
 import { type Policy, usual_caps } from './policy.ts'
 
-/** How far this service itself goes out: as the operator lets what runs in sandboxes. */
+/** The egress settings of the service's own requests: the same that the operator sets for sandboxes. */
 export type Outgoing = {
   resolve: Policy['resolve']
   allow_private: boolean
   upstream: URL | null
 }
 
-/** The address may not be reached, whatever is tried. */
+/** The address is not allowed; a retry has the same result. */
 export class Refused extends Error {}
 
-/** A connection to one of the addresses that were checked, with TLS where it is asked for. Throws Refused for an address that may not be. */
+/** Connects to one of the checked addresses, with TLS if requested. Throws Refused when no address is allowed. */
 export async function connectChecked(
   outgoing: Outgoing,
   authority: Authority,
@@ -26,7 +26,7 @@ export async function connectChecked(
   const decision = await unlessAborted(decide(policy, authority, method), signal)
   if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
   const dialled = dial(policy, decision.to)
-  // Whoever is too late is closed.
+  // A connection that opens too late is closed.
   const plain = await unlessAborted(dialled, signal, socket => socket.destroy())
   if (!secure) return plain
   const socket = connectTls({

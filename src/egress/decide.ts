@@ -10,8 +10,8 @@ export type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 50
 const refused = (reason: Reason, why: string): Decision => ({ ok: false, status: 403, reason, why })
 
 /**
- * Whether a request may go out, and where to. The name is resolved once, after its rule was found, every address is checked, and only
- * those may be connected to. A name that cannot be resolved is no refusal: `reason` is null then.
+ * Decides whether a request may go out, and to which addresses. The name is resolved once, after a rule has matched; every address is
+ * checked, and only checked ones are connected to. A name that cannot be resolved is not a refusal: `reason` is null then.
  */
 export async function decide(policy: Policy, asked: Authority, method: string): Promise<Decision> {
   const { host, port } = asked
@@ -25,7 +25,7 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
         ? refused('private_address', `${host} is a private or reserved address`)
         : refused(found.reason, found.reason === 'off' ? `egress is off, so no rule allows ${at}` : `no rule allows ${at}`)
   const may_be_private = policy.allow_private || found.rule.private_address === true
-  // Networks that have a copy of a registry often give it the registry's own name.
+  // Private networks often serve a mirror under the registry's own name.
   const allowed = method === 'CONNECT' && isRegistry(host, port) ? isOfNetwork : addressAllowed
   const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !allowed(address))
   if (!may_be_private && isPrivateHost(host)) return refused('private_address', `${host} is a name of a private network`)
@@ -38,14 +38,14 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
     : { ok: true, to: { ...asked, addresses } }
 }
 
-/** Of this network, and not of this machine. */
+/** An address in the private network, and not of this machine. */
 const isOfNetwork = (ip: string) =>
   addressOfNetwork(ip) &&
   !Object.values(networkInterfaces())
     .flat()
     .some(own => own?.address === ip)
 
-/** Null: it cannot be resolved, here. */
+/** Null: it cannot be resolved here. */
 async function resolveAll(policy: Policy, { host, address }: Authority): Promise<string[] | null> {
   if (address) return [host]
   const { promise, resolve } = Promise.withResolvers<null>()

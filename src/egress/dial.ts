@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { authorityText } from './authority.ts'
 import type { Allowed, Policy } from './policy.ts'
 
-/** What stood between us and what was allowed: no refusal. */
+/** A failure to connect to an allowed host; not a refusal. */
 export class DialError extends Error {
   override name = 'DialError'
 }
 
-/** Connects to one of the addresses that were checked. Rejects with DialError. */
+/** Connects to one of the checked addresses. Rejects with DialError. */
 export async function dial(policy: Policy, to: Allowed): Promise<Socket> {
   if (policy.upstream !== null && to.addresses === null) return dialBy(policy.upstream, policy, to)
   let failure = `${to.host} has no address`
@@ -21,7 +21,7 @@ export async function dial(policy: Policy, to: Allowed): Promise<Socket> {
   throw new DialError(failure)
 }
 
-/** Null when it is connected; otherwise why it is not, and it is closed. */
+/** Returns null when connected; otherwise the reason, and the socket is closed. */
 function opened(socket: Socket, wait_ms: number): Promise<string | null> {
   return new Promise(resolve => {
     const timer = setTimeout(() => socket.destroy(new Error('no answer')), wait_ms)
@@ -30,12 +30,12 @@ function opened(socket: Socket, wait_ms: number): Promise<string | null> {
       resolve(problem)
     }
     socket.once('connect', () => settle(null))
-    // Errors that come later are for whoever has it then.
+    // Later errors are handled by the caller that uses the socket.
     socket.on('error', error => settle((error as NodeJS.ErrnoException).code ?? error.message))
   })
 }
 
-/** A tunnel by the operator's proxy. */
+/** Opens a tunnel through the operator's proxy. */
 function dialBy(upstream: URL, policy: Policy, to: Allowed): Promise<Socket> {
   const authority = authorityText(to)
   const asked = request({
@@ -66,7 +66,7 @@ function dialBy(upstream: URL, policy: Policy, to: Allowed): Promise<Socket> {
 
 export const placeOf = (url: URL) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) })
 
-/** The name and password of the operator's proxy; they never enter a sandbox. */
+/** Returns the credentials of the operator's proxy; they never enter a sandbox. */
 export function credentialsOf({ username, password }: URL): Record<string, string> {
   if (username === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

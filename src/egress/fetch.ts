@@ -3,18 +3,18 @@ import { deadline } from '../core/deadline.ts'
 import { authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 
-/** The part of `fetch` that clients of other services need. Redirects are given as they are, to be judged by who asks. */
+/** The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides about them. */
 export type Fetch = (
   url: string,
   init?: { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal },
 ) => Promise<Response>
 
-/** No body may come with these. */
+/** Statuses whose responses have no body. */
 const BODILESS = [204, 205, 304]
 
 /**
- * A `fetch` that goes no further than `outgoing` lets it: the name is resolved once, its addresses are checked, and one of those is connected
- * to. Bounded in time and in what is read. Rejects with TypeError and the reason as its cause, as `fetch` does.
+ * Returns a `fetch` that is limited by `outgoing`: the name is resolved once, its addresses are checked, and one of those is connected to.
+ * Bounded in time and size. Rejects with TypeError and the reason as its cause, as `fetch` does.
  */
 export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: number; max_bytes: number }): Fetch {
   return async (url, init = {}) => {

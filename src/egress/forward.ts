@@ -4,21 +4,24 @@ import { credentialsOf, DialError, dial, placeOf } from './dial.ts'
 import type { Allowed, Policy } from './policy.ts'
 import { listenTo } from './request-sample.ts'
 
-/** Of one connection, not of the message (RFC 9110 §7.6.1), or of nobody but a proxy; and the host, which the authority says. */
+/** Hop-by-hop headers (RFC 9110 §7.6.1), headers for proxies, and the host, which the authority determines. */
 const own_headers = new Set(
   'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer transfer-encoding upgrade expect host'.split(
     ' ',
   ),
 )
 
-/** The authority and the path of an absolute form, `http://host[:port]/path`; null for any other. */
+/** Parses the absolute form `http://host[:port]/path`; null for anything else. */
 export function parseTarget(target: string): { authority: Authority; path: string } | null {
   const [, host = '', path = ''] = /^http:\/\/([^/?#]+)([/?][!-~]*)?$/i.exec(target) ?? []
   const authority = parseAuthority(host, 80)
   return authority === null ? null : { authority, path: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** Passes a request of plain HTTP on, with the authority as its host, and its answer back. Redirects are the client's to follow. Rejects with DialError before anything was answered. */
+/**
+ * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to the client. Rejects with
+ * DialError before anything was answered.
+ */
 export async function forward(
   policy: Policy,
   to: Allowed,
@@ -74,9 +77,9 @@ export async function forward(
   return promise
 }
 
-/** The headers that are the message's own, as they were written. */
+/** Returns the end-to-end headers as they were written. */
 function passed({ rawHeaders, headers }: IncomingMessage): string[] {
-  // Where a body ends is said to everybody, whoever calls it a thing of the connection.
+  // Headers that frame the body are always forwarded, even when listed in Connection.
   const named = (headers.connection ?? '')
     .split(',')
     .flatMap(name => (/^\s*content-length\s*$/i.test(name) ? [] : [name.trim().toLowerCase()]))

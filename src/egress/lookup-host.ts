@@ -5,8 +5,8 @@ import type { Outgoing } from './connect-checked.ts'
 const LOOKUP_TIMEOUT_MS = 5_000
 
 /**
- * Looks up the host of `url` and connects to nothing. Only a name server's "no such name" means that there is none: a name server that fails or
- * is silent says nothing about the name. Where an upstream proxy resolves names, a name that is not known here is `found`.
+ * Resolves the host of `url` without connecting. Only a "no such name" of the name server means that there is none: a failing or silent
+ * name server proves nothing. With an upstream proxy that resolves names, an unknown name counts as `found`.
  */
 export async function lookUpHost(
   { resolve, allow_private, upstream }: Outgoing,

@@ -5,16 +5,16 @@ import { type AttemptOutcome, readRetryAfter } from '../core/webhooks/webhook-re
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 
-/** From the first question to a name server to the end of the answer. */
+/** From the first DNS query to the end of the response. */
 const MOST_MS = 10_000
-/** Once there is a status, so long for what the answer says besides. */
+/** The timeout of the body once there is a status. */
 const BODY_MS = 1_000
 const MOST_ANSWER_BYTES = 64 * 1024
 const KEPT_ANSWER_CHARS = 1_000
 
 /**
- * Posts a text to a URL: the name is resolved once, its addresses are checked, and one of those is connected to. Redirects are not followed.
- * Bounded in time and in what is read, whatever the receiver does. Never rejects: why there is no status is data.
+ * Posts a text to a URL: the name is resolved once, its addresses are checked, and one of those is connected to. Redirects are not
+ * followed. Bounded in time and size regardless of the receiver. Never rejects: the reason for a missing status is data.
  */
 export async function post(
   outgoing: Outgoing,
@@ -88,7 +88,7 @@ function answered(
   })
 }
 
-/** What the answer begins with, as text that can be stored. The rest is not read. */
+/** Returns the beginning of the response as text that can be stored. The rest is not read. */
 async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0

@@ -1,11 +1,14 @@
 import type { EgressPreset, EgressRule } from '../contract/organizations/egress.ts'
 
-/** Over https; a tunnel shows no method. */
+/** HTTPS only; a tunnel shows no method. */
 const secure = (...hosts: string[]): EgressRule[] => hosts.map(host => ({ host, port: 443 }))
-/** Packages that are signed: by https, or in plain where they are only read. */
+/** Signed packages: over HTTPS, or over plain HTTP when they are only read. */
 const signed = (...hosts: string[]): EgressRule[] => hosts.flatMap(host => [...secure(host), { host, port: 80, methods: ['GET', 'HEAD'] }])
 
-/** The hosts of each registry, as far as installing from it needs them. Hosts where anybody may put things, such as code hosting, are in none. */
+/**
+ * The hosts of each registry, as far as installing from it needs them. Hosts where anybody can upload, such as code hosting, are not
+ * included.
+ */
 export const presets: Record<EgressPreset, EgressRule[]> = {
   npm: secure('registry.npmjs.org', 'registry.yarnpkg.com'),
   pypi: secure('pypi.org', 'files.pythonhosted.org'),
@@ -24,7 +27,7 @@ export const presets: Record<EgressPreset, EgressRule[]> = {
   alpine: signed('dl-cdn.alpinelinux.org'),
 }
 
-/** Registries that are asked over TLS, each by a name that nobody but its owner and the name servers of this network can give an address. */
+/** Registries that are reached over TLS, by a name that only its owner and the name servers of this network can resolve. */
 const over_tls = new Set(
   Object.values(presets)
     .flat()

@@ -7,23 +7,24 @@ import type { Policy, Reason } from './policy.ts'
 import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
-/** Connections that get an answer when there are too many; the rest is closed without one. */
+/** How many connections over the limit get a response; further ones are closed without one. */
 const answered_beyond = 32
 const check_ms = 5_000
 
-/** `recheck`: rules may have changed, so that what is open and not allowed any more is closed. `close`: ends everything. */
+/** `recheck`: closes open connections that changed rules no longer allow. `close`: closes everything. */
 export type EgressProxy = { server: Server; recheck(): Promise<void>; close(): void }
 
 /**
- * An HTTP proxy for one run: CONNECT, and plain HTTP in absolute form. Nothing goes out that no rule allows. A refusal is 403, 400 or 429
- * with a line that says why, and told to the policy; what is allowed and cannot be reached is 502. It does not listen yet.
+ * Creates the HTTP proxy of one run: CONNECT, and plain HTTP in absolute form. Nothing goes out without a rule that allows it. A refusal is
+ * 403, 400 or 429 with a line that explains it, and is reported to the policy; an allowed host that cannot be reached is 502. The server
+ * does not listen yet.
  */
 export function createProxy(policy: Policy): EgressProxy {
   const { caps } = policy
   const connections = new Set<Socket>()
   const tunnels = new Map<Socket, Authority>()
   let bytes = 0
-  /** Requests of plain HTTP at work. One connection may bring many, the next before the answer to the last. */
+  /** Plain HTTP requests in progress. One connection may carry many, the next one before the response to the last. */
   let requests = 0
 
   const refuse = (asked: Authority | null, shown: string, method: string | undefined, reason: Reason, why: string) => {
@@ -35,7 +36,7 @@ export function createProxy(policy: Policy): EgressProxy {
     if (bytes <= caps.bytes) return
     for (const socket of connections) socket.destroy()
   }
-  /** What a request is refused for before its rule is looked for. */
+  /** Returns why a connection is refused before its rule is evaluated. */
   const bound = (socket: Socket): string | null => {
     if (bytes > caps.bytes) return `this sandbox has sent and received its ${caps.bytes} bytes`
     return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
@@ -101,7 +102,7 @@ export function createProxy(policy: Policy): EgressProxy {
 
   async function onConnect(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const { url = '' } = incoming
-    // It is no longer the server's.
+    // The socket no longer belongs to the HTTP server.
     socket.setTimeout(caps.idle_ms, () => socket.destroy())
     policy.onSaid(headOf(incoming))
     const asked = parseAuthority(url, null)
@@ -147,7 +148,7 @@ function sayNo(answer: ServerResponse, status: number, why: string): void {
 
 function sayNoBare(socket: Socket, status: number, why: string): void {
   const text = status === 502 ? `${why}\n` : words(why)
-  // Of an answer to CONNECT most clients show the first line and nothing else.
+  // Most clients show only the first line of a response to CONNECT.
   const said = `${STATUS_CODES[status]} (${why.replace(/[^ -~]/g, '?').slice(0, 300)})`
   const head = `HTTP/1.1 ${status} ${said}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n`
   socket.end(head + text)

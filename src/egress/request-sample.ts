@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 
-/** What of a body is looked at, from its beginning. */
+/** How much of a body is sampled, from its beginning. */
 const MOST_BYTES = 64 * 1024 ** 2
-/** A value at the edge of a piece stands in the next one too. */
+/** Pieces overlap, so that a value at the edge of one is whole in the next. */
 const OVERLAP = 8 * 1024
 
-/** The first line and the headers of a request. */
+/** Returns the first line and the headers of a request. */
 export const headOf = ({ method, url, rawHeaders }: IncomingMessage): string => [method, url, ...rawHeaders].join('\n')
 
-/** Tells the body of a request, a piece at a time, as it goes by. */
+/** Reports the body of a request piece by piece while it is forwarded. */
 export function listenTo(incoming: IncomingMessage, say: (text: string) => void): void {
   let [before, bytes] = ['', 0]
   incoming.on('data', (chunk: Buffer) => {

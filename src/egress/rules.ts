@@ -1,17 +1,17 @@
 import type { EgressRule } from '../contract/organizations/egress.ts'
 import type { Mirror } from '../core/network/package-mirrors.ts'
 
-/** `private_address`: the operator set it, so it may be one of a private network. */
+/** `private_address`: set by the operator, so the host may be in a private network. */
 export type Rule = EgressRule & { private_address?: true }
 export type Asked = { host: string; port: number; method: string }
 export type Match = { rule: Rule } | { reason: 'not_allowed' | 'method' }
 
-/** Every name and address, on every port; what is private is private nevertheless. No client can say it. */
+/** Every name and address, on every port; private addresses stay closed. A client cannot set it. */
 export const EVERY_HOST: Rule = { host: '*' }
 
 const usual_ports = [443, 80]
 
-/** The first of `rules` that allows what is asked, or why none does. `host` as parseAuthority gives it. */
+/** Returns the first of `rules` that allows the request, or why none does. `host` as returned by parseAuthority. */
 export function findRule(rules: readonly Rule[], asked: Asked): Match {
   const of_host = rules.filter(rule => rule === EVERY_HOST || (matchesHost(rule.host, asked.host) && matchesPort(rule.port, asked.port)))
   const rule = of_host.find(({ methods }) => methods == null || methods.some(method => method === asked.method))

@@ -8,14 +8,14 @@ import { isAlive } from '../system/processes.ts'
 
 const prefix = 'agentrun-egress-'
 const name = 'egress.sock'
-/** What the kernel allows in a socket address, its closing zero left out. */
+/** The kernel's limit for a socket path, without its terminating zero. */
 const max_socket_path_bytes = 107
 
 export type ListeningSocket = { path: string; remove(): void }
 
 /**
- * Has `server` listen on a socket in a folder of its own below `parent`, or below the temporary folder where that path would be too long.
- * `group`: of those who may connect besides us; null: nobody. `remove` closes nothing.
+ * Lets `server` listen on a socket in a new folder below `parent`, or below the temporary folder when that path would be too long. `group`:
+ * may connect besides this user; null: nobody. `remove` closes nothing.
  */
 export async function listenOnSocket(server: Server, parent: string, group: number | null): Promise<ListeningSocket> {
   const fits = Buffer.byteLength(join(parent, `${prefix}${process.pid}-XXXXXX`, name)) <= max_socket_path_bytes
@@ -38,13 +38,17 @@ export async function listenOnSocket(server: Server, parent: string, group: numb
   }
 }
 
-/** Makes the folder that sandboxes' users can pass through, without what killed processes of this machine left there. Answers it. */
+/**
+ * Creates the folder that the sandboxes' users can traverse, removes what killed processes of this machine left in it, and returns its
+ * path.
+ */
 export function prepareSocketFolder(folder: string): string {
   makeOwnFolder(folder, 0o711, null)
   for (const place of [folder, tmpdir()])
     for (const entry of readdirSync(place)) {
       const pid = Number(entry.startsWith(prefix) ? entry.slice(prefix.length).split('-')[0] : 0)
-      // In the temporary folder anybody may make one of that name: what is not ours is not removed, since its owner could change it meanwhile.
+      // In the temporary folder anybody can create such a name: a folder of another owner is not removed, because the owner could replace
+      // it meanwhile.
       if (pid > 0 && !isAlive(pid) && isOurs(join(place, entry))) rmSync(join(place, entry), { recursive: true, force: true })
     }
   return folder

@@ -3,12 +3,12 @@ import { readHello } from './client-hello.ts'
 import { DialError, dial } from './dial.ts'
 import type { Allowed, Policy } from './policy.ts'
 
-/** A TLS alert, so that the client hears of it: fatal, access denied. */
+/** A TLS alert, so that the client reports an error: fatal, access denied. */
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
 
 /**
- * Answers CONNECT and joins both ends when the first bytes are a TLS greeting to the host that was asked for: what a tunnel holds later
- * cannot be seen. Null when it is joined, or nothing was sent; otherwise what was wrong. It is closed then. Rejects with DialError before
+ * Answers CONNECT and joins both ends when the first bytes are a TLS greeting to the requested host: later traffic cannot be inspected.
+ * Returns null when joined, or when nothing was sent; otherwise the problem, and the socket is closed. Rejects with DialError before
  * anything was answered.
  */
 export async function openTunnel(
@@ -33,7 +33,7 @@ export async function openTunnel(
     outer.destroy()
     return bytes.length > 0 ? problem : null
   }
-  // What is read from one end is written to the other: while one of them is busy neither is idle.
+  // Data read from one end is written to the other: while one of them is busy neither is idle.
   for (const socket of [inner, outer]) {
     socket.setTimeout(policy.caps.idle_ms, () => socket.destroy())
     counted(socket)
@@ -43,7 +43,7 @@ export async function openTunnel(
   return null
 }
 
-/** What the client sent until it was a whole greeting to `to`, or what it was instead. */
+/** Returns what the client sent, up to a whole greeting to `to`, or what it was instead. */
 async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: number): Promise<{ bytes: Buffer; problem: string | null }> {
   const chunks = [head]
   let length = head.length

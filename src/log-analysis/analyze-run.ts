@@ -5,17 +5,17 @@ import { flaky, type RanOn, repeatedFailures, slowestSteps } from './patterns.ts
 import { refusal } from './refusals.ts'
 import { runError } from './run-errors.ts'
 
-/** What is known of a run besides its entries. */
+/** The run of analyzed entries. */
 export type AnalyzedRun = { id: number; repository_id: number | null; base_sha: string | null }
 /** `ran`: for the comparison with other runs. */
 export type RunAnalysis = { run: AnalyzedRun; findings: Finding[]; ran: RanOn[]; commands: number }
 
 const SEVERITIES = ['error', 'warning', 'info'] as const
-/** What a run says when a command has failed. */
+/** Errors of a run that follow from a failed command. */
 const FOLLOWS = ['run_setup_command_failed', 'run_setup_timeout', 'run_script_failed']
 const CHANGES_FILES = ['write', 'edit']
 
-/** All that the entries of one run tell, the root of what went wrong first. `breathe`: waited for between commands, whose outputs may be long. */
+/** Returns the findings in the entries of one run, the root cause first. `breathe`: awaited between commands, whose outputs may be long. */
 export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], breathe: () => Promise<void>): Promise<RunAnalysis> {
   const commands = entries.map(commandOf).filter(one => one !== null)
   const ran = ranOn(run, entries, commands)
@@ -35,12 +35,12 @@ export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], br
   return { run, findings, ran, commands: commands.filter(({ kind }) => kind !== 'service').length }
 }
 
-/** Answers where the same was done well first after an entry, and whether work of the same kind ever was. */
+/** Returns where the same command first succeeded after an entry, and whether a command of the same kind ever did. */
 type PassedLater = { same(command: Command): number | undefined; work(command: Command): boolean }
 
 const sameness = ({ kind, name, command }: Command) => JSON.stringify([kind, name, subjectOf(command)])
 
-/** Gone through once: a run may have thousands of commands, and each failure asks for what came after it. */
+/** One pass: a run may have thousands of commands, and each failure is compared with the commands after it. */
 function passedLater(commands: readonly Command[]): PassedLater {
   const same = new Map<string, number[]>()
   const work = new Map<string, number>()
@@ -58,7 +58,7 @@ function passedLater(commands: readonly Command[]): PassedLater {
   }
 }
 
-/** A failure that did not come again when the same was done later is over; one whose program did well later may be. */
+/** Lowers the severity of a failure when the same command passed later, or may have been resolved when the same program did. */
 function mended(command: Command, found: Finding[], passed: PassedLater): Finding[] {
   if (!command.failed) return found
   const again = passed.same(command)
@@ -67,7 +67,7 @@ function mended(command: Command, found: Finding[], passed: PassedLater): Findin
   return found.map(one => ({ ...one, severity: one.severity === 'error' ? 'warning' : one.severity }))
 }
 
-/** It matters as much as the command that it kept from something, which stands behind it in the trace. */
+/** Returns the refusals with the severity of the command that they stopped, which comes after them in the trace. */
 function refused(entry: Entry, commands: readonly Command[]): Finding[] {
   const found = refusal(entry)
   if (found === null) return []
@@ -79,14 +79,14 @@ function refused(entry: Entry, commands: readonly Command[]): Finding[] {
   return [{ ...finding, severity: next?.failed ? 'error' : 'info', command: next?.command ?? during }]
 }
 
-/** A run that ends because a command failed is no second failure. */
+/** A run that ends because a command failed is not a second failure. */
 function consequence(error: Finding, said: readonly Finding[]): Finding {
   return FOLLOWS.includes(error.code) && said.some(one => one.severity === 'error') ? { ...error, severity: 'warning' } : error
 }
 
 /**
- * What each command worked on, where that is known: a check runs on a commit; the agent's commands on the base as long as nothing was changed,
- * and the same one twice in a row on the same files.
+ * Returns the files that each command worked on, where known: a check runs on a commit; the agent's commands on the base as long as nothing
+ * was changed, and a command that is repeated immediately on the same files.
  */
 function ranOn({ id, repository_id, base_sha }: AnalyzedRun, entries: readonly Entry[], commands: readonly Command[]): RanOn[] {
   const found: RanOn[] = []
@@ -100,7 +100,7 @@ function ranOn({ id, repository_id, base_sha }: AnalyzedRun, entries: readonly E
     const same = before !== null && before.command === command.command && !between(entries, before.seq, seq)
     if (!same) streak = seq
     found.push({ command, on: `run ${id} ${streak}`, key: command.command })
-    // The first thing that an agent runs finds the files as they were cloned.
+    // The first command of an agent sees the files as they were cloned.
     if (before === null && seq < changed && base_sha !== null)
       found.push({ command, on: `base ${repository_id} ${base_sha}`, key: subjectOf(command.command) })
     before = command
@@ -116,7 +116,7 @@ export function ranked(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((a, b) => place(a) - place(b) || (a.seq ?? 0) - (b.seq ?? 0))
 }
 
-/** The same finding of several entries is one, told where it was met first. */
+/** Merges the same finding of several entries into one, at its first occurrence. */
 function grouped(findings: readonly Finding[]): Finding[] {
   const known = new Map<string, Finding>()
   for (const one of findings) {

@@ -6,7 +6,10 @@ import { flaky } from './patterns.ts'
 const MOST_FINDINGS = 100
 const MOST_RUNS_NAMED = 20
 
-/** Over several runs: the same failure of many is one finding, and what failed in one and passed in another on the same files is flaky. */
+/**
+ * Combines the findings of several runs: the same failure of many is one finding, and what failed in one and passed in another on the same
+ * files is flaky.
+ */
 export function analyzeRuns(analyses: readonly RunAnalysis[]): Finding[] {
   const [only] = analyses
   if (analyses.length === 1 && only) return only.findings.slice(0, MOST_FINDINGS)
@@ -37,12 +40,12 @@ function cluster(found: readonly Finding[]): Finding[] {
   ]
 }
 
-/** Of what stands in the way, what does so most often comes first. */
+/** Sorts errors so that the most frequent ones come first. */
 function often(findings: readonly Finding[]): Finding[] {
   const runs = ({ agent_run_ids }: Finding) => agent_run_ids.length
   return ['error', 'warning', 'info'].flatMap(severity => {
     const same = findings.filter(one => one.severity === severity)
-    // In the order of their runs, as they came: what a failure brought about stands behind it.
+    // Findings of the same frequency keep the order of their runs: consequences stay behind their cause.
     return same.toSorted((a, b) => runs(b) - runs(a))
   })
 }

@@ -1,18 +1,18 @@
 import { plainOutput } from '../core/pull-requests/failing-excerpt.ts'
 import type { Entry } from './finding.ts'
 
-/** Of one output, in all and a line. Head and tail are looked at. */
+/** Characters of one output, in total. Head and tail are analyzed. */
 const OUTPUT_CHARACTERS = 192 * 1024
 const LINE_CHARACTERS = 1_000
 const COMMAND_CHARACTERS = 2_000
 
-/** Something that ran in a sandbox of the run, or that the service did for it. */
+/** A command that ran in a sandbox of the run, or that the service executed for it. */
 export type Command = {
   kind: 'agent' | 'setup' | 'check' | 'service'
   agent_run_id: number
   seq: number
   turn: number
-  /** Of a check. */
+  /** The name of the check. */
   name: string | null
   head_sha: string | null
   command: string
@@ -20,17 +20,17 @@ export type Command = {
   status: string
   exit_code: number | null
   lines: string[]
-  /** What the service says of it. */
+  /** The error that the service reports for it. */
   error: string | null
   memory_kills: number
   duration_ms: number
 }
 
 const KINDS: Record<string, Command['kind']> = { shell: 'agent', setup_command: 'setup', check: 'check' }
-/** What works on files, or is only said: of what they answer nothing has failed in a sandbox. */
+/** Tools that work on files, or only produce text: their results are no failures of a sandbox. */
 const OTHERS = ['read', 'write', 'edit', 'search', 'plan', 'ask', 'finish', 'start_run', 'get_run', 'egress_blocked', 'log_analysis']
 
-/** Null: nothing has run. */
+/** Returns null when nothing has run. */
 export function commandOf(entry: Entry): Command | null {
   const { tool_name, tool_input, tool_output } = entry
   if (entry.message_type !== 'ACTION' || tool_name === null || tool_output === null || OTHERS.includes(tool_name)) return null
@@ -57,7 +57,7 @@ export function commandOf(entry: Entry): Command | null {
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Lines as a person would see them, none longer than can be looked at. */
+/** Returns lines as a terminal shows them, truncated to a length that can be analyzed. */
 export function linesOf(output: string): string[] {
   const half = OUTPUT_CHARACTERS / 2
   const bounded = output.length <= OUTPUT_CHARACTERS ? output : `${output.slice(0, half)}\n${output.slice(-half)}`
@@ -67,12 +67,12 @@ export function linesOf(output: string): string[] {
 }
 
 const ASIDE = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|false|exit|:)\b/
-/** Output that goes into a file. */
+/** A redirection into a file. */
 const WRITES = /(?:^|[^\d&>-])>{1,2}(?!\s?(?:\/dev\/null|&))/
 const LOOKING =
   /^(?:cat|grep|egrep|fgrep|rg|ag|sed|awk|head|tail|less|more|ls|find|which|type|command|stat|file|wc|test|\[|diff|cmp|pgrep|ps|env|printenv|pwd|echo|printf|git\s+(?:log|show|diff|grep|status|blame|ls-files|cat-file|rev-parse))(?=\s|$)/
 
-/** The commands of a line without what only surrounds them: where it is, variables, where the output goes. */
+/** Returns the commands of a line without their surroundings: directory changes, variables, redirections. */
 export function parts(command: string): string[] {
   return command
     .split(/\n|&&|\|\||;/)
@@ -89,13 +89,13 @@ export function parts(command: string): string[] {
     .filter(part => part !== '')
 }
 
-/** What it is about: the same for `npm test` and `cd app && CI=1 npm test 2>&1 | tail`. */
+/** Returns the subject of a command: the same for `npm test` and `cd app && CI=1 npm test 2>&1 | tail`. */
 export function subjectOf(command: string): string {
   const all = parts(command)
   return (all.filter(part => !ASIDE.test(part)).join(' && ') || all.join(' && ')).slice(0, 500)
 }
 
-/** Who looks whether something is there fails where it is not, and nothing is wrong. */
+/** Returns whether a command only checks for existence: its failure means absence, not a problem. */
 export function onlyLooks(command: string): boolean {
   if (WRITES.test(command)) return false
   const all = parts(command)
@@ -103,12 +103,12 @@ export function onlyLooks(command: string): boolean {
   return (at_work.length > 0 ? at_work : all).every(part => LOOKING.test(part) || /^(?:echo|printf|true|:)\b/.test(part))
 }
 
-/** Programs that are told by their second word what to do, and those that do whatever they are given. */
+/** Programs whose second word is the subcommand, and programs that run others. */
 const OF_TWO_WORDS =
   /^(?:npm|pnpm|yarn|npx|bun|deno|go|cargo|git|docker|mvn|gradle|gradlew|pip|pip3|uv|poetry|bundle|composer|dotnet|make)$/
 const OF_ALL_WORDS = /^(?:node|python[\d.]*|bash|sh|ruby|php|java|perl|env|timeout|xargs)$/
 
-/** What kind of work it is: `npm test`, `pytest`; of a program that runs others, the command itself. */
+/** Returns the kind of work: `npm test`, `pytest`; for a program that runs others, the command itself. */
 export function workOf(command: string): string {
   const subject = subjectOf(command)
   const [first = '', second = '', third = ''] = subject.split(' ')
@@ -118,5 +118,5 @@ export function workOf(command: string): string {
   return OF_TWO_WORDS.test(program) ? `${program} ${second}` : program
 }
 
-/** Whether the exit code of a line is that of its work: `npm test | tail` ends well whatever the tests say. */
+/** Returns whether the exit code of a line is not that of its work: `npm test | tail` succeeds even when tests fail. */
 export const hidesFailure = (command: string): boolean => /\|(?!\|)|\|\||;\s*(?:echo|true|exit 0)|&\s*$/.test(command)

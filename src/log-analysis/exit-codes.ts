@@ -17,7 +17,7 @@ const SIGNALS: Record<number, [name: string, meaning: string]> = {
   31: ['SIGSYS', 'it made a system call that the sandbox forbids'],
 }
 
-/** What an exit code says by itself. Null: what it means is up to the program. */
+/** Returns the meaning of an exit code. Null: it depends on the program. */
 export function exitCodeMeaning(code: number): string | null {
   if (code === 124) return 'as `timeout` says it, its time was over'
   if (code === 126) return 'the program was found and cannot be executed'
@@ -36,5 +36,5 @@ const MENDS: Record<number, string> = {
   143: 'Look at what ended it: a time-out, or a command that cleans up.',
 }
 
-/** What to do about it, where the exit code alone says that. */
+/** Returns a remedy, where the exit code alone implies one. */
 export const exitCodeMend = (code: number): string | null => MENDS[code] ?? null

@@ -6,13 +6,16 @@ type Place = { agent_run_id: number; seq: number }
 const MENTIONED = /(?<![\w&[])#(\d{1,9})\b/g
 const MOST_MENTIONED = 200
 
-/** The entries that an explanation names. Those of its text are of `run_id`, where it is all about one run. */
+/** Returns the entries that an explanation names. Those in its text belong to `run_id`, if it is about one run. */
 export function namedPlaces({ explanation, references }: LogExplanation, run_id: number | null): Place[] {
   const said = run_id === null ? [] : [...explanation.matchAll(MENTIONED)].slice(0, MOST_MENTIONED)
   return [...references, ...said.map(([, seq]) => ({ agent_run_id: run_id ?? 0, seq: Number(seq) }))]
 }
 
-/** The explanation with links to the entries that it names. One that is not there is said to be none: nobody is led to what a model has made up. */
+/**
+ * Returns the explanation with links to the entries that it names. A reference to a missing entry is marked, because a model may have
+ * invented it.
+ */
 export function linked(said: LogExplanation, run_id: number | null, known: readonly Place[], base_url: string): string {
   const isKnown = (place: Place) => known.some(one => one.agent_run_id === place.agent_run_id && one.seq === place.seq)
   const text =

@@ -2,7 +2,7 @@ import type { Finding } from './finding.ts'
 
 const CHARACTERS = 300
 
-/** What differs from run to run though the failure is the same: times, ids, addresses, numbers and folders. */
+/** Removes what differs between runs with the same failure: times, ids, addresses, numbers and folders. */
 export function normalized(text: string): string {
   return text
     .slice(0, 1_000)
@@ -16,7 +16,7 @@ export function normalized(text: string): string {
     .slice(0, CHARACTERS)
 }
 
-/** The same for the same failure in another run. */
+/** Returns a digest that is equal for the same failure in another run. */
 export function failureSignature({ code, message, excerpt, tests, command }: Finding): string {
   if (code === 'failing_tests')
     return `${code} ${tests

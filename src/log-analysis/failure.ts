@@ -10,7 +10,7 @@ const EXCERPT_CHARACTERS = 1_200
 const COMMAND_SHOWN = 300
 const SOUNDS_WRONG = /\b(?:error|fatal|fail(?:ed|ure)?|exception|cannot|can't|unable|not found|refus|invalid|missing)/i
 
-/** What one command tells, its root first; nothing when all is well. */
+/** Returns the findings of one command, the root cause first; none when it succeeded. */
 export function findingsOf(command: Command): Finding[] {
   if (!command.failed) return wellEnded(command)
   const killed = limits(command)
@@ -26,17 +26,18 @@ export function findingsOf(command: Command): Finding[] {
     .flatMap((match, i) => (match.signature.in_tests || match.signature.general || tests.length === 0 ? [] : [known[i]]))
     .filter(one => one !== undefined)
   const after = known.filter(one => !before.includes(one))
-  // Tests that fail say more than an error that may be what one of them is about; what keeps them from running says more than they do.
+  // Failed tests are more specific than an error that one of them may have caused; what prevents tests from running is more specific than
+  // the tests.
   return [...killed, ...before, ...tests, ...after, exit]
 }
 
-/** Errors that stand in documents and sources are none; what a command put into a file for later may be. */
+/** Errors quoted in documents and sources do not count; those that a command wrote to a file for later may. */
 const SHOWS_A_LOG = /\.(?:log|out|err|txt|tap|xml|junit)\b|\b(?:logs?|output|results?|report)\b|\/tmp\//i
-/** What runners say when tests did well. One that provokes an error may print it. */
+/** The success message of runners. A passing test that provokes an error may print it. */
 const PASSED =
   /\b\d{1,7} (?:tests? )?pass(?:ed|ing)\b|^ok {1,3}\t?\S|^OK\b|test result: ok\.|Failures: 0, Errors: 0|^# fail 0$|\b0 failures\b/
 
-/** A pipe hides how a command ends, and one that ended well may only have shown a log. */
+/** A pipe hides the exit code, and a command that succeeded may only have printed a log. */
 function wellEnded(command: Command): Finding[] {
   const shown = onlyLooks(command.command)
   if (shown ? !SHOWS_A_LOG.test(command.command) : !hidesFailure(command.command)) return []
@@ -136,7 +137,7 @@ function exitFinding(command: Command, severity: Severity): Finding {
   })
 }
 
-/** Where nothing is known: the line that sounds most like a reason, in its own words. */
+/** When nothing is known: returns the line that looks most like a reason, unchanged. */
 function said(lines: readonly string[]): string | null {
   const words = lines.filter(line => line.trim() !== '')
   const line = words.find(one => SOUNDS_WRONG.test(one)) ?? words.at(-1)

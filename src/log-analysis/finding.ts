@@ -1,18 +1,18 @@
 import type { LogEntry } from '../contract/runs/logs.ts'
 
-/** What of an entry of a trace is looked at. */
+/** The fields of a trace entry that are analyzed. */
 export type Entry = Pick<
   LogEntry,
   'agent_run_id' | 'seq' | 'turn' | 'message_type' | 'tool_name' | 'tool_input' | 'tool_output' | 'observation' | 'duration_ms'
 >
 
-/** `error`: it stands in the way; `warning`: it did, or it may; `info`: to be known. */
+/** `error`: it blocks the run; `warning`: it did, or it may; `info`: for information. */
 export type Severity = 'error' | 'warning' | 'info'
 
 /** `location`: file and line as the runner printed them. */
 export type FailedTest = { name: string; location: string | null }
 
-/** Something that is told by the entries of a run. What is quoted stands in the entry that `seq` names. */
+/** A finding in the entries of a run. Quotations come from the entry that `seq` names. */
 export type Finding = {
   code: string
   severity: Severity
@@ -20,13 +20,13 @@ export type Finding = {
   cause: string | null
   mend: string | null
   agent_run_id: number
-  /** Null: it is about all of them. */
+  /** Null: it concerns all of them. */
   seq: number | null
   excerpt: string | null
-  /** How often it was met, and in which entries besides. */
+  /** The number of occurrences, and the other entries. */
   count: number
   entries: number[]
-  /** In which other runs, where several were looked at. */
+  /** The other runs, when several are analyzed. */
   agent_run_ids: number[]
   command: string | null
   exit_code: number | null

@@ -1,23 +1,23 @@
 import type { Signature } from './signatures/signature.ts'
 import { signatures } from './signatures/table.ts'
 
-/** `line`: its place in the lines that were looked at, for their order alone. */
+/** `line`: the index of the line, for ordering only. */
 export type Match = { signature: Signature; line: number; text: string; caught: string[] }
 
-/** Lines of one output that are held against the table; a log of errors alone says what it has to say in those. */
+/** Lines of one output that are matched against the table; a log that consists of errors is covered by that many. */
 const MOST_LINES = 3_000
 const MOST_MATCHES = 8
 const CAUGHT_CHARACTERS = 200
 
-/** What every line has that says that something is wrong, in one pass before the table is gone through. */
+/** A cheap prefilter: every line that reports a problem contains one of these. */
 const WORTH_A_LOOK =
   /err|fail|fatal|exception|warn|not |n't|no |un[a-z]|kill|den(?:y|ied)|refuse|time|miss|invalid|illegal|abort|panic|conflict|expected|mismatch|exceed|requires?|E[A-Z]{3,}|\d{3} |\*\*\*|rejected|locked|segment|bus |core dumped|broken|full|too many|in use|outdated|out of|lost|reset|closed|assert|duplicate|multiple|inconsistent|wrong|problem|issue|leak|<<<|tell me|need|permission|hang up|CERT|SSL|SQLSTATE|certificate|would|bad |only|detected|possibly|build|different|reformat|integrity/i
 
-/** The name of a test, which may well be that of an error. What a runner says of one that failed stands below its name. */
+/** The name of a test, which may look like an error. Runners print the failure below the name. */
 const NAME_OF_A_TEST =
   /^\s*(?:[✓✔√] |(?:not )?ok \d{1,7}\b|--- (?:PASS|FAIL|SKIP): |=== (?:RUN|NAME) |(?:PASS|FAIL) {1,2}\S|\((?:pass|fail)\) |● |[✗✕✖×] .{1,900}\d ?m?s\)?$)|^test .{1,900} \.\.\. (?:ok|FAILED|ignored)$|^\S{1,400}::.{1,500} (?:PASSED|FAILED|SKIPPED|ERROR) {1,200}\[/
 
-/** What of an output is known, the root before what follows from it: the general last, and of the others the one that was said first. */
+/** Returns the known errors of an output, causes before consequences: general ones last, otherwise in order of appearance. */
 export function matchSignatures(lines: readonly string[]): Match[] {
   const found = new Map<string, Match>()
   const seen = new Set<string>()
@@ -32,9 +32,9 @@ export function matchSignatures(lines: readonly string[]): Match[] {
     const { code } = match.signature
     const before = found.get(code)
     const several = before !== undefined && (isNamed(match) || isCause(match))
-    // The first said it by its code alone, and this one says of what.
+    // The first match had only the code; this one also has the subject.
     if (before !== undefined && !isCaught(before) && isCaught(match)) found.set(code, { ...match, line: before.line })
-    // Several missing modules are one failure each; a hundred errors of a compiler are one, and the first is the one to mend.
+    // Several missing modules are one failure each; a hundred compiler errors are one, and the first is the one to fix.
     else if (several && match.caught.join() !== before.caught.join()) found.set(`${code} ${match.caught.join()}`, match)
     else if (before === undefined) found.set(code, match)
   }
@@ -61,25 +61,25 @@ const isNamed = ({ signature, caught }: Match) => NAMED.includes(signature.code)
 
 const isRefusal = ({ signature }: Match) => signature.code === 'egress_denied'
 
-/** A chain of exceptions of Java ends with its root. */
+/** The root cause of a chain of Java exceptions comes last. */
 const isCause = ({ text }: Match) => /^\s*Caused by: /.test(text)
 
 function rooted(matches: Match[]): Match[] {
   const refused = matches.some(isRefusal)
-  // npm takes the refusal of the proxy for one of the registry.
+  // npm reports a refusal of the proxy as one of the registry.
   const exact = matches.filter(({ signature }) => !signature.general && !(refused && signature.code === 'npm_auth'))
   const general = matches.filter(({ signature }) => signature.general)
   const order = (a: Match, b: Match) => {
-    // Whatever a program makes of a refusal, that is why.
+    // A refusal is the cause of whatever else the program reports.
     if (isRefusal(a) !== isRefusal(b)) return isRefusal(a) ? -1 : 1
     if (isCause(a) !== isCause(b)) return isCause(a) ? -1 : 1
     return isCause(a) ? b.line - a.line : a.line - b.line
   }
-  // What is general says nothing more where something exact is known.
+  // A general match adds nothing to a specific one.
   return exact.length > 0 ? exact.toSorted(order) : general.toSorted(order)
 }
 
-/** The words of a signature with what was caught in their places; what caught nothing leaves no trace. */
+/** Fills the captured values into the text of a signature; an empty capture leaves no trace. */
 export function worded(words: string, caught: readonly string[]): string {
   return words
     .replace(/\$(\d)/g, (_, n) => caught[Number(n) - 1] ?? '')

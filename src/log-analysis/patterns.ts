@@ -9,7 +9,7 @@ const SHOWN = 80
 const short = (command: string) => (command.length > SHOWN ? `${command.slice(0, SHOWN)}…` : command)
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
-/** Where the time of a run went, as far as it went into commands. */
+/** Returns where the time of a run went, as far as it was spent in commands. */
 export function slowestSteps(commands: readonly Command[]): Finding[] {
   const slow = commands
     .filter(({ duration_ms }) => duration_ms >= SLOW_MS)
@@ -25,7 +25,7 @@ export function slowestSteps(commands: readonly Command[]): Finding[] {
   ]
 }
 
-/** The same command that fails the same way again and again: whoever ran it has learned nothing from it. */
+/** Returns commands that failed repeatedly in the same way, so that the repetition was useless. */
 export function repeatedFailures(commands: readonly Command[]): Finding[] {
   const failed = commands.filter(({ failed }) => failed)
   const groups = Object.values(Object.groupBy(failed, one => `${one.exit_code} ${subjectOf(one.command)}`))
@@ -50,10 +50,10 @@ export function repeatedFailures(commands: readonly Command[]): Finding[] {
   })
 }
 
-/** What a command ran on, where that is known to the commit: nothing had been changed since. Null: it is not. */
+/** The commit that a command ran on, if nothing had been changed since. Null: unknown. */
 export type RanOn = { command: Command; on: string; key: string }
 
-/** The same command on the same files that once passed and once failed. */
+/** Returns commands that once passed and once failed on the same files. */
 export function flaky(ran: readonly RanOn[]): Finding[] {
   const groups = Object.values(Object.groupBy(ran, ({ key, on }) => `${on}\n${key}`))
   return groups.flatMap(group => {

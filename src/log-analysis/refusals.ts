@@ -8,7 +8,7 @@ const MENDS: Record<string, string> = {
   cap: 'Have it do less at once: the bound is for all connections of the sandbox together.',
 }
 
-/** What the sandbox was refused on its way out. `during`: what ran, as far as that is known. Null: it is no such entry, or only a count. */
+/** Returns what the sandbox's proxy refused. `during`: the running command, if known. Null: another kind of entry, or only a count. */
 export function refusal(entry: Entry): { finding: Finding; during: string | null; setup: boolean } | null {
   const { tool_input: input, tool_output: output } = entry
   if (entry.tool_name !== 'egress_blocked' || input === null || output === null || output.reason === 'again') return null

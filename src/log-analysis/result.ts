@@ -4,7 +4,7 @@ const MOST_SHOWN = 20
 const ENTRY_BYTES = 96 * 1024
 const EXCERPT_LINES = 8
 
-/** As many findings as one entry of a trace holds, the first ones whole. */
+/** Returns as many findings as fit into one entry of a trace, complete ones. */
 export function fitting(findings: readonly LogFinding[]): { findings: LogFinding[]; left_out: number } {
   let bytes = 0
   const kept = findings.filter(one => {
@@ -14,7 +14,7 @@ export function fitting(findings: readonly LogFinding[]): { findings: LogFinding
   return { findings: kept, left_out: findings.length - kept.length }
 }
 
-/** The result of an analysis for people: Markdown with a link to every entry that is spoken of. */
+/** Returns the result of an analysis for people: Markdown with a link to every named entry. */
 export function resultText(message: string, findings: readonly LogFinding[], explanation: string | null): string {
   const shown = findings.slice(0, MOST_SHOWN)
   const parts = [
@@ -43,7 +43,7 @@ function asText(one: LogFinding): string {
   return lines.filter(line => line !== null).join('\n\n')
 }
 
-/** Text that somebody else has written, on one line and without what Markdown would make of it, but for `code`. */
+/** Returns untrusted text on one line and with Markdown escaped, except for `code`. */
 const plain = (text: string) =>
   text
     .replace(/\s+/g, ' ')
@@ -51,7 +51,7 @@ const plain = (text: string) =>
     .map((part, i) => (i % 2 === 1 ? part : part.replace(/[\\`*_[\]<>|!]/g, '\\$&')))
     .join('')
 
-/** In a fence that is longer than any in it. */
+/** The fence is longer than any in the text. */
 function fenced(excerpt: string): string {
   const longest = Math.max(2, ...[...excerpt.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)

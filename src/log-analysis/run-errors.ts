@@ -6,7 +6,7 @@ type Said = [title: string, mend: string]
 
 const KEY_REFUSED: Said = ['The provider of the model refuses its key', 'Give the service a key that is good.']
 
-/** What the service itself says of a run by the code of an ERROR entry. */
+/** The service's own explanations, by the code of an ERROR entry. */
 const KNOWN: Record<string, Said> = {
   setup_command_failed: ['The setup failed', 'Mend the setup commands of the repository: the failing one stands above.'],
   script_failed: ['A step of the script went otherwise than it says', 'Mend what the step does, or what it expects.'],
@@ -49,7 +49,7 @@ const MESSAGE_CHARACTERS = 1_000
 
 const BESIDES_A_TOOL = ['tool', 'checkpoint']
 
-/** What an ERROR entry says that is not said by the tool it came with. Null: nothing. */
+/** Returns the finding of an ERROR entry unless its tool reports it already. Null: none. */
 export function runError(entry: Entry): Finding | null {
   const said = entry.observation
   if (entry.message_type !== 'ERROR' || said === null || typeof said === 'string') return null
@@ -71,7 +71,7 @@ export function runError(entry: Entry): Finding | null {
   })
 }
 
-/** What is known of the first line of it that anything is known of. */
+/** Returns the match of the first line that has any. */
 function matchIn(message: string): Match | null {
   for (const line of message.split('\n')) {
     const match = matchLine(line.slice(0, MESSAGE_CHARACTERS))

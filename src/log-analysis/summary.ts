@@ -1,9 +1,9 @@
 import type { Finding } from './finding.ts'
 
-/** What was looked at, and what was left out of it. */
+/** What was analyzed, and what was omitted. */
 export type LookedAt = { runs: number; entries: number; commands: number; left_out: string[] }
 
-/** The answer in a sentence or two. */
+/** Returns the answer in a sentence or two. */
 export function summarize(findings: readonly Finding[], looked: LookedAt): string {
   const [root] = findings.filter(({ severity }) => severity === 'error')
   const at = `${looked.commands} command${looked.commands === 1 ? '' : 's'} in ${looked.entries} ${looked.entries === 1 ? 'entry' : 'entries'}${looked.runs === 1 ? '' : ` of ${looked.runs} runs`}`

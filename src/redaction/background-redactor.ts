@@ -2,13 +2,13 @@ import type { BackgroundRedactor, BackgroundStream } from '../core/redaction/bac
 import { createRedactor, type KnownValue, type StreamStep } from '../core/redaction/redact.ts'
 import { type Method, type Owner, RedactionThreads } from './threads.ts'
 
-/** Characters, or bytes, that are redacted at once: a few milliseconds, whatever they hold. */
+/** The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any content. */
 export const MAX_AT_ONCE = 16 * 1024
 
-/** Those of the process: threads are a thing of the machine, like its processors. */
+/** The threads of the process: a resource of the machine, like its processors. */
 const shared = new RedactionThreads()
 
-/** @param found is told the name of every known value that is met, at least once for each text. */
+/** @param found is called with the name of every known value that is found, at least once for each text. */
 export function createBackgroundRedactor(
   values: readonly KnownValue[],
   found: (name: string) => void = () => {},
@@ -48,7 +48,7 @@ function streamOf(
     async push(piece, gap = false) {
       const before = held
       const is_gap = gap || lost
-      // Should it fail, what was held is gone, and what comes next does not follow on it.
+      // After a failure the held text is dropped, and the next piece does not follow on it.
       held = ''
       lost = true
       const next = await step(before, piece, is_gap)
@@ -64,7 +64,7 @@ function streamOf(
   }
 }
 
-/** Counted until it is known, and no further. */
+/** Counts until the limit is exceeded, and no further. */
 function isLarge(value: unknown): boolean {
   const waiting: unknown[] = [value]
   let chars = 0

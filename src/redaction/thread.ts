@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { createRedactor, type Redactor } from '../core/redaction/redact.ts'
 import type { Answer, Request } from './threads.ts'
 
-/** What a thread does: one request at a time, with the redactors that it was given. */
+/** The worker thread: one request at a time, with the redactors that it received. */
 const known = new Map<number, { redactor: Redactor; met: string[] }>()
 
 parentPort?.on('message', (request: Request) => {
@@ -20,10 +20,10 @@ function answerTo({ redactor: id, values, forget, method, args }: Request): Answ
     if (!own) return { ok: false, why: 'the redactor is not known' }
     own.met.length = 0
     const result = (own.redactor[method] as (...args: unknown[]) => unknown)(...args)
-    // What holds nothing is not sent back: whoever asked has it.
+    // An unchanged text is not sent back: the caller has it.
     return { ok: true, met: [...own.met], same: result === args[0], result: result === args[0] ? null : result }
   } catch (error) {
-    // The words of an error may hold a part of the text.
+    // The message of an error may contain a part of the text.
     return { ok: false, why: error instanceof Error ? error.name : 'unknown' }
   }
 }

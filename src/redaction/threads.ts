@@ -3,34 +3,34 @@ import { RedactionError } from '../core/redaction/background-redactor.ts'
 import type { KnownValue, Redactor } from '../core/redaction/redact.ts'
 
 export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
-/** `values`: null when the thread has this redactor already. `forget`: one that it need not keep any longer. */
+/** `values`: null when the thread has this redactor already. `forget`: a redactor that it may drop. */
 export type Request = { redactor: number; values: readonly KnownValue[] | null; forget: number | null; method: Method; args: unknown[] }
 /** `met`: the names of known values that were found. `same`: the result is the first argument. */
 export type Answer = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
 export type Done = Extract<Answer, { ok: true }>
 
-/** Whose values are taken out; its requests are done one after the other, so that one run cannot take all threads. */
+/** The owner of the values; its requests are processed one after the other, so that one run cannot occupy all threads. */
 export type Owner = { values: readonly KnownValue[] }
 
 export type ThreadSettings = {
   max_threads: number
-  /** A request that takes longer has hung: its thread is ended. */
+  /** A request that takes longer has hung: its thread is terminated. */
   timeout_ms: number
-  /** What a thread runs. */
+  /** The script of a thread. */
   script: URL
 }
 
 const DEFAULTS: ThreadSettings = { max_threads: 2, timeout_ms: 60_000, script: new URL('./thread.ts', import.meta.url) }
 const MAX_MEMORY_MIB = 1_024
-/** Redactors that a thread keeps. */
+/** How many redactors a thread keeps. */
 const MAX_KNOWN = 16
-/** A thread may die of something else than its request, so it is tried once more. */
+/** A thread may die for another reason than its request, so the request is retried once. */
 const MAX_TRIES = 2
 
 type Task = Pick<Request, 'method' | 'args'> & { owner: Owner; tries: number; resolve(done: Done): void; reject(error: Error): void }
 type Thread = { worker: Worker; known: number[]; task: Task | null; timer: NodeJS.Timeout | null }
 
-/** A bounded number of threads that redact, started when they are needed. They hold no process open. */
+/** A bounded pool of redaction threads, started on demand. They keep no process alive. */
 export class RedactionThreads {
   readonly #settings: ThreadSettings
   readonly #threads = new Set<Thread>()
@@ -42,7 +42,7 @@ export class RedactionThreads {
     this.#settings = { ...DEFAULTS, ...settings }
   }
 
-  /** Rejects with RedactionError when two threads have died or hung over it, or when it cannot be done. */
+  /** Rejects with RedactionError when two threads have died or hung over the request, or when it fails. */
   run(owner: Owner, method: Method, args: unknown[]): Promise<Done> {
     const { promise, resolve, reject } = Promise.withResolvers<Done>()
     this.#waiting.push({ owner, method, args, tries: 0, resolve, reject })
@@ -107,7 +107,7 @@ export class RedactionThreads {
     this.#start()
   }
 
-  /** A thread that has died, or hangs: what it had is done by another. */
+  /** Another thread takes over the requests of one that has died or hangs. */
   #lost(thread: Thread): void {
     if (!this.#threads.delete(thread)) return
     const { task } = thread

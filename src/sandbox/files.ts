@@ -18,7 +18,7 @@ export type FileStatus = {
   size: number
   /** Permission bits. */
   mode: number
-  /** Seconds since 1970, as the agent left them: not to be trusted. */
+  /** Seconds since 1970, as the agent set them: untrusted. */
   modified_at: number
 }
 
@@ -36,8 +36,8 @@ const refusals: Record<number, { code: FileErrorCode; says: string }> = {
 }
 
 /**
- * The bytes of the file at `path`, relative to /workspace, links followed as inside. Throws SandboxFileError when it is missing, not a
- * regular file, not readable, or longer than `max_bytes` (then nothing of it is returned).
+ * Returns the bytes of the file at `path`, relative to /workspace, following links as inside. Throws SandboxFileError when it is missing,
+ * not a regular file, not readable, or longer than `max_bytes` (then nothing of it is returned).
  */
 export async function readFile(sandbox: Sandbox, path: string, options: Options & { max_bytes: number }): Promise<Buffer> {
   const chunks: Uint8Array[] = []
@@ -53,7 +53,10 @@ exec head -c ${options.max_bytes + 1} <"$f"`
   return bytes
 }
 
-/** Writes the file at `path`, with missing folders, over what was there; mode and links of an existing file stay. Throws SandboxFileError. */
+/**
+ * Writes the file at `path`, creates missing folders, and replaces the content of an existing file; its mode and links stay. Throws
+ * SandboxFileError.
+ */
 export async function writeFile(sandbox: Sandbox, path: string, bytes: Uint8Array, options: Options = {}): Promise<void> {
   const script = `f=${shellQuote(path)}
 [[ -d $f ]] && exit 241; [[ -e $f && ! -f $f ]] && exit 242

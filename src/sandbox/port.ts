@@ -2,138 +2,150 @@ import type { ResourceMeans, ResourceUsage } from './resources/bounds.ts'
 import type { WorkspaceSize } from './workspaces/workspace-size.ts'
 
 /**
- * A sandbox holds one run's workspace and runs everything the agent asks for: commands and file access alike.
- * Nothing outside may be reachable from it, and the host never reads the workspace itself.
- *
+ * A sandbox holds one run's workspace and runs everything the agent requests: commands and file access. Nothing outside may be reachable
+ * from it, and the host never reads the workspace itself.
  * Failure contract, the same for every driver:
  * - `start` rejects with SandboxError and leaves no process behind.
- * - `exec` never rejects because of what the command did: a failed, killed or silent command is an ExecResult.
- *   It rejects with SandboxLostError only when the sandbox itself is gone; a lost sandbox is never silently replaced.
- * - `end` resolves when nothing is left of that sandbox, whoever started it; it rejects when something does not go.
- * - A sandbox ends by itself when the process that started it has ended, or has had no time to run, say because it is frozen, for 10 s.
+ * - `exec` never rejects because of the command: a failed, killed or silent command is an ExecResult. It rejects with SandboxLostError only
+ *   when the sandbox itself is gone; a lost sandbox is never silently replaced.
+ * - `end` resolves when nothing is left of that sandbox, regardless of the process that started it; it rejects when something remains.
+ * - A sandbox ends by itself when the process that started it has ended, or has not run, for example because it is frozen, for 10 s.
  * - `stop` always resolves, is safe to call twice, and when it has resolved no process of the sandbox is alive.
  */
 export interface SandboxDriver {
   readonly name: string
-  /** Where addons find the headers of the Node inside, in `include/node`; null: they have to ask for them. */
+  /** Where addons find the headers of the Node inside, in `include/node`; null: they must download them. */
   readonly node_folder: string | null
-  /** By what the limits of a sandbox are held on this machine. Throws SandboxError when this machine cannot have sandboxes. */
+  /** Returns how the limits of a sandbox are enforced on this machine. Throws SandboxError when this machine cannot run sandboxes. */
   means(): ResourceMeans
   /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */
   selfTest(): Promise<{ ok: true } | { ok: false; reason: string }>
   start(spec: SandboxSpec): Promise<Sandbox>
-  /** Ends what is left of sandboxes, a line each, that another process started on this machine. Nothing happens when it is gone, or another machine's. */
+  /**
+   * Ends the rest of sandboxes, one per line, that another process started on this machine. Does nothing when it is gone, or belongs to
+   * another machine.
+   */
   end(identity: string): Promise<void>
-  /** Absent: this driver shows folders only as they are. */
+  /** Absent: this driver mounts folders only as they are. */
   readonly layers?: LayerDriver
 }
 
-/** Shows a folder as a copy of another one that nothing is copied for: what is the same is read from there, what is changed is kept apart. */
+/** Mounts a folder as a copy-on-write overlay of another one: unchanged files are read from the base, changes are stored separately. */
 export type LayerDriver = {
-  /** Proves with files below `folder`, which exists, that it can be done there. `reason` is one line. */
+  /** Proves with files below `folder`, which exists, that overlays work there. `reason` is one line. */
   selfTest(folder: string): Promise<{ ok: true } | { ok: false; reason: string }>
   /**
-   * Each `folder`, of the sandbox's user, keeps what differs from its `base`: it is empty, or was a layer on the same base before, by one that
-   * has ended. `base` is never written, must not change, and may have many layers. Rejects with SandboxError and leaves no process behind.
+   * Each `folder`, owned by the sandbox's user, stores what differs from its `base`: it is empty, or was a layer on the same base before,
+   * of a layer that has ended. `base` is never written, must not change, and may have many layers. Rejects with SandboxError and leaves no
+   * process behind.
    */
   open(copies: readonly Copy[]): Promise<Layer>
 }
 
 export type Copy = { folder: string; base: string }
 
-/** Sandboxes that are started `within` it see each copy at the path of its folder, all of them the same one. Disposed of after them. */
+/** Sandboxes that are started `within` it see each copy at the path of its folder, and share it. Dispose it after them. */
 export type Layer = AsyncDisposable & {
-  /** Names it for `end`. */
+  /** Identifies it for `end`. */
   readonly identity: string
 }
 
 export type SandboxSpec = {
   /** Host folder that becomes /workspace, writable. It exists, is empty or was written by an earlier sandbox of the same run. */
   workspace: string
-  /** Host folder that becomes the home folder and stays; it counts to the limits of the workspace. Without it the home is in memory and goes with the sandbox. */
+  /**
+   * Host folder that becomes the home folder and persists; it counts against the limits of the workspace. Without it the home is in memory
+   * and ends with the sandbox.
+   */
   home?: string
-  /** Where the paths of the host that it is made of are looked for; default: as the host sees them. */
+  /** The mount namespace in which host paths are resolved; default: the host's. */
   within?: Layer
   /** Further host paths shown read-only inside: the run's mirror, and nothing else. */
   read_only: { host: string; inside: string }[]
   /** Unix sockets of the host shown inside, and nothing else of its network. */
   sockets?: SandboxSocket[]
-  /** Variables of what runs inside. Those that every sandbox has win; a name that is no name of a variable is refused by `start`. */
+  /** Environment variables of all processes inside. The variables of the base environment win; `start` rejects an invalid name. */
   environment?: Record<string, string>
   limits: SandboxLimits
 }
 
-/** `port`: what connects to 127.0.0.1:port inside talks to the socket too, from the first command of the persistent shell on. */
+/** `port`: a connection to 127.0.0.1:port inside reaches the socket too, from the first command of the persistent shell on. */
 export type SandboxSocket = { host: string; inside: string; port?: number }
 
 export type SandboxLimits = {
-  /** Bytes of memory that all processes inside take together, /tmp and the home folder included where the kernel counts. */
+  /** Bytes of memory of all processes inside together, including /tmp and the home folder where the kernel counts them. */
   max_memory_bytes: number
-  /** Processors that they may keep busy, 1.5 for one and a half; a bound only where the kernel holds it. */
+  /** Processors that they may keep busy, 1.5 for one and a half; a bound only where the kernel enforces it. */
   cpus: number
   /** Processes and threads inside. */
   max_processes: number
-  /** Bytes that /workspace may take on the disk, and files, folders and links that it may hold. Beyond it what runs is killed. */
+  /** Bytes of /workspace on the disk, and its number of files, folders and links. Above it running commands are killed. */
   max_disk_bytes: number
   max_files: number
-  /** Bytes a single file may have. */
+  /** Maximum bytes of a single file. */
   max_file_bytes: number
-  /** Bytes of /tmp and of the home folder, each. */
+  /** Maximum bytes of /tmp and of the home folder, each. */
   max_tmp_bytes: number
-  /** Bytes of address space a single process may have. */
+  /** Maximum address space of a single process in bytes. */
   max_process_bytes: number
-  /** How far the persistent shell steps back behind the service and the database, as `nice` counts. Default 10. */
+  /** The `nice` value of the persistent shell, which gives way to the service and the database. Default 10. */
   niceness?: number
 }
 
 export type ExecRequest = {
-  /** A bash command line. With `shell: 'persistent'` the working directory, variables and functions outlive it. */
+  /** A bash command line. With `shell: 'persistent'` the working directory, variables and functions survive it. */
   command: string
-  /** `persistent`: the run's one shell, commands queue. `separate`: a fresh process beside it, in /workspace, untouched by what the agent did to its shell. */
+  /**
+   * `persistent`: the run's one shell, commands queue. `separate`: a new process beside it, in /workspace, unaffected by what the agent did
+   * to its shell.
+   */
   shell: 'persistent' | 'separate'
   timeout_ms: number
-  /** Bytes of output kept: the first half and the last half; beyond it `truncated` is set and the middle dropped. */
+  /** Bytes of output kept: the first half and the last half; above it `truncated` is set and the middle is dropped. */
   max_output_bytes: number
-  /** Given to the command as standard input; `separate` only. Without it stdin is empty. */
+  /** Standard input of the command; `separate` only. Without it stdin is empty. */
   stdin?: Uint8Array
-  /** Kills the command (SIGKILL to its whole tree); the result says `interrupted`. */
+  /** Kills the command (SIGKILL to its whole tree); the result is `interrupted`. */
   signal?: AbortSignal
-  /** Raw output as it comes, standard output and standard error mixed; for the live view. Calls stop at max_output_bytes. */
+  /** Receives raw output immediately, standard output and standard error mixed; for the live view. Calls stop at max_output_bytes. */
   on_output?: (chunk: Uint8Array) => void
 }
 
 export type ExecResult = {
-  /** `disk_limit`: the workspace holds more than it may, whoever filled it. */
+  /** `disk_limit`: the workspace exceeds its limit, regardless of the command that filled it. */
   status: 'exited' | 'timeout' | 'interrupted' | 'output_limit' | 'disk_limit'
-  /** 0–255; null when the command was killed by us. A command killed by a signal n reports 128 + n, as a shell does. */
+  /** 0–255; null when the service killed the command. A command killed by a signal n reports 128 + n, as a shell does. */
   exit_code: number | null
   /** Standard output and standard error mixed, in the order written. */
   output: Uint8Array
-  /** Bytes the command wrote in all, as far as they were read. */
+  /** Total bytes that the command wrote, as far as they were read. */
   output_bytes: number
   truncated: boolean
   duration_ms: number
-  /** True when the persistent shell had to be started anew: its directory and variables are lost. */
+  /** True when the persistent shell had to be restarted: its directory and variables are lost. */
   shell_restarted: boolean
-  /** Processes that were killed meanwhile because the memory of the sandbox was used up, whoever had started them. */
+  /** Processes that were killed meanwhile because the memory of the sandbox was used up, including those of other commands. */
   memory_kills: number
-  /** What the workspace held when everything inside was killed for it; null unless `disk_limit`. */
+  /** The size of the workspace that caused the kill; null unless `disk_limit`. */
   size: WorkspaceSize | null
 }
 
 export interface Sandbox extends AsyncDisposable {
   readonly workspace: string
   readonly limits: SandboxLimits
-  /** What its processes take and took together; after its end, what they took last. */
+  /** The current and total usage of its processes; after its end, the last values. */
   usage(): ResourceUsage
-  /** Names it for `end`, for as long as this machine is up. Null when it ended at once. */
+  /** Identifies it for `end`, until this machine reboots. Null when it ended immediately. */
   readonly identity: string | null
   exec(request: ExecRequest): Promise<ExecResult>
-  /** Runs a command as `separate` and streams its standard output, unbuffered, to `sink`; standard error is in the result's output. For bundles. */
+  /**
+   * Runs a command as `separate` and streams its standard output, unbuffered, to `sink`; standard error is in the result's output. For
+   * bundles.
+   */
   stream(request: Omit<ExecRequest, 'shell' | 'on_output'>, sink: (chunk: Uint8Array) => Promise<void> | void): Promise<ExecResult>
   /** Kills everything inside. Resolves when nothing is left. */
   stop(): Promise<void>
-  /** Resolves when the sandbox has ended for whatever reason. */
+  /** Resolves when the sandbox has ended for any reason. */
   readonly ended: Promise<void>
 }
 
@@ -142,7 +154,7 @@ export class SandboxError extends Error {
 }
 export class SandboxLostError extends SandboxError {
   override name = 'SandboxLostError'
-  /** It ended because what ran in it used up its memory: in a new sandbox the same would happen. */
+  /** It ended because its processes used up its memory: a new sandbox would end the same way. */
   readonly out_of_memory: boolean
 
   constructor(message: string, options: ErrorOptions & { out_of_memory?: boolean } = {}) {

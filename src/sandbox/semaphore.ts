@@ -1,6 +1,6 @@
-/** Lets at most `width` callers in at a time, in the order in which they came. */
+/** Admits at most `width` callers at a time, in order of arrival. */
 export type Semaphore = {
-  /** Resolves to the function that leaves, or to null when `signal` aborted first. */
+  /** Resolves to the function that releases, or to null when `signal` aborted first. */
   enter(signal?: AbortSignal): Promise<(() => void) | null>
 }
 

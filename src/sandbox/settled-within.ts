@@ -1,4 +1,4 @@
-/** True when `event` resolves within `timeout_ms`, false when it is late. Rejects when `event` does. */
+/** Returns true when `event` resolves within `timeout_ms`, false when it is late. Rejects when `event` does. */
 export async function within(event: Promise<unknown>, timeout_ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>(resolve => {

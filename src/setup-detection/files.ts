@@ -10,17 +10,17 @@ const MANIFESTS = new Set([
 ])
 const REQUIREMENTS =
   /^(?:(?:dev|tests?|testing)[-_])?requirements(?:[-_.]\w+)?\.(?:txt|in)$|^requirements\/\w+\.(?:txt|in)$|^tests?\/requirements\.txt$/
-/** What tests of Python are written for stands in themselves alone. */
+/** Python tests declare their framework only in their own code. */
 const TESTS_OF_PYTHON = /(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.py$/
 const MOST_TESTS = 4
 const ALONE = new Set(['.cargo/config.toml', '.cargo/config'])
 const MOST = 120
 
-/** Folders that no project of the repository's own stands in. */
+/** Folders that contain no project of the repository's own. */
 export const NOT_OWN =
   /^(?:\..*|node_modules|vendor|third[-_]?party|external|deps|docs?|documentation|examples?|samples?|tests?|spec|fixtures?|testdata|bench(?:marks?)?|website|site|contrib|packaging|debian|dist|build|scripts|tools|ci|share|man|po)$/i
 
-/** Which files tell how a repository is set up: of the root, and the manifests of the folders in it. */
+/** Returns the paths of files that describe the setup: of the root, and the manifests of the folders in it. */
 export function pathsToRead(paths: readonly string[]): string[] {
   const wanted = paths.filter(path => {
     const parts = path.split('/')

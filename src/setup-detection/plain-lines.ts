@@ -1,9 +1,9 @@
-/** Blank lines in a row that say as much as more of them. */
+/** The maximum number of consecutive blank lines that are kept. */
 const MOST_BLANK = 2
 
 /**
- * A text of a repository, or of what ran in it, as rules look through it: in lines that every pattern takes for such, and without the long runs
- * of blank ones that a pattern which begins at a line would go through again from each.
+ * Returns a text in the form that the rules expect: with normalized line ends, and without the long runs of blank lines that a pattern
+ * which begins at a line would rescan from each.
  */
 export function plainLines(text: string): string {
   let blank = 0

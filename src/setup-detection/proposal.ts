@@ -1,17 +1,17 @@
-/** A command and the file of the repository that it is for or that says so. */
-/** `needs`: packages that nobody may leave out of what it installs. */
+/** A command and the file of the repository that it is derived from. */
+/** `needs`: packages that must not be excluded from what it installs. */
 export type Said = { command: string; from: string; why: string; needs?: readonly string[] }
 
 export type ProofKind = 'test' | 'build' | 'smoke'
 export type Proof = Said & { kind: ProofKind }
 
-/** A step of the setup. `optional`: the repository only says so somewhere, so one that fails may be left out. */
+/** A step of the setup. `optional`: it is only mentioned in a document, so a failing one may be dropped. */
 export type Step = Said & { optional: boolean }
 
-/** A program that is needed. `package`: what Debian calls the package that has it. */
+/** A required program. `package`: the Debian package that contains it. */
 export type Tool = { binary: string; wanted: string | null; from: string; package: string }
 
-/** What one ecosystem needs in one folder of the repository. `folder`: `''` is the root. */
+/** The needs of one ecosystem in one folder of the repository. `folder`: `''` is the root. */
 export type Part = {
   ecosystem: string
   folder: string
@@ -21,16 +21,16 @@ export type Part = {
   builds: Said[]
   smokes: Said[]
   tools: Tool[]
-  /** Files that decide what is installed. */
+  /** Files that determine what is installed. */
   lockfiles: string[]
   notes: string[]
-  /** How what its documents call by its usual name is called here. */
+  /** The local name of a program that documents call by its common name. */
   calls?: { name: string; as: string }[]
-  /** What may be tried where no registry can be reached. */
+  /** Alternatives without a reachable registry. */
   offline?: Pick<Part, 'install' | 'tests' | 'builds' | 'smokes'>
 }
 
-/** What is to be proved of one part: one of these, the best first. */
+/** The proofs of one part: one of them must pass, the best first. */
 export type ToProve = { ecosystem: string; folder: string; proofs: Proof[] }
 
 export type Proposal = {
@@ -40,9 +40,9 @@ export type Proposal = {
   tools: Tool[]
   lockfiles: string[]
   notes: string[]
-  /** The same where no registry can be reached; null: there is no other way. */
+  /** The alternative without a reachable registry; null: there is none. */
   offline: { commands: Step[]; to_prove: ToProve[] } | null
 }
 
-/** What programs there are where the commands run: name → what it says of its version. */
+/** The programs of the machine: name → version output. */
 export type Toolchain = ReadonlyMap<string, string>

@@ -17,8 +17,8 @@ const MOST_COMMANDS = 30
 const MOST_TESTS = 3
 
 /**
- * How a repository is set up and what would prove it. What is installed follows from lockfiles and manifests; what its documents and its CI say
- * adds the steps besides, and the commands of its tests.
+ * Proposes how a repository is set up and how that can be proved. Lockfiles and manifests determine what is installed; documents and CI add
+ * further steps, and the commands of the tests.
  */
 export function propose(tree: Tree, toolchain: Toolchain): Proposal {
   const { heard, left_out } = commandHints(tree)
@@ -44,10 +44,10 @@ export function propose(tree: Tree, toolchain: Toolchain): Proposal {
   }
 }
 
-/** A way that nothing could prove is none. */
+/** An alternative without a proof is useless. */
 const provable = (way: Part['offline']) => way !== undefined && [way.tests, way.builds, way.smokes].some(proofs => proofs.length > 0)
 
-/** A manifest of the root that is there and says nothing, which its authors do not know of. */
+/** A manifest at the root that cannot be parsed, which its authors may not know. */
 const unreadable = (tree: Tree): string[] => {
   const root = projectAt(tree, '')
   return [
@@ -64,7 +64,7 @@ function partsOfTree(tree: Tree, toolchain: Toolchain): Part[] {
   const inside = [...folders]
     .filter(name => !NOT_OWN.test(name) && /^[\w.-]+$/.test(name) && !name.startsWith('-'))
     .flatMap(name => partsIn(projectAt(tree, name), toolchain))
-    // What the root is made of covers its folders, and what has no lockfile there may be an example.
+    // The ecosystem of the root covers its folders, and a folder without a lockfile may be an example.
     .filter(part => !taken.has(part.ecosystem) && (at_root.length === 0 || (part.ecosystem !== 'c' && isLocked(part))))
     .filter(part => part.ecosystem !== 'node' || !isNodeWorkspaceRoot(root))
   return [...at_root, ...inside.slice(0, MOST_FOLDERS)]
@@ -83,12 +83,12 @@ function partsIn(project: Project, toolchain: Toolchain): Part[] {
     phpPart(project, toolchain),
     perlPart(project),
   ].filter(part => part !== null)
-  // Beside a manifest of its own, a Makefile is a list of errands; alone it is how the thing is built.
+  // Beside another manifest, a Makefile is a list of tasks; alone it builds the project.
   const c = found.every(isAside) ? cPart(project) : null
   return c === null ? found : [...found.filter(part => part.install.length > 0), c]
 }
 
-/** A manifest that says nothing, as of scripts beside a program in C. */
+/** A manifest without content, such as that of scripts beside a C program. */
 const isAside = ({ ecosystem, install, tests }: Part) => ['node', 'ruby'].includes(ecosystem) && install.length === 0 && tests.length === 0
 
 function combine(parts: Part[], heard: readonly CommandHint[]): Pick<Proposal, 'commands' | 'to_prove'> {
@@ -104,7 +104,7 @@ function combine(parts: Part[], heard: readonly CommandHint[]): Pick<Proposal, '
   const extra: Step[] = []
   for (const { command, from, kind, ecosystem, setup } of called) {
     if (kind === 'test' || (kind !== 'build' && !setup) || (kind === 'install' && ecosystem !== null && known.has(ecosystem))) continue
-    // A build that the setup makes already, or that is not of what stands at the root.
+    // A build that the setup runs already, or that does not belong to the root.
     if (kind === 'build' && (ecosystem === 'c' || !setup) && !(ecosystem === 'node' && from.startsWith('.github/'))) continue
     const step = { command, from, why: setup ? 'the repository says so of its setup' : 'its CI does so before the tests', optional: true }
     if (kind === 'other' && /^(?:cp|mkdir|touch|export|mv|ln)\b/.test(command)) before.push(step)
@@ -120,7 +120,7 @@ function combine(parts: Part[], heard: readonly CommandHint[]): Pick<Proposal, '
   }
 }
 
-/** Where nothing is known of what it is made of, what it says itself is all there is. */
+/** Without a known ecosystem, only the documents describe the setup. */
 function saidAlone(heard: readonly CommandHint[]): { commands: Step[]; to_prove: ToProve[] } {
   const of = (...kinds: CommandHint['kind'][]) => heard.filter(({ kind }) => kinds.includes(kind))
   const why = 'the repository says so'
@@ -137,7 +137,7 @@ function toProve(part: Part, heard: readonly CommandHint[]): ToProve {
     heard.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
   const of = (kind: ProofKind, own: Said[], said: Said[], most: number) => {
     const by_rules = own.map(one => inFolder(part, one))
-    // In CI a build of C goes from folder to folder: what the rules have built is tested by the rules.
+    // In CI a C build moves from folder to folder: what the rules have built is tested by the rules.
     const all = part.ecosystem === 'c' && by_rules.length > 0 ? by_rules : [...said, ...by_rules]
     return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, most)
   }
@@ -149,7 +149,7 @@ function toProve(part: Part, heard: readonly CommandHint[]): ToProve {
   }
 }
 
-/** Which part a command is about: that of its ecosystem and its folder, or the first. */
+/** Returns the part that a command belongs to: by ecosystem and folder, or the first. */
 function partOf({ ecosystem, command }: CommandHint, parts: Part[]): number {
   const folder = /^\(cd ([\w.-]+)\/? &&/.exec(command)?.[1] ?? ''
   const exact = parts.findIndex(part => part.ecosystem === ecosystem && part.folder === folder)
@@ -160,10 +160,10 @@ function partOf({ ecosystem, command }: CommandHint, parts: Part[]): number {
 
 const inFolder = ({ folder }: Part, said: Said): Said =>
   folder === '' || GLOBAL.test(said.command) ? said : { ...said, command: `(cd ${folder} && ${said.command})` }
-/** Wherever that is done. */
+/** Independent of the folder. */
 const GLOBAL = /^npm install --global /
 
-/** Documents call programs as they are called where people have installed them. */
+/** Documents use the common names of programs. */
 function calledHere(heard: CommandHint, parts: Part[]): string {
   const part = parts[partOf(heard, parts)]
   return (part?.calls ?? []).reduce((command, { name, as }, _, all) => {

@@ -16,24 +16,24 @@ import { type Repair, repairCommand, repairForProof } from './repair/repair.ts'
 import { partsOf } from './shell-lines.ts'
 import { missingText } from './toolchain.ts'
 
-/** A command that has run. `seq`: where the trace shows it. */
+/** A command that has run. `seq`: its entry in the trace. */
 export type Ran = Failed & { ok: boolean; seq: number; ms: number }
 export type Plan = { commands: Step[]; to_prove: ToProve[]; by_model: boolean }
-/** What stands in the way, for whoever thinks about it. */
+/** The current obstacle, for the model. */
 export type Problem = { kind: 'nothing' } | { kind: 'command' | 'proof'; command: string; line: string; ran: Ran }
 
 /** Where plans are tried. */
 export type SetupRunner = {
-  /** Runs the commands in a clean sandbox up to the first that fails. `prepared` is there when none did, and is disposed of by the caller. */
+  /** Runs the commands in a clean sandbox up to the first that fails. `prepared` exists when none did, and the caller disposes of it. */
   prepare(plan: Plan, attempt: number, locating: boolean): Promise<{ ran: Ran[]; prepared: Prepared | null }>
-  /** Says in the trace what is changed and why, and answers where. */
+  /** Records in the trace what is changed and why, and returns the entry. */
   repaired(repair: Repair | Suggested, problem: Problem, attempt: number): Promise<number>
-  /** Whether the time for all of it is over. */
+  /** Returns whether the total time is over. */
   over(): boolean
-  /** Asks a model; null: there is none, or it knows nothing. */
+  /** Queries a model; null: there is none, or it has no suggestion. */
   ask(plan: Plan, problem: Problem, question: number): Promise<Suggested | null>
 }
-/** Each proof runs on a copy of what was prepared, as a check of the repository would. */
+/** Each proof runs on a copy of the prepared workspace, as a check of the repository would. */
 export type Prepared = AsyncDisposable & { prove(proof: Proof, attempt: number, n: number): Promise<Ran> }
 export type Suggested = { id: 'model'; why: string; plan: Plan }
 
@@ -42,7 +42,7 @@ export type Timing = { command: string; ms: number }
 export type Found = {
   plan: Plan
   verified: boolean
-  /** Something was left out to get there, and no more than loading proves what is left: for a person to judge. */
+  /** Something was dropped to succeed, and only loading proves the rest: a person must judge it. */
   partial: boolean
   reason: Reason | null
   detail: string
@@ -55,8 +55,8 @@ const MOST_QUESTIONS = 2
 const EXCERPT = 600
 
 /**
- * Tries a proposal until it is proved or nothing is left to try: what fails is found to the line, changed by rules, tried again from a clean
- * sandbox; when the rules are at their end, the model is asked.
+ * Tries a proposal until it is proved or no option is left: a failure is located to the line, changed by rules, and retried in a clean
+ * sandbox; when no rule applies, the model is queried.
  */
 export async function findSetup(
   proposal: Proposal,
@@ -69,7 +69,7 @@ export async function findSetup(
   const evidence: Evidence[] = []
   const timings: Found['timings'] = { commands: [], proofs: [] }
   let questions = 0
-  /** What was tried last, and what failed of it. */
+  /** The previous plan, and its failing line. */
   let before: { plan: Plan; line: string } | null = null
   let unreachable: { plan: Plan; detail: string } | null = null
   const ended = (verified: boolean, reason: Reason | null, detail: string, partial = false): Found => ({
@@ -123,9 +123,9 @@ export async function findSetup(
         ? null
         : { id: 'offline', why: `${whyOffline(explained)}: it is tried with what the machine has`, commands: offline.commands })
     const give_up = () => {
-      // What was changed for nothing is not what anybody should start from.
+      // A change without effect is reverted.
       if (before?.line === problem.line) plan = before.plan
-      // What the machine has was no way round it.
+      // The programs of the machine were no alternative.
       if (unreachable !== null) {
         plan = unreachable.plan
         return ended(false, 'registry_unreachable', unreachable.detail)
@@ -153,11 +153,11 @@ export async function findSetup(
 const whyOffline = (explained: Explained | null) =>
   explained?.detail.startsWith(ABSENT_FROM_REGISTRY) ? 'the registry does not have all of it' : 'no registry can be reached'
 
-/** What was left out because the registry does not have it. */
+/** Packages that were dropped because the registry does not have them. */
 const absentOf = ({ commands }: Plan) =>
   commands.flatMap(({ command }) => [...command.matchAll(/'devDependencies\[([^\]]+)\]'/g)].map(([, name]) => name ?? ''))
 
-/** What had to be changed to get there, in words: whoever takes the commands should know what they pass over. */
+/** Returns the changes that led to success, as text: the person who accepts the commands should know what they skip. */
 function changesOf(evidence: readonly Evidence[]): string {
   const why = new Set(evidence.flatMap(({ what, text }) => (what === 'repair' ? [text.replace(/\.$/, '')] : [])))
   return why.size === 0 ? '' : ` Changed on the way: ${[...why].join('; ')}.`
@@ -166,7 +166,7 @@ function changesOf(evidence: readonly Evidence[]): string {
 type Failure = Extract<Problem, { ran: Ran }>
 type Outcome = { detail: string; by_smoke: boolean; lacking: boolean } | { problem: Failure; repair: Repair | null }
 
-/** Looks for the line of a command that fails, by running its parts one by one. */
+/** Locates the failing line of a command, by running its parts one by one. */
 async function afterFailure(plan: Plan, ran: Ran[], runner: SetupRunner, attempt: number, made: ReadonlySet<string>): Promise<Outcome> {
   const n = ran.length - 1
   const [step, last] = [plan.commands[n], ran[n]]
@@ -185,7 +185,7 @@ async function afterFailure(plan: Plan, ran: Ran[], runner: SetupRunner, attempt
   return { problem, repair: repairCommand(plan.commands, n, line, failed, made) }
 }
 
-/** Of each part one proof is enough, the best that passes; a failing test that lacks nothing is the repository's own. */
+/** Each part needs one proof, the best that passes; a failing test without missing packages is the repository's own problem. */
 async function proveAll(
   plan: Plan,
   prepared: Prepared,
@@ -202,9 +202,9 @@ async function proveAll(
     const failures: Failing[] = []
     let proved: Proof | null = null
     for (const proof of part.proofs) {
-      // That it can be loaded says nothing where its tests could not even begin for what the setup should have brought.
+      // Loading proves nothing when its tests could not even start for lack of something that the setup should have installed.
       if (proof.kind === 'smoke' && failures.some(({ ran }) => lacksSomething(ran)) && !isComplete(part, plan)) break
-      // That most of its tests pass says more.
+      // Tests of which most pass prove more.
       if (proof.kind === 'smoke' && countedAmong(failures) !== null) break
       if (failures.length > 0 && runner.over()) break
       const ran = await prepared.prove(proof, attempt, ++n)
@@ -239,7 +239,7 @@ async function proveAll(
 
 type Failing = { proof: Proof; ran: Ran }
 
-/** Where nothing passes as a whole: the tests of which most do. */
+/** When nothing passes completely: the tests of which most do. */
 function countedAmong(failures: readonly Failing[]): string | null {
   for (const { proof, ran } of failures) {
     const counts = proof.kind === 'test' ? mostlyPassed(ran) : null
@@ -250,10 +250,10 @@ function countedAmong(failures: readonly Failing[]): string | null {
   return null
 }
 
-/** A manager of packages for Node that has succeeded has brought all that is asked for: what is missing then, the repository does not ask for. */
+/** A successful Node package manager has installed all declared dependencies: anything missing is not declared. */
 const isComplete = ({ ecosystem }: ToProve, plan: Plan) => ecosystem === 'node' && !leavesOut(plan)
 
-/** Scripts of packages, or packages that the registry does not have. */
+/** Skips scripts of packages, or packages that the registry does not have. */
 const leavesOut = ({ commands }: Plan) => commands.some(({ command }) => /--ignore-scripts|skip-build|npm pkg delete/.test(command))
 
 function changed(plan: Plan, next: Repair | Suggested, problem: Failure): Plan {
@@ -268,7 +268,7 @@ function evidenceOf(what: 'command' | 'proof', said: Step | Proof | undefined, r
   return { seq: ran.seq, what, ok: ran.ok, command: said?.command ?? '', from: said?.from ?? '', text }
 }
 
-/** What became of tests where something else has proved the setup. */
+/** Returns the result of tests when something else has proved the setup. */
 function redText({ proof, ran }: Failing): string {
   if (ran.ok) return `\`${proof.command}\` found no tests`
   const why = whyRed(ran)

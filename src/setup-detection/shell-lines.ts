@@ -1,11 +1,11 @@
-/** What a line leaves open: quotes, brackets, a block of the shell. */
+/** Constructs that continue on the next line: quotes, brackets, blocks of the shell. */
 const BLOCK = /^[ \t]*(?:if|for|while|until|case|function|select)\b|^[ \t]*[\w-]+[ \t]*\(\)|<<-?[ \t]*['"]?\w|^[ \t]*\{/m
-/** What the next line of a shell would still know, and what nobody after it does. */
+/** State of a shell that the next line depends on. */
 const STATEFUL = /^(?:cd|pushd|export|source|\.|set|unset|shopt|alias)\s/
 
 /**
- * The commands of a script, one each. What is a block, or leaves something open at the end of a line, stays whole; lines that depend on what
- * the shell remembers become one command in a shell of its own, because nothing comes after the setup in the same shell.
+ * Splits a script into commands. A block, or a line with an open construct, stays whole; lines that depend on shell state become one
+ * command in a subshell, because each setup command runs in a new shell.
  */
 export function commandsOf(script: string): string[] {
   const joined = withoutContinuations(script.replaceAll('\r', ''))
@@ -21,7 +21,9 @@ export function commandsOf(script: string): string[] {
   return useful.length === 0 ? [] : [`(${useful.join(' && ')})`]
 }
 
-/** The parts of a command that run one after the other, so that the one that fails can be found; itself where it has none. */
+/**
+ * Returns the parts of a command that run one after the other, so that the failing one can be located; the command itself when it has none.
+ */
 export function partsOf(command: string): string[] {
   const inner = /^\(([^()]*)\)$/.exec(command.trim())?.[1] ?? command
   if (BLOCK.test(inner)) return [command]
@@ -34,7 +36,7 @@ export function partsOf(command: string): string[] {
   return found.length > 1 ? found : [command]
 }
 
-/** Where a line is cut at `&&` and `;` outside of quotes and brackets. */
+/** Returns the positions of `&&` and `;` outside of quotes and brackets. */
 function scan(line: string): { cuts: number[]; open: boolean; alternatives: boolean } {
   const cuts: number[] = []
   let quote: string | null = null
@@ -56,7 +58,7 @@ function scan(line: string): { cuts: number[]; open: boolean; alternatives: bool
   return { cuts, open: quote !== null || depth !== 0, alternatives }
 }
 
-/** A line that ends with a backslash goes on in the next one. Line by line: a pattern would go over the blanks before it again from each. */
+/** Joins lines that end with a backslash. Line by line, because a pattern would rescan the blanks before it. */
 export function withoutContinuations(script: string): string {
   const joined: string[] = []
   let open = false
@@ -73,5 +75,5 @@ export function withoutContinuations(script: string): string {
 
 const withoutComment = (line: string) => (/["'`]/.test(line) ? line : line.replace(/(?<=\s)#\s.*$/, '').trimEnd())
 
-/** A word of a command that a shell leaves as it is. */
+/** Returns whether a shell leaves the word unchanged. */
 export const isPlainWord = (word: string) => /^[\w@%+=:,./-]{1,200}$/.test(word) && !word.startsWith('-')

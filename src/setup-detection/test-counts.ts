@@ -1,13 +1,13 @@
-/** What a runner of tests says of them at its end. */
+/** The summary of a test runner. */
 export type Counts = { passed: number; failed: number; of: 'tests' | 'packages' | 'test programs' }
 
 type Runner = { of?: Counts['of']; said: RegExp; count(match: RegExpMatchArray, text: string): [all: number, failed: number] }
 
 const number = (text: string | undefined) => Number(text ?? 0)
-/** The numbers before words such as `failed` in what a line says, added up. */
+/** Sums the numbers before words such as `failed` in a line. */
 const numbersOf = (line: string, words: RegExp) =>
   [...line.matchAll(/(\d{1,9}) (\w{1,20})/g)].reduce((sum, [, n, word]) => sum + (words.test(word ?? '') ? number(n) : 0), 0)
-/** The same where the word comes first: `Failures: 2`, `errors=1`. */
+/** The same with the word first: `Failures: 2`, `errors=1`. */
 const named = (line: string, words: RegExp) =>
   [...line.matchAll(/([A-Za-z]{1,20})[=:] ?(\d{1,9})/g)].reduce((sum, [, word, n]) => sum + (words.test(word ?? '') ? number(n) : 0), 0)
 
@@ -45,7 +45,7 @@ const RUNNERS: readonly Runner[] = [
     count: ([, word]) => [1, word === 'ok' ? 0 : 1],
   },
   {
-    // Which test programs have failed is listed before it.
+    // The failed test programs are listed before it.
     of: 'test programs',
     said: /^Files=(\d{1,9}), Tests=\d{1,9}[\s\S]{0,200}?^Result: (\w+)/gm,
     count: ([, all, result], text) => {
@@ -84,7 +84,7 @@ const RUNNERS: readonly Runner[] = [
   { said: /^(\d{1,9}) tests? completed, (\d{1,9}) failed/gm, count: ([, all, failed]) => [number(all), number(failed)] },
 ]
 
-/** Null: no runner that is known has said anything. */
+/** Returns null when no known runner printed a summary. */
 export function countsIn(text: string): Counts | null {
   const found = RUNNERS.flatMap(({ of = 'tests', said, count }) => {
     const counts = [...text.matchAll(said)].map(match => count(match, text))

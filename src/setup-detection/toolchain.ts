@@ -26,14 +26,14 @@ const BINARIES = [
   ],
   ...['make', 'cmake', 'meson', 'ninja', 'gcc', 'g++', 'autoreconf', 'automake', 'libtoolize', 'pkg-config', 'git'],
 ]
-/** Where Debian keeps what its own packages of Java are built with. */
+/** Debian's repository of Java libraries. */
 export const MAVEN_REPOSITORY = '/usr/share/maven-repo'
 const MODULES = ['ensurepip', 'venv', 'pytest']
-/** Those that say their version in another way than by `--version`. */
+/** Programs whose version option is not `--version`. */
 const VERSIONS: { [binary: string]: string } = { go: 'go version', java: 'java -version', perl: `perl -e 'printf "Perl %vd\\n", $^V'` }
 const LINE = 200
 
-/** A command that says which programs there are, a line each. */
+/** Returns a command that lists the available programs, one per line. */
 export const probeCommand = (): string =>
   [
     `for name in ${BINARIES.join(' ')}; do command -v "$name" >/dev/null && echo "$name"; done`,
@@ -49,7 +49,7 @@ export const parseProbe = (output: string): Toolchain =>
       .flatMap(line => (BINARIES.includes(line) || line.startsWith('python3:') || line === MAVEN_REPOSITORY ? [[line, '']] : [])),
   )
 
-/** A command that says the versions of those that are there, a line each. */
+/** Returns a command that prints the versions of the available programs, one per line. */
 export const versionsCommand = (tools: readonly Tool[], toolchain: Toolchain): string =>
   tools
     .filter(({ binary }) => toolchain.has(binary) && !binary.includes(':'))
@@ -60,7 +60,7 @@ export const versionsCommand = (tools: readonly Tool[], toolchain: Toolchain): s
     .concat('true')
     .join('\n')
 
-/** The toolchain with what each has said of its version. */
+/** Adds the printed versions to the toolchain. */
 export function withVersions(toolchain: Toolchain, output: string): Toolchain {
   const said = output.split('\n').flatMap(line => {
     const [name, ...version] = line.split('\t')
@@ -72,7 +72,7 @@ export function withVersions(toolchain: Toolchain, output: string): Toolchain {
 export const missingTools = ({ tools }: Pick<Proposal, 'tools'>, toolchain: Toolchain): Tool[] =>
   tools.filter(({ binary }) => !toolchain.has(binary))
 
-/** In words for a person. */
+/** Returns a text for a person. */
 export const missingText = (tools: readonly Tool[]): string =>
   tools
     .map(
@@ -81,7 +81,7 @@ export const missingText = (tools: readonly Tool[]): string =>
     )
     .join('; ')
 
-/** Of those that are there, which are older than is asked for, in words; null: none, as far as their versions can be told. */
+/** Returns a text about the available programs that are older than requested; null: none, as far as their versions are known. */
 export function tooOldText(tools: readonly Tool[], toolchain: Toolchain): string | null {
   const old = tools.flatMap(({ binary, wanted, from }) => {
     const least = /^\s*(?:>=|\^|~>?|==)?\s*v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|<]*$/.exec(wanted ?? '')?.[1]

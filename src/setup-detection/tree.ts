@@ -1,24 +1,24 @@
 import { parse as parseToml } from 'smol-toml'
 import { parseDocument } from 'yaml'
 
-/** What is known of a commit: the paths of its files, and the contents of those that are read. Both were bounded by who read them. */
+/** A commit: the paths of its files, and the contents of those that are read. The reader limits both. */
 export type Tree = { paths: readonly string[]; files: ReadonlyMap<string, string> }
 
 type Values = { [key: string]: unknown }
 
-/** One folder of a tree. Nothing here throws: a file that cannot be read as what it should be is as one that is not there. */
+/** One folder of a tree. Nothing here throws: a file that cannot be parsed counts as missing. */
 export type Project = {
   /** `''`: the root. */
   folder: string
   has(path: string): boolean
   some(pattern: RegExp | ((path: string) => boolean)): boolean
-  /** The first of these that is there. */
+  /** Returns the first of these that exists. */
   first(...paths: string[]): string | null
   matching(pattern: RegExp): string[]
   text(path: string): string | null
   json(path: string): Values | null
   toml(path: string): Values | null
-  /** The path in the repository. */
+  /** Returns the path in the repository. */
   at(path: string): string
 }
 
@@ -43,7 +43,7 @@ export function projectAt({ paths, files }: Tree, folder: string): Project {
   }
 }
 
-/** Null: it is no object. */
+/** Returns null when it is not an object. */
 export const asValues = (value: unknown): Values | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : null
 
@@ -51,7 +51,7 @@ export const asText = (value: unknown): string | null => (typeof value === 'stri
 
 export const asTexts = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap(one => asText(one) ?? []) : [])
 
-/** The value at a path of keys; null where one of them is missing. */
+/** Returns the value at a path of keys; null when one of them is missing. */
 export function valueAt(values: Values | null, ...keys: string[]): unknown {
   let at: unknown = values
   for (const key of keys) {
@@ -64,18 +64,21 @@ export function valueAt(values: Values | null, ...keys: string[]): unknown {
 
 export const namesOf = (value: unknown): string[] => Object.keys(asValues(value) ?? {})
 
-/** A YAML document as plain values; null: it is none, or a key is no text. Aliases are counted, so that a small text does not become a large one. */
+/**
+ * Parses a YAML document as plain values; null: it is invalid, or a key is not text. Aliases are counted, so that a small text does not
+ * expand to a large one.
+ */
 export const yamlOf = (text: string): Values | null => asValues(attempt(() => valuesOf(text)))
 
 function valuesOf(text: string): unknown {
   const document = parseDocument(text, { stringKeys: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
-  // Values of what is broken may be very large: brackets in brackets become keys of keys.
+  // An invalid document may expand: nested brackets become keys of keys.
   return document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 50 })
 }
 
-/** JSON with comments and trailing commas, which is what editors write. */
+/** Parses JSON with comments and trailing commas, as editors write it. */
 export function jsoncOf(text: string): Values | null {
-  // What is not closed is taken up to the end, so that nothing is looked through again from a place within it.
+  // An unclosed construct extends to the end, so that nothing is rescanned from a position within it.
   const plain = text.replace(
     /("(?:\\[\s\S]|[^"\\])*"?)|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)/g,
     (_, string: string | undefined) => string ?? ' ',
@@ -84,7 +87,7 @@ export function jsoncOf(text: string): Values | null {
   return asValues(attempt(() => JSON.parse(strict)))
 }
 
-/** What strangers wrote may be anything: what cannot be parsed is nothing. */
+/** The input is untrusted: a parse error yields null. */
 function attempt(parse: () => unknown): unknown {
   try {
     return parse()

@@ -1,15 +1,15 @@
 import type { Scope } from '../../contract/endpoint.ts'
 import { type Role, roleScopes } from './permissions.ts'
 
-/** What bounds the token that asks: `scopes` is what it may do here, `granted` null when nothing but its user's role bounds that. */
+/** The limits of the requesting token. `scopes` is what it may do here; `granted` is null when only its user's role limits it. */
 export type Giver = { granted: readonly string[] | null; scopes: readonly Scope[]; repository_ids: readonly number[] | null }
 
-/** `given` null: whatever the role allows. `lacking`: whose lack of which scope forbids it. */
+/** `given` null: everything that the role allows. `lacking`: the missing scope, and whether the token or the role lacks it. */
 export type Delegated = { given: Scope[] | null } | { lacking: Scope; whose: 'token' | 'role' }
 
 /**
- * The scopes of a new token for a user of that role: the wanted ones, or else all that may be given. Nobody gives what they do not have,
- * and nobody is given what their role does not allow (specification.md#access). An empty `given`: nothing may be given.
+ * Returns the scopes of a new token for a user with that role: the wanted ones, or all that may be granted. Neither the granting token nor
+ * the role may be exceeded (specification.md#access). An empty `given` means that nothing may be granted.
  */
 export function delegatedScopes(giver: Giver, role: Role, wanted: readonly Scope[] | null): Delegated {
   if (wanted === null) return { given: giver.granted === null ? null : roleScopes[role].filter(scope => giver.scopes.includes(scope)) }
@@ -20,7 +20,7 @@ export function delegatedScopes(giver: Giver, role: Role, wanted: readonly Scope
   return { given: roleScopes[role].filter(scope => wanted.includes(scope)) }
 }
 
-/** Why a token cannot make somebody a member of that role, or null when it can: a role gives all of its scopes and every repository. */
+/** Returns why a token cannot assign that role to a member, or null when it can: a role includes all of its scopes and every repository. */
 export function refusalToGiveRole(giver: Giver, role: Role): string | null {
   const lacking = roleScopes[role].find(scope => !giver.scopes.includes(scope))
   if (lacking !== undefined) return `The role ${role} has the scope ${lacking}, which your token does not have.`

@@ -4,7 +4,7 @@ export type Role = 'ADMIN' | 'MANAGER' | 'MEMBER' | 'READER'
 
 const reading: Scope[] = ['runs:read', 'logs:read', 'repos:read', 'org:read']
 
-/** What a role allows in its organization (specification.md#access). */
+/** The scopes of each role in its organization (specification.md#access). */
 export const roleScopes: Record<Role, readonly Scope[]> = {
   ADMIN: scopes,
   MANAGER: [...reading, 'runs:write', 'repos:admin'],
@@ -12,7 +12,10 @@ export const roleScopes: Record<Role, readonly Scope[]> = {
   READER: reading,
 }
 
-/** What a token may do there: its own scopes, as far as the role of its user has them. `granted` null: whatever the role allows. */
+/**
+ * Returns the scopes of a token in an organization: its own, limited by the role of its user. `granted` null: everything that the role
+ * allows.
+ */
 export function effectiveScopes(role: Role, granted: readonly string[] | null): Scope[] {
   return roleScopes[role].filter(scope => granted === null || granted.includes(scope))
 }

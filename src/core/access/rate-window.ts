@@ -2,7 +2,7 @@ import type { Bucket } from '../../contract/endpoint.ts'
 
 /** Requests in a sliding window; null: no limit. */
 export type Rate = { requests: number; seconds: number } | null
-/** The windows of specification.md#rate-limits. `session` takes the place of `standard` for the browser's tokens, which have no total. */
+/** The windows of specification.md#rate-limits. `session` replaces `standard` for the browser's tokens, which have no total. */
 export type Rates = Record<
   | 'standard'
   | 'agent_creation'
@@ -17,19 +17,22 @@ export type Rates = Record<
 >
 export type RateName = keyof Rates
 
-/** A window that a request is charged to. One that does not refuse only counts. */
+/** A window that a request is charged to. One with `refuses` false only counts. */
 export type Charge = { name: RateName; subject: string; rate: NonNullable<Rate>; refuses: boolean }
 export type Window = { name: RateName; rate: NonNullable<Rate>; used: number; reset_ms: number; retry_ms: number }
 
-/** Up to here every request has its own time; beyond, requests are counted in hundredths of the window. */
+/** Up to this number every request is recorded with its own time; above it, requests are counted in hundredths of the window. */
 const exact_requests = 1_000
 
-/** Microseconds within which hits are counted as one. */
+/** Returns the microseconds within which requests are counted together. */
 export function sliceOf({ requests, seconds }: NonNullable<Rate>): number {
   return requests <= exact_requests ? 1 : seconds * 10_000
 }
 
-/** What a request is charged to, by its bucket and who asks. `known`: a repeated request whose first is charged already (specification.md#create-and-resume). */
+/**
+ * Returns the windows that a request is charged to, by its bucket and its caller. `known`: a repeated request whose first attempt is
+ * charged already (specification.md#create-and-resume).
+ */
 export function chargesOf(
   rates: Rates,
   bucket: Bucket,
@@ -41,7 +44,7 @@ export function chargesOf(
     return rate === null ? [] : [{ name, subject, rate, refuses }]
   }
   const token = `token ${who.token_id}`
-  // Per organization too, so that a credential of the user in another organization cannot use up the limit here.
+  // Per organization as well, so that a credential of the user in another organization cannot use up the limit here.
   const user = who.organization_id === null ? `user ${who.user_id}` : `user ${who.user_id} organization ${who.organization_id}`
   const general = who.browser ? 'session' : 'standard'
   const own = bucket === 'logs' || (bucket === 'agent_creation' && known) ? 'standard' : bucket
@@ -49,13 +52,13 @@ export function chargesOf(
   if (own === 'standard') return [...charge(general, token), ...total]
   if (own === 'agent_creation') return [...charge(own, token), ...charge('user_creation', user), ...total]
   if (own === 'tool_execution') return [...charge(own, user), ...total]
-  // Not of the total: a session that is recorded must not keep its token from reading logs.
+  // Not charged to the total: recording a session must not prevent its token from reading logs.
   if (own === 'recording') return charge(own, token)
-  // Nobody spends the share of an organization that is not his: without one there is nothing to charge.
+  // A user without an organization is not charged to one: nobody can use up the share of another organization.
   return [...(who.organization_id === null ? [] : charge(own, `organization ${who.organization_id}`)), ...total]
 }
 
-/** The headers of an answer. `X-RateLimit-*` tells of the window with the least room, `RateLimit` of all that were charged. */
+/** Returns the headers of a response. `X-RateLimit-*` describes the window with the least room, `RateLimit` every charged window. */
 export function rateHeaders(windows: Window[], refusing: (window: Window) => boolean): Record<string, string> {
   if (windows.length === 0) return {}
   const seconds = (ms: number) => Math.ceil(ms / 1000)

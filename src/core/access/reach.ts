@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../contract/endpoint.ts'
 
-/** Names of fields that say of which repository a request is, each by way of what it names. */
+/** Fields that identify the repository of a request, each with the kind of resource that it names. */
 export const reaching = {
   repo_id: 'repository',
   default_repo_id: 'repository',
@@ -13,12 +13,13 @@ export const reaching = {
 export type Reached = (typeof reaching)[keyof typeof reaching]
 
 /**
- * What a token that is bound to repositories may do by an operation: `named` when the request names things of its repositories, `filtered`
- * when the verb narrows by itself, `verb` when it also says what is out of reach, `free` when it is about no repository, `none` otherwise: what nobody thought of is closed.
+ * Returns how a token that is limited to repositories may use an operation: `named` when the request names resources of repositories,
+ * `filtered` when the verb filters its result, `verb` when the verb also reports what is out of reach, `free` when no repository is
+ * involved, and `none` (the default, so that a new operation is closed) otherwise.
  */
 export function reachOf(endpoint: Endpoint): 'named' | 'filtered' | 'free' | 'none' | 'verb' {
   if (endpoint.reach !== undefined) return endpoint.reach
-  // Who administers the organization is bound by nothing in it.
+  // An administrator of the organization is never limited to repositories.
   if (endpoint.scope === 'org:admin') return 'none'
   if (fieldsOf(endpoint).some(field => field in reaching)) return 'named'
   return endpoint.method === 'GET' && (endpoint.scope === 'org:read' || endpoint.scope === null) ? 'free' : 'none'
@@ -29,7 +30,7 @@ function fieldsOf({ params, query, body }: Endpoint): string[] {
   return [...Object.keys(params.shape), ...Object.keys(query.shape), ...Object.keys(shape)]
 }
 
-/** The things that a parsed request names, by kind and id. */
+/** Returns the resources that a parsed request names, by kind and id. */
 export function namedIn(input: { params: unknown; query: unknown; body: unknown }): { kind: Reached; id: number }[] {
   const fields = [input.params, input.query, input.body].flatMap(part =>
     typeof part === 'object' && part !== null ? Object.entries(part) : [],

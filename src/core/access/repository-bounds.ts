@@ -1,4 +1,4 @@
-/** Repositories that something is good for; null: all. What is bound twice is good for what both allow. */
+/** Repositories that a credential is limited to; null: all. Two limits combine to their intersection. */
 export type RepositoryBounds = readonly number[] | null
 
 export function narrowed(a: RepositoryBounds, b: RepositoryBounds): RepositoryBounds {

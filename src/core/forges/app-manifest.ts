@@ -1,9 +1,9 @@
 import { isPrivateHost } from '../network/public-address.ts'
 
-/** What an app needs to do here: no more. */
+/** The permissions that the app needs, and no others. */
 const permissions = {
   ...{ contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', statuses: 'write', metadata: 'read' },
-  // GitHub takes no commit that changes .github/workflows without it; a person approves such a push here.
+  // GitHub rejects commits that change .github/workflows without it; here a person approves such a push.
   workflows: 'write',
 }
 const events = [
@@ -13,8 +13,8 @@ const events = [
 const NAME_CHARS = 34
 
 /**
- * What GitHub makes an app of. GitHub takes no webhooks for an address that it cannot reach: a service on one has an app without, and looks for
- * itself.
+ * Returns the manifest from which GitHub creates an app. GitHub rejects webhook addresses that it cannot reach: a service at such an
+ * address gets an app without webhooks and polls instead.
  */
 export function appManifest({ name, base_url, connection_id }: { name: string; base_url: string; connection_id: number }) {
   const reachable = !isPrivateHost(new URL(base_url).hostname)
@@ -28,6 +28,6 @@ export function appManifest({ name, base_url, connection_id }: { name: string; b
   }
 }
 
-/** Where a person agrees to it: on the account that is signed in, or on an organization there. */
+/** Returns the page on which a person approves the app: for the signed-in account, or for an organization on GitHub. */
 export const manifestUrl = (origin: string, owner: string | null, state: string): string =>
   `${origin}${owner === null ? '' : `/organizations/${encodeURIComponent(owner)}`}/settings/apps/new?state=${encodeURIComponent(state)}`

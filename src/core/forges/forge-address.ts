@@ -1,7 +1,7 @@
 import { isPrivateHost } from '../network/public-address.ts'
 import type { RepositoryKind } from '../repositories/repository-kind.ts'
 
-/** A repository as the API of its forge names it. */
+/** A repository as the API of its forge identifies it. */
 export type ForgeRepository = { owner: string; name: string }
 
 const PART = /^(?!\.+$)[A-Za-z0-9._-]{1,100}$/
@@ -9,8 +9,9 @@ const PART = /^(?!\.+$)[A-Za-z0-9._-]{1,100}$/
 const partsOf = (path: string) => path.split('/').filter(part => part !== '')
 
 /**
- * The repository at an address as the forge at `forge_url` names it; null: it is not there. Over the web it is below the forge's own address,
- * over ssh on its host. Nothing that is not `owner/name` is a repository of a forge, and no local path.
+ * Returns the repository at an address as the forge at `forge_url` identifies it; null: it is not on that forge. Over the web its address
+ * is below that of the forge, over ssh it is on the same host. An address that is not `owner/name`, or is a local path, is no repository of
+ * a forge.
  */
 export function repositoryOn(forge_url: string, { url, kind }: { url: string; kind: RepositoryKind }): ForgeRepository | null {
   if (kind === 'local') return null
@@ -27,7 +28,7 @@ export function repositoryOn(forge_url: string, { url, kind }: { url: string; ki
   return PART.test(owner) && PART.test(name) ? { owner, name } : null
 }
 
-/** The address of a forge as somebody gives it, in the one way it is kept, or why it cannot be one. `path`: whether it may be below a path. */
+/** Normalizes the address of a forge, or returns why it is invalid. `path`: whether the address may have a path. */
 export function forgeUrl(
   text: string,
   { allow_private, path }: { allow_private: boolean; path: boolean },

@@ -1,40 +1,42 @@
 import type { ForgeRepository } from './forge-address.ts'
 
-/** What somebody said or did on a forge that is for the agent. Its texts are theirs, and nothing in it is to be trusted. */
+/** A message or an action on a forge that requests a run. All of its text is untrusted. */
 export type ForgeRequest = {
   kind: 'request'
-  /** How it came: by what the issue or pull request says itself, in a comment, in a review, or by a label. */
+  /** The source: the text of the issue or pull request, a comment, a review, or a label. */
   by: 'opening' | 'comment' | 'review' | 'label'
   repository: ForgeRepository
-  /** Of the issue or the pull request. */
+  /** The number of the issue or the pull request. */
   number: number
   is_pull_request: boolean
   title: string
-  /** What was said; of a label, and of what was opened: what the issue or the pull request says. */
+  /** The text of the comment or review; for a label, and for a new issue or pull request, the description of the issue or pull request. */
   body: string
   author: string
   author_association: string
   comment_id: number | null
   url: string
 }
-/** What is to be looked at on the forge, because something is said to have happened to it. */
+/** What the service must read from the forge because a delivery reported a change. */
 export type ForgeTask =
   | ForgeRequest
-  /** Something was asked there that only the forge has a number for. */
+  /** A label or a review whose number only the forge knows. */
   | { kind: 'asked'; by: 'label' | 'review'; repository: ForgeRepository; number: number }
   | { kind: 'pull_request'; repository: ForgeRepository; number: number }
   | { kind: 'checks'; repository: ForgeRepository; sha: string }
   | { kind: 'branch'; repository: ForgeRepository; branch: string }
 
-/** `once`: what the same request is known by, whichever delivery or look brings it; `said_at`: when it was made, if that is said. */
+/** `once`: the key that identifies the request in every delivery and poll; `said_at`: when it was written, if known. */
 export type ReadEvent = { task: ForgeTask; once: string | null; said_at?: Date | null } | { ignored: string }
-/** What was asked longer ago is over: nobody waits for it any more, and it may have been done so long ago that nobody knows. */
+/**
+ * Requests older than this are ignored: nobody waits for them any more, and the records that would show that they were handled may be gone.
+ */
 export const HEARD_MS = 24 * 3_600_000
 
-/** What stands in comments of ours, where we have the account of somebody else. */
+/** Marks our own comments where the service uses the account of a person. */
 export const OUR_MARK = '<!-- agentrun: '
 
-/** Whether nobody can be asked if they may: it is a bot, or somebody without a name. */
+/** Returns whether the author's permission cannot be checked: a bot, or a person without a name. */
 const unheard = (is_bot: boolean, { author, number }: { author: string; number: number }): string | null => {
   if (is_bot || author.endsWith('[bot]')) return 'it comes from a bot'
   return number > 0 && author !== '' ? null : 'it does not say who asks, or where'
@@ -45,7 +47,7 @@ export function requestUnlessBot(is_bot: boolean, task: ForgeRequest, once: stri
   return ignored === null ? { task, once, said_at } : { ignored }
 }
 
-/** One that is told without a number of its own: the forge has one, and is asked. */
+/** Returns the task for a request that is reported without its number, which the forge is queried for. */
 export function askedUnlessBot(
   is_bot: boolean,
   by: 'label' | 'review',
@@ -55,19 +57,19 @@ export function askedUnlessBot(
   return ignored === null ? { task: { kind: 'asked', by, repository, number }, once: null } : { ignored }
 }
 
-/** What is done about a delivery that says where to look, and nothing else. */
+/** Returns the task for a delivery that only reports that something changed. */
 export function lookFor(event: string, repository: ForgeRepository, { sha, ref }: { sha: string; ref: string }): ForgeTask | null {
   if (/^[0-9a-f]{40}$/.test(sha)) return { kind: 'checks', repository, sha }
   const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1]
   return event === 'push' && branch !== undefined ? { kind: 'branch', repository, branch } : null
 }
 
-/** Why nothing is done about it. */
+/** Returns the reason why a delivery is ignored. */
 export const unknownEvent = (event: string, action: string): ReadEvent => ({
   ignored: `nothing is done about ${event}${action === '' ? '' : ` ${action}`}`,
 })
 
-/** Whether a text is addressed to somebody: not in what it quotes, and not in code. */
+/** Returns whether a text mentions `name` outside quotations and code. */
 export function mentions(body: string, name: string): boolean {
   const said = body
     .replace(/^ {0,3}(```|~~~)[^\n]*\n[\s\S]*?(^ {0,3}\1[^\n]*$|$(?![\s\S]))/gm, '')
@@ -78,8 +80,8 @@ export function mentions(body: string, name: string): boolean {
 }
 
 /**
- * The prompt of a request: who asks for what, and everything that they said as a quotation, line by line, so that no line of it is anything
- * else, such as the fence of a playbook. `forge`: what it is called.
+ * Returns the prompt of a request: its author, and everything written as a quotation, line by line, so that no line of it can be
+ * interpreted, for example as the fence of a playbook. `forge`: its display name.
  */
 export function requestPrompt(request: ForgeRequest, forge: string): string {
   const place = `${request.repository.owner}/${request.repository.name}#${request.number}`

@@ -1,7 +1,7 @@
 const MOST_BODY = 60_000
 const MOST_TITLE = 300
 
-/** What stands in a delivery, which may be anything, under these names. */
+/** Returns the value at a path of a delivery, whose content is arbitrary. */
 export function valueAt(value: unknown, path: string[]): unknown {
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
@@ -16,7 +16,7 @@ export const long = (value: unknown) => text(value).slice(0, MOST_BODY).toWellFo
 export const short = (value: unknown) => text(value).slice(0, MOST_TITLE).toWellFormed()
 export const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** The latest of some times, of those that are any. */
+/** Returns the latest of the values that are valid times. */
 export function latest(...times: unknown[]): Date | null {
   const known = times.map(time => Date.parse(text(time))).filter(Number.isFinite)
   return known.length === 0 ? null : new Date(Math.max(...known))

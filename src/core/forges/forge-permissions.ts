@@ -1,7 +1,7 @@
 import { type ForgeResource, forgeResourceNames } from '../../contract/repositories/forge-resources.ts'
 import type { ForgeKind } from '../../contract/repositories/forges.ts'
 
-/** What of the checks of a commit can be missing for lack of a permission. */
+/** The checks of a commit that can be missing because a permission is missing. */
 export const checkResources = ['check_runs', 'app_check_runs', 'commit_statuses'] as const satisfies readonly ForgeResource[]
 
 type CheckResource = (typeof checkResources)[number]
@@ -49,14 +49,17 @@ const of_gitea: Record<ForgeResource, string> = {
     'Create the token with the scopes `write:issue` and `write:repository`, and give its user access to the issues of the repository.',
 }
 
-/** The sentence for a final answer; empty: everything is readable. `seen`: some checks are, so that other apps need not be missed. */
+/**
+ * Returns the sentence for a final answer; empty when everything is readable. `seen`: some checks are visible, so those of other apps need
+ * not be missing.
+ */
 export function unreadableSentence(resources: UnreadableChecks, seen: boolean): string {
   const names = resources.filter(resource => !seen || resource !== 'app_check_runs').map(resource => forgeResourceNames[resource])
   if (names.length === 0) return ''
   return `Not readable: ${names.join(' and ')}, because the connection to the forge lacks a permission; the page Forges shows which.`
 }
 
-/** What does not work without the permission, and how to grant it. */
+/** Returns what does not work without the permission, and how to grant it. */
 export function missingPermission(
   { kind, auth }: { kind: ForgeKind; auth: 'token' | 'app' },
   resource: ForgeResource,

@@ -13,7 +13,7 @@ import { MARK_NAME } from './run-mark.ts'
 
 const PULL_REQUEST_ACTIONS = ['closed', 'reopened', 'edited', 'synchronized']
 const REVIEW = /^pull_request_(review_)?(approved|rejected|comment)$/
-/** Where the commit stands in what is told of a check, by event; `action_run_…` is Forgejo's. */
+/** The path of the commit in the payload of a check, by event; `action_run_…` is Forgejo's. */
 const COMMITS: [RegExp, string[]][] = [
   [/^status$/, ['sha']],
   [/^workflow_run$/, ['workflow_run', 'head_sha']],
@@ -22,8 +22,8 @@ const COMMITS: [RegExp, string[]][] = [
 ]
 
 /**
- * What a signed delivery of Gitea or Forgejo asks for, with the same meaning as one of GitHub. `name` is who we are there, without `@`. A
- * review is told without its number, and a change of labels by some versions without saying which: the forge is asked for both.
+ * Reads a signed delivery of Gitea or Forgejo, with the same meaning as one of GitHub. `name` is our account there, without `@`. Reviews
+ * come without their number, and label changes of some versions without the label: the forge is queried for both.
  */
 export function readGiteaEvent(event: string, payload: unknown, name: string): ReadEvent {
   const at = (...path: string[]) => valueAt(payload, path)
@@ -65,7 +65,7 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: about.number }, once: null }
-  // What we say of a run ourselves.
+  // The status that this service sets for a run.
   if (event === 'status' && text(at('context')) === MARK_NAME && same(text(at('sender', 'login')), name))
     return { ignored: 'it is a mark of ours' }
   const path = COMMITS.find(([events]) => events.test(event))?.[1]

@@ -14,8 +14,8 @@ import { MARK_NAME } from './run-mark.ts'
 const PULL_REQUEST_ACTIONS = ['closed', 'reopened', 'converted_to_draft', 'ready_for_review', 'edited', 'synchronize']
 
 /**
- * What a signed delivery asks for. `name` is what we are called there, without `@`: a comment that mentions it is a request, and so is a label
- * of that name. What a bot says is none, nor is what somebody changes afterwards.
+ * Reads a signed delivery. `name` is our name there, without `@`: a comment that mentions it is a request, and so is a label of that name.
+ * Comments of bots and later edits are not.
  */
 export function readGitHubEvent(event: string, payload: unknown, name: string): ReadEvent {
   const at = (...path: string[]) => valueAt(payload, path)
@@ -39,7 +39,7 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
       ...{ body: long(at(said, 'body')), author: text(at(said, 'user', 'login')), comment_id: id, url: text(at(said, 'html_url')) },
       author_association: text(at(said, 'author_association')),
     }
-    // A remark is written before its review is sent, and changed once more by that.
+    // A review comment is written before its review is submitted, and updated when it is.
     const said_at = latest(at(said, 'created_at'), at(said, 'updated_at'), at(said, 'submitted_at'))
     return requestUnlessBot(at(said, 'user', 'type') !== 'User', request, `${event}:${id}`, said_at)
   }
@@ -66,7 +66,10 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
   return task === null ? unknownEvent(event, action) : { task, once: null }
 }
 
-/** What we say of a run ourselves is no check, and nothing to look at: name and author are ours. */
+/**
+ * Returns whether the event reports the status that this service set for a run: both name and author match. It is no check, so nothing
+ * needs to be read.
+ */
 function isOwnMark(event: string, at: (...path: string[]) => unknown, name: string): boolean {
   if (event === 'status') return same(text(at('context')), MARK_NAME) && [name, `${name}[bot]`].includes(text(at('sender', 'login')))
   if (event === 'check_suite') return text(at('check_suite', 'app', 'slug')) === name

@@ -1,18 +1,21 @@
 import { mentions, OUR_MARK } from './forge-event.ts'
 import { same } from './forge-payload.ts'
 
-/** Whether a text asks us by our name, and is none that we wrote in the account of somebody else. */
+/** Returns whether a text mentions us and was not written by this service in the account of a person. */
 export const isForUs = (body: string, name: string): boolean => !body.includes(OUR_MARK) && mentions(body, name)
 
 export const isLabelOf = (label: string, name: string): boolean => name !== '' && same(label, name)
 
-/** Which giving of a label it is that stands, of all that was done with it, in its order; null: it was taken off. */
+/** Returns the id of the event that last added a label, from all of its events in order; null when the label was removed. */
 export const standingLabel = (done: { id: number; given: boolean }[]): number | null => {
   const last = done.at(-1)
   return last?.given ? last.id : null
 }
 
-/** Of what changed, in its order, what is looked into at once: `most`, and all of the second of the last, so that who goes on from there gets on. */
+/**
+ * Returns the first `most` of the changed items, in order, extended to all items of the same second, so that the next page can continue
+ * after that second.
+ */
 export function firstChanged<T extends { changed_at: Date }>(changed: T[], since: Date, most: number): T[] {
   let end = 0
   for (const [i, { changed_at }] of changed.entries()) {

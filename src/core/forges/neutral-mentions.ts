@@ -1,10 +1,11 @@
-/** Stands between `@` and a name: nobody sees it, and no forge takes what follows for a mention. */
+/** A word joiner between `@` and a name: invisible, and forges do not detect a mention after it. */
 const WORD_JOINER = '\u2060'
 
 /**
- * A Markdown text in which nobody is mentioned, for what agents and repositories write to a forge: `@ada` and `@acme/team` read the same and
- * notify nobody. Code, where forges see no mention and from where people copy, stays as it is, and so do e-mail and web addresses. What is
- * doubtful counts as text: after a fence that is indented, which may belong to a list and end with it, no fence is believed any more. References such as `#12`, and words such as "fixes #12", stay what they are: they notify nobody.
+ * Returns a Markdown text without mentions, for text that agents and repositories write to a forge: `@ada` and `@acme/team` look the same
+ * and notify nobody. Code (where forges detect no mention and from which people copy), e-mail addresses and URLs are unchanged. Ambiguous
+ * parts count as text: after an indented fence, which may belong to a list and end with it, later fences are ignored. References such as
+ * `#12` and words such as "fixes #12" stay: they notify nobody.
  */
 export function neutralMentions(markdown: string): string {
   let fence: string | null = null
@@ -20,7 +21,7 @@ export function neutralMentions(markdown: string): string {
       const starts: boolean = html === null
       html ??= htmlEnd(line)
       if (html !== null) {
-        // A comment may end in the line that it begins in; any other block ends with a later line.
+        // A comment may end in the line in which it begins; any other block ends in a later line.
         if (html.test(line) && (!starts || html === COMMENT_END)) html = null
         return split(line)
       }
@@ -31,7 +32,7 @@ export function neutralMentions(markdown: string): string {
     .join('\n')
 }
 
-/** What a block of code begins with that begins in this line. */
+/** Returns the fence of a code block that begins in this line. */
 function fenceOf(line: string): string | null {
   const [fence = null] = /^(?:`{3,}|~{3,})/.exec(line) ?? []
   return fence?.startsWith('`') && line.includes('`', fence.length) ? null : fence
@@ -46,14 +47,17 @@ const COMMENT_END = /-->/
 const BLANK = /^\s*$/
 const NEVER = /$^/
 
-/** What the block of HTML ends with that begins in this line; within one there is no code. Null: none begins. */
+/** Returns the end of an HTML block that begins in this line; it contains no code block. Null: none begins. */
 function htmlEnd(line: string): RegExp | null {
   if (/^ {0,3}<!--/.test(line)) return COMMENT_END
   if (/^ {0,3}<([?!]|(pre|script|style|textarea)\b)/i.test(line)) return NEVER
   return /^ {0,3}<\/?[a-z]/i.test(line) ? BLANK : null
 }
 
-/** A span ends in the same line, at as many backticks as it began with; it is not split by a cell of a table, and no tag comes before it. */
+/**
+ * Removes code spans. A span ends in the same line, at as many backticks as it began with; a table cell does not split it, and no tag comes
+ * before it.
+ */
 function outsideSpans(line: string): string {
   const token = /\\.|`+|<(?=[a-z/!?])/gi
   let [done, from] = ['', 0]
@@ -76,7 +80,7 @@ function endOfSpan(line: string, start: number, length: number): number | null {
   return null
 }
 
-/** Addresses of pages as far as they are links in any case, or an `@`, plain or as an entity, that is not within a word. */
+/** URLs that are links in any case, and an `@`, plain or as an entity, that is not within a word. */
 const PARTS =
   /(?<![^\s*_~(])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[/:?#][^\s<>()[\]|*"'`\\]*)?|(?<![a-z0-9])(@|&#0*64;|&#x0*40;|&commat;)(?=[\w-])/gi
 

@@ -3,7 +3,7 @@ import { type CheckConclusion, type CheckSource, type CheckStatus, checkConclusi
 import { hasFailed, hasPassed } from '../pull-requests/checks-verdict.ts'
 import { storedText } from '../text/stored-text.ts'
 
-/** What a forge says of a check. Its words may be anything. */
+/** A check as its forge reports it. Its texts are untrusted. */
 export type SaidCheck = {
   name: string
   app: string | null
@@ -19,8 +19,8 @@ export type KnownCheck = { name: string; status: CheckStatus; attempt: number; s
 const MOST = { checks: 200, url: 2_000, app: 100 }
 
 /**
- * What is to be written down of what a forge says of one commit. A forge tells of the newest attempt only: it is another one when it began, or
- * ended, later than what is known to have ended, or has not ended. Of several checks of one name the one that did worst counts.
+ * Returns what to store of a forge's report on one commit. A forge reports only the newest attempt: it is a new one when it began, or
+ * ended, later than the stored one, or has not ended. Of several checks with one name the worst result counts.
  */
 export function reportsOf(
   said: readonly SaidCheck[],
@@ -48,10 +48,10 @@ export function reportsOf(
   })
 }
 
-/** The agent is told of checks by their names, which are no place for lines of a text that somebody has for it. */
+/** Check names reach the agent as one line, so that they cannot carry lines of instructions. */
 const oneLine = (name: string) => name.replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
-/** A word that nobody knows yet is for a person to look at. */
+/** An unknown conclusion is left for a person. */
 function conclusionOf({ status, conclusion }: SaidCheck): CheckConclusion | null {
   if (status !== 'completed') return null
   return checkConclusions.find(known => known === conclusion) ?? 'action_required'

@@ -1,9 +1,9 @@
 import type { RunStatus, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
 
-/** What we are called among the checks of a commit. */
+/** The name of our status among the checks of a commit. */
 export const MARK_NAME = 'agentrun'
 
-/** How a run stands, as it is said beside the checks of a commit. Words of ours alone: whoever sees the repository sees them. */
+/** The state of a run as a status of its commit. It contains only fixed text, because everybody who sees the repository can read it. */
 export type RunMark = {
   status: 'queued' | 'in_progress' | 'completed'
   conclusion: 'success' | 'failure' | 'cancelled' | 'neutral' | null
@@ -14,9 +14,9 @@ type Marked = {
   status: RunStatus
   status_reason: StatusReason | null
   waiting_on: WaitingReason | null
-  /** The run has pushed another commit since, or has left the branch. */
+  /** The run has pushed a newer commit, or has left the branch. */
   superseded: boolean
-  /** Why checks that fail are worked on no more; null: none fails, or nobody has said so. */
+  /** Why failing checks are no longer worked on; null: none fails, or no reason was given. */
   checks_given_up: string | null
 }
 
@@ -24,13 +24,13 @@ const waits: Record<WaitingReason, string> = {
   user_input: 'Waiting for an answer',
   plan_approval: 'Waiting for an approval',
   tool_approval: 'Waiting for an approval',
-  // The same as before and after it: the checks stand beside the mark, and each write of it counts against a rate limit.
+  // The same text as before and after: the checks are listed beside the status, and each update counts against a rate limit.
   ci: 'At work',
 }
 const at_work = (title: string): RunMark => ({ status: 'in_progress', conclusion: null, title })
 const over = (conclusion: RunMark['conclusion'], title: string): RunMark => ({ status: 'completed', conclusion, title })
 
-/** Undefined: the run is deleted. */
+/** Returns the status of a run; undefined: the run is deleted. */
 export function runMark(run: Marked | undefined): RunMark {
   if (run === undefined) return over('neutral', 'The run was deleted')
   if (run.superseded) return over('neutral', 'The run went on with another commit')
@@ -46,6 +46,6 @@ export function runMark(run: Marked | undefined): RunMark {
     : over('neutral', `Completed, while checks do not pass (${run.checks_given_up})`)
 }
 
-/** One text for each thing that can be said, so that nothing is said twice. */
+/** Returns a key of the status, so that the same status is not sent twice. */
 export const markKey = ({ status, conclusion, title }: RunMark): string => `${status} ${conclusion} ${title}`
 export const isOverKey = (key: string | null): boolean => key?.startsWith('completed ') === true

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Everything that IANA does not call globally reachable, multicast included. */
+/** Every range that IANA does not list as globally reachable, including multicast. */
 const CLOSED = listOf(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
   '::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 )
 
 /**
- * Of this link, of nobody and of many; and where clouds tell a machine its keys, at addresses of their own: Azure, Alibaba, Oracle, AWS,
+ * Link-local, unspecified and multicast ranges; and the metadata services of clouds, which hand out keys: Azure, Alibaba, Oracle, AWS,
  * Google and Scaleway.
  */
 const NEVER = listOf(
@@ -15,10 +15,10 @@ const NEVER = listOf(
   '::/128 fe80::/10 ff00::/8 fd00:ec2::/32 fd20:ce::/32 fd00:42::/32',
 )
 
-/** All of IPv6 that has been given out for the internet (RFC 4291 §2.4): nobody knows what a network makes of the rest. */
+/** All of IPv6 that is allocated for the internet (RFC 4291 §2.4): networks may use the rest in any way. */
 const GLOBAL_V6 = listOf('', '2000::/3')
 
-/** Of this machine. */
+/** The machine itself. */
 const OWN = listOf('0.0.0.0/8 127.0.0.0/8', '::/127')
 
 function listOf(v4: string, v6: string): BlockList {
@@ -37,10 +37,13 @@ function listOf(v4: string, v6: string): BlockList {
 
 const inList = (list: BlockList, ip: string) => list.check(ip, isIP(ip) === 4 ? 'ipv4' : 'ipv6')
 
-/** The result of looking up a host: it has addresses, it has none, one of them may not be used, or the name server did not answer. */
+/** The result of resolving a host: it has addresses, it has none, one of them is not allowed, or the name server did not respond. */
 export type HostLookup = 'found' | 'unknown' | 'forbidden' | 'unavailable'
 
-/** Whether an IP address is one of the public internet. IPv4 inside IPv6 (mapped, compatible, NAT64) is judged as IPv4; what is no address is refused. */
+/**
+ * Returns whether an IP address is on the public internet. IPv4 inside IPv6 (mapped, compatible, NAT64) is treated as IPv4; an invalid
+ * address is refused.
+ */
 export function addressAllowed(ip: string): boolean {
   if (isIP(ip) === 0 || ip.includes('%') || addressNeverAllowed(ip)) return false
   if (isIP(ip) === 4) return !inList(CLOSED, ip)
@@ -48,7 +51,10 @@ export function addressAllowed(ip: string): boolean {
   return inner ? !inList(CLOSED, inner) : inList(GLOBAL_V6, ip) && !inList(CLOSED, ip)
 }
 
-/** Whether no choice of an operator opens an address. What is no address is none; one inside of another, also by a network's own NAT64 or 6to4, counts. */
+/**
+ * Returns whether an address is closed regardless of the operator's settings. An invalid address is not; an address embedded in another,
+ * also by a network's own NAT64 or 6to4, is checked too.
+ */
 export function addressNeverAllowed(ip: string): boolean {
   if (isIP(ip) === 0 || inList(NEVER, ip)) return true
   if (isIP(ip) === 4) return false
@@ -56,7 +62,10 @@ export function addressNeverAllowed(ip: string): boolean {
   return inner.some(address => address !== null && inList(NEVER, address))
 }
 
-/** Whether an address may be that of a network's own copy of something public: neither of this machine nor one that is never allowed. */
+/**
+ * Returns whether an address may belong to a network's own mirror of something public: neither this machine nor a range that is never
+ * allowed.
+ */
 export function addressOfNetwork(ip: string): boolean {
   if (addressNeverAllowed(ip) || inList(OWN, ip)) return false
   return isIP(ip) === 4 || [embeddedIPv4(ip), ...carriedIPv4(ip)].every(inner => inner === null || !inList(OWN, inner))
@@ -69,7 +78,7 @@ function embeddedIPv4(ip: string): string | null {
   return parts ? fromWords(parts[1], parts[2]) : null
 }
 
-/** What a network may make of an address of its own NAT64 (64:ff9b:1::/48, ::ffff:0:0:0/96) and of 6to4 (2002::/16). */
+/** Returns the IPv4 addresses that a network may route for its own NAT64 (64:ff9b:1::/48, ::ffff:0:0:0/96) and for 6to4 (2002::/16). */
 function carriedIPv4(ip: string): string[] {
   const [, first, second] = /^2002:([0-9a-f]{0,4}):([0-9a-f]{0,4})/.exec(plain(ip)) ?? []
   const [, high, low] = /^(?:64:ff9b:1:.*|::ffff:0):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain(ip)) ?? []
@@ -83,7 +92,10 @@ function fromWords(first = '', second = ''): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 
-/** Whether a host, as a URL names it, is this machine or a private network by what it is called. What a name resolves to is seen when a connection is made. */
+/**
+ * Returns whether the host of a URL is by its name this machine or a private network. The addresses of a name are checked when a connection
+ * is opened.
+ */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   return /^(localhost|.*\.localhost|.*\.local|.*\.internal)\.?$/i.test(host) || (isIP(host) !== 0 && !addressAllowed(host))

@@ -1,12 +1,12 @@
-/** One attempt to mend failing checks: of which commit they failed, and which of them the agent was asked to mend. */
+/** One attempt to fix failing checks: the commit, and the checks that the agent was requested to fix. */
 export type CheckRound = {
   head_sha: string
-  /** The files of that commit. */
+  /** The tree of that commit. */
   tree: string
-  /** `attempt`: of the check itself, for this commit. */
+  /** `attempt`: the number of the attempt of the check itself, for this commit. */
   failing: { name: string; attempt: number }[]
   worked_on: string[]
-  /** What was found in the commits besides. */
+  /** The number of findings in the commits. */
   findings: number
   attempt: number
 }
@@ -20,19 +20,19 @@ export const stopReasons = {
   pull_request_ended: 'its pull request was closed or merged',
   time_over: 'checks were waited for as long as the service does',
 } as const
-/** Why failing checks are not worked on any more. */
+/** Why failing checks are no longer worked on. */
 export type StopReason = keyof typeof stopReasons
 
 export type Failing = { name: string; attempt: number; mendable: boolean }
 export type Found = { head_sha: string; tree: string; failing: readonly Failing[]; findings: number }
 
-/** `attempt` of `max_attempts`: counted since fewer checks failed than ever before in the turn. */
+/** `attempt` of `max_attempts` counts from the moment at which the number of failing checks last reached a new minimum in the turn. */
 export type NextRound = { attempt: number; max_attempts: number } & ({ kind: 'work'; on: string[] } | { kind: 'stop'; because: StopReason })
 
 /**
- * Whether failing checks go back to the agent once more. Two guards that know nothing of each other: of one commit a check is worked on as
- * often as `allowed` says; and over all commits of the turn it has to get better: fewer failing checks within so many attempts, never the same
- * files again, and never more to mend than before. `rounds`: the attempts of this turn, oldest first.
+ * Returns whether failing checks go back to the agent once more. Two independent guards: for one commit a check is worked on as often as
+ * `allowed` permits; and over all commits of the turn there must be progress: fewer failing checks within a number of attempts, never the
+ * same files again, and never more problems than before. `rounds`: the attempts of this turn, oldest first.
  */
 export function nextRound(rounds: readonly CheckRound[], found: Found, allowed: (name: string) => number): NextRound {
   const names = found.failing.filter(check => check.mendable).map(check => check.name)
@@ -50,7 +50,7 @@ export function nextRound(rounds: readonly CheckRound[], found: Found, allowed: 
   return { kind: 'work', on, attempt: since.length + 1, max_attempts }
 }
 
-/** Attempts since fewer checks failed than at any time before, `failing` of now among them. */
+/** Returns the attempts since the number of failing checks last reached a new minimum, counting the current `failing`. */
 function sinceProgress(rounds: readonly CheckRound[], failing: number): readonly CheckRound[] {
   let fewest = Number.POSITIVE_INFINITY
   let from = 0
@@ -62,7 +62,7 @@ function sinceProgress(rounds: readonly CheckRound[], failing: number): readonly
   return failing < fewest ? [] : rounds.slice(from)
 }
 
-/** The files of an earlier commit, or of the same one where no check has run again since. */
+/** Returns whether the files are those of an earlier commit, or of the same one without a new check attempt. */
 function isOldFiles(rounds: readonly CheckRound[], found: Found): boolean {
   if (rounds.some(round => round.tree === found.tree && round.head_sha !== found.head_sha)) return true
   const last = rounds.at(-1)
@@ -70,7 +70,7 @@ function isOldFiles(rounds: readonly CheckRound[], found: Found): boolean {
   return found.failing.every(({ name, attempt }) => last.failing.some(known => known.name === name && known.attempt >= attempt))
 }
 
-/** What differs at one and the same commit is luck. */
+/** A difference at the same commit is flakiness. */
 const hasGrown = (last: CheckRound | undefined, now: Found) =>
   last !== undefined && last.head_sha !== now.head_sha && now.failing.length + now.findings > last.failing.length + last.findings
 

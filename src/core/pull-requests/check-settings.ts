@@ -7,12 +7,12 @@ export type CheckSettings = {
   high_priority_apps: string[]
 }
 
-/** As JSON text, null for what nobody has set. */
+/** JSON text, null where nothing is set. */
 type Kept = { check_retry_count: number | null } & Record<Exclude<keyof CheckSettings, 'check_retry_count'>, string | null>
 
 const RETRIES = 3
 
-/** What is kept, with what is usual for what nobody has set. */
+/** Returns the stored settings with defaults for what is not set. */
 export function checkSettings(kept: Kept | undefined): CheckSettings {
   const read = <T>(json: string | null | undefined, usual: T) => (json == null ? usual : (JSON.parse(json) as T))
   return {
@@ -24,6 +24,6 @@ export function checkSettings(kept: Kept | undefined): CheckSettings {
   }
 }
 
-/** How often a check is worked on. */
+/** Returns how often a check is worked on. */
 export const retriesOf = (settings: CheckSettings, name: string): number =>
   Object.hasOwn(settings.check_retry_counts, name) ? (settings.check_retry_counts[name] ?? 0) : settings.check_retry_count

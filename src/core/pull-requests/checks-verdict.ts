@@ -6,12 +6,12 @@ export type SeenCheck = {
   app: string | null
   status: CheckStatus
   conclusion: CheckConclusion | null
-  /** The settings of its repository say that it does not count. */
+  /** The settings of its repository exclude the check. */
   ignored: boolean
 }
 
 const PASSED: readonly CheckConclusion[] = ['success', 'neutral', 'skipped']
-/** A change of the code may help; any other end that is no success wants a person. */
+/** A code change may fix these; any other conclusion except success needs a person. */
 const MENDABLE: readonly CheckConclusion[] = ['failure', 'timed_out', 'startup_failure']
 
 export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && PASSED.includes(conclusion)
@@ -20,11 +20,13 @@ export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) => check.conclus
 
 export type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
   failing: C[]
-  /** Whether there is nothing to wait for: all have ended, or one has failed of an app that is not waited for. */
+  /** Whether there is nothing to wait for: all have ended, or a check of a high-priority app has failed. */
   settled: boolean
 }
 
-/** What the checks of one commit come to. `high_priority`: apps whose failures are worked on while others go on. */
+/**
+ * Returns the combined result of the checks of one commit. `high_priority`: apps whose failures are worked on while other checks still run.
+ */
 export function checksVerdict<C extends SeenCheck>(checks: readonly C[], high_priority: readonly string[] = []): ChecksVerdict<C> {
   const counted = checks.filter(check => !check.ignored)
   const failing = counted.filter(hasFailed)

@@ -1,4 +1,4 @@
-/** What an evaluation of commits has found. `line`: of the file as the commit leaves it. */
+/** A finding of an evaluation of commits. `line`: in the file as the commit leaves it. */
 export type Finding = {
   path: string | null
   line: number | null
@@ -15,40 +15,40 @@ export type FindingCode =
   | 'test_removed'
   | 'tests_untouched'
   | 'message_unclear'
-/** `inconclusive`: whoever was asked besides the rules gave no usable answer; it holds nothing up. */
+/** `inconclusive`: the model gave no usable answer; it blocks nothing. */
 export type Verdict = 'pass' | 'fail' | 'inconclusive'
 
-/** What commits bring, as far as it is looked at. */
+/** The contents of commits, as far as they are evaluated. */
 export type Brought = {
   /** Oldest first. */
   commits: { sha: string; message: string; files: string[] }[]
-  /** What they change together. `old_path`: where one that was renamed was before. */
+  /** The combined change. `old_path`: the previous path of a renamed file. */
   files: { path: string; old_path?: string | null; status: string }[]
-  /** Every version of a file that any of them adds: bytes. */
+  /** Every version of a file that any of the commits adds, with its size in bytes. */
   blobs: { path: string; bytes: number }[]
-  /** Where what they change together leaves a conflict of a merge. */
+  /** Where the combined change leaves conflict markers. */
   conflicts: { path: string; line: number }[]
-  /** Where the value of a secret stands; `path` null: in the words of a commit. */
+  /** Where the value of a secret was found; `path` null: in the message of a commit. */
   secrets: { path: string | null; names: string[] }[]
 }
 
 const LARGE = { warning: 1024 ** 2, error: 10 * 1024 ** 2 }
 
-/** What installs and tools make, and no repository keeps. */
+/** Files that installers and tools generate and that no repository should contain. */
 const MADE =
   /(?:^|\/)(?:node_modules|bower_components|__pycache__|\.venv|\.tox|\.nox|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.gradle|\.terraform|\.parcel-cache|\.turbo|\.next|\.nuxt)\/|\.py[co]$|(?:^|\/)(?:\.DS_Store|Thumbs\.db|npm-debug\.log|core\.\d+)$/
-/** What builds make; some repositories keep it. */
+/** Build output; some repositories contain it intentionally. */
 const BUILT = /(?:^|\/)(?:dist|build|out|target|coverage|htmlcov)\/|\.(?:class|o|obj|exe|dll|so|dylib|log|tmp|swp)$/
-/** A path that is no UTF-8 stands in quotes. */
+/** A path that is not UTF-8 is quoted. */
 const WORKFLOW =
   /^"?(?:\.github\/(?:workflows|actions)\/|\.gitlab-ci\.yml$|\.gitlab\/ci\/|\.circleci\/|\.buildkite\/|\.forgejo\/workflows\/|\.gitea\/workflows\/|\.woodpecker(?:\/|\.ya?ml$)|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines\.ya?ml$|bitbucket-pipelines\.ya?ml$|appveyor\.ya?ml$|\.semaphore\/|\.tekton\/|cloudbuild\.ya?ml$|action\.ya?ml$|Jenkinsfile)/
 const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\/|(?:^|\/)(?:test_[^/]*|[^/]*[._-](?:test|spec))\.[a-z]+$|_test\.go$|Tests?\.(?:java|kt|cs|php)$/
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|rb|php|c|cc|cpp|h|hpp|swift|scala|ex|exs|vue|svelte)$/
-/** Says nothing of what was done. */
+/** A message that does not describe the change. */
 export const EMPTY_WORDS = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stuff|tmp|temp|test|commit|[^\p{L}\p{N}]*)$/iu
 
-/** Findings by weight. `fail`: one of them is an error, and the commits should not be pushed as they are. */
+/** Returns the findings ordered by severity. `fail`: one of them is an error, and the commits should not be pushed as they are. */
 export function evaluateCommits(brought: Brought): { verdict: Verdict; findings: Finding[] } {
   const found = [...secrets(brought), ...conflicts(brought), ...sizes(brought), ...paths(brought), ...tests(brought), ...messages(brought)]
   const weight = { error: 0, warning: 1, info: 2 }
@@ -56,7 +56,7 @@ export function evaluateCommits(brought: Brought): { verdict: Verdict; findings:
   return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }
 }
 
-/** Of the commits themselves, and not of the files as they are in the end: to change the files takes it out of none of them. */
+/** Findings about the commits themselves rather than the final files: changing the files does not fix them. */
 export const isOfHistory = ({ code }: { code: string }): boolean => code === 'secret_in_commit' || code === 'file_too_large'
 
 const of = (severity: Finding['severity'], code: FindingCode, path: string | null, body: string, line: number | null = null): Finding => ({
@@ -92,7 +92,7 @@ function paths({ files }: Brought): Finding[] {
   })
 }
 
-/** Where there is no file any more. */
+/** The paths at which a file no longer exists. */
 const goneFrom = ({ path, old_path = null, status }: Brought['files'][number]): string | null =>
   status === 'deleted' ? path : status === 'renamed' ? old_path : null
 

@@ -1,11 +1,11 @@
-/** Colours and other things that are said to a terminal. */
+/** Colours and other terminal control sequences. */
 const TERMINAL = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 const FAILURE =
   /\b(?:not ok|fail(?:ed|ure|s|ing)?|errors?|exception|traceback|panic(?:ked)?|assert(?:ion)?(?:error)?|expected|fatal|undefined)\b|✗|✖|×/i
-/** Lines shown before the first that tells of a failure. */
+/** Lines shown before the first line that reports a failure. */
 const BEFORE = 2
 
-/** An output as it reads when it is over: without colours, and without what was written over. */
+/** Returns an output as a terminal shows it at the end: without colours, and without overwritten text. */
 export const plainOutput = (output: string): string =>
   output
     .replace(TERMINAL, '')
@@ -15,8 +15,8 @@ export const plainOutput = (output: string): string =>
     .join('\n')
 
 /**
- * What of an output tells why a command failed, in at most `most` characters: its end, and where what failed is told earlier, the first lines
- * that do before it.
+ * Returns the part of an output that explains why a command failed, at most `max` characters: its end, and, when failures are reported
+ * earlier, the first lines that report them.
  */
 export function failingExcerpt(output: string, most: number): string {
   const text = plainOutput(output).trim()

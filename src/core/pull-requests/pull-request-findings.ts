@@ -1,6 +1,6 @@
 import { EMPTY_WORDS, type Finding, type Verdict } from './commit-findings.ts'
 
-/** What an evaluation of a pull request has found, in the shape of what one of commits finds. */
+/** A finding of an evaluation of a pull request, in the shape of the findings of commits. */
 export type PullRequestFinding = Omit<Finding, 'code'> & { code: PullRequestFindingCode }
 export type PullRequestFindingCode =
   | 'commits_failed'
@@ -11,14 +11,14 @@ export type PullRequestFindingCode =
   | 'template_unanswered'
   | 'large_change'
 
-/** A pull request as it is looked at. */
+/** The parts of a pull request that are evaluated. */
 export type Proposed = {
   title: string
   description: string
   base_branch: string
-  /** Headings of the repository's template that the body leaves unanswered. */
+  /** Headings of the repository's template that the body leaves empty. */
   unanswered: string[]
-  /** What the commit agent said of its head; null: nothing was pushed in this turn. */
+  /** The verdict of the commit agent on the head; null: nothing was pushed in this turn. */
   commits: Verdict | null
   mergeable: 'clean' | 'conflict' | 'unknown'
   files_changed: number
@@ -26,12 +26,15 @@ export type Proposed = {
   deletions: number
 }
 
-/** More than a person reads with care. */
+/** More than a person can review with care. */
 const LARGE = { lines: 1_000, files: 50 }
 const TITLE_CHARS = 100
 const SHORT_CHARS = 20
 
-/** `fail`: one of the findings is an error, and it stays a draft until a person opens it or a later head passes. */
+/**
+ * Returns the findings and the verdict. `fail`: one of the findings is an error, and the pull request stays a draft until a person opens it
+ * or a later head passes.
+ */
 export function evaluatePullRequest(proposed: Proposed): { verdict: Verdict; findings: PullRequestFinding[] } {
   const findings = [...errors(proposed), ...words(proposed), ...size(proposed)]
   return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }

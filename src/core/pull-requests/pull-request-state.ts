@@ -2,7 +2,7 @@ import type { PullRequestState } from '../../contract/pull-requests/pull-request
 
 export type AskedState = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
-/** The state that a pull request takes when a person asks for one, or why it cannot. What it is already it may be asked to be. */
+/** Returns the state of a pull request after a person's request, or why the request is invalid. Requesting the current state is valid. */
 export function askedState(
   state: PullRequestState,
   asked: AskedState,

@@ -1,6 +1,4 @@
-/** What a repository asks of the words of a pull request, and what of it was answered. */
-
-/** Where a description belongs, by the words of a heading. */
+/** Headings that a description belongs under. This file reads pull request templates of repositories and finds what a body leaves empty. */
 const DESCRIPTION = /\b(?:summary|description|what|changes?|overview|purpose|about)\b/i
 const HEADING = /^(#{1,6}) +(\S.*)$/
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/g
@@ -8,8 +6,8 @@ const COMMENT = /<!--[\s\S]*?(?:-->|$)/g
 type Section = { heading: string | null; lines: string[] }
 
 /**
- * The template with the description in it: below the first heading that asks for one, or above everything. Comments are hints to whoever
- * writes, and go; what else the template asks is left for a person to see that it was not answered.
+ * Returns the template with the description inserted below the first matching heading, or above everything. Comments are hints for the
+ * author and are removed; other sections stay, so that a person sees that they are empty.
  */
 export function fillTemplate(template: string, description: string): string {
   const sections = sectionsOf(template.replaceAll(COMMENT, ''))
@@ -20,19 +18,19 @@ export function fillTemplate(template: string, description: string): string {
   return text.replaceAll(/\n{3,}/g, '\n\n').trim()
 }
 
-/** Headings of the template below which nothing stands in the body; those that the body does not have count too. */
+/** Returns the headings of the template that have no text in the body, including those that the body lacks. */
 export function unanswered(template: string, body: string): string[] {
   const answered = new Map(sectionsOf(body.replaceAll(COMMENT, '')).map(({ heading, lines }) => [heading, lines.some(isAnswer)]))
   return sectionsOf(template.replaceAll(COMMENT, '')).flatMap(({ heading, lines }, i, all) => {
     if (heading === null || answered.get(heading)) return []
-    // A title over other headings asks for nothing itself.
+    // A title over other headings requests nothing itself.
     const level = depth(heading)
     const next = all[i + 1]?.heading
     return next != null && depth(next) > level && !lines.some(isAnswer) ? [] : [heading.replace(HEADING, '$2')]
   })
 }
 
-/** A box that nobody has ticked, a rule and an empty bullet say nothing. */
+/** An unticked box, a rule and an empty bullet are not text. */
 const isAnswer = (line: string) => !/^\s*(?:[-*+]\s*(?:\[ \].*)?|[-*_]{3,}|)$/.test(line)
 const depth = (heading: string) => HEADING.exec(heading)?.[1]?.length ?? 1
 

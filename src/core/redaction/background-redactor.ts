@@ -1,8 +1,8 @@
 import type { Redactor, Scope } from './redact.ts'
 
 /**
- * A `Redactor` for texts of any size: what is small is redacted at once, what is large on a thread of its own, so that nobody else waits for it.
- * Rejects with `RedactionError` where that cannot be done: then nothing of the text may be kept or shown.
+ * A `Redactor` for texts of any size: small texts are redacted synchronously, large ones on a worker thread, so that nothing else waits for
+ * them. Rejects with `RedactionError` when that fails: then no part of the text may be stored or shown.
  */
 export type BackgroundRedactor = {
   text(text: string, scope?: Scope): Promise<string>
@@ -12,16 +12,16 @@ export type BackgroundRedactor = {
   names(text: string): Promise<string[]>
   stream(): BackgroundStream
   placeholders: Redactor['placeholders']
-  /** At once: what is too large for that is left out, and a note stands in its place. */
+  /** Synchronous: a value that is too large is replaced by a note. */
   small(value: Record<string, unknown>): Record<string, unknown>
 }
 export type BackgroundStream = {
-  /** What can be shown by now. `gap`: something is missing before the piece. One call at a time. */
+  /** Returns the text that can be shown so far. `gap`: text is missing before the piece. One call at a time. */
   push(piece: string, gap?: boolean): Promise<string>
   end(): Promise<string>
 }
 
-/** A text could not be redacted, so it must not be kept or shown. */
+/** A text could not be redacted, so it must not be stored or shown. */
 export class RedactionError extends Error {
   override name = 'RedactionError'
 }

@@ -1,25 +1,31 @@
-/** Where one of many texts stands: `which` is its place in the list. */
+/** A match: `which` is the index of the text in the list. */
 export type Place = { start: number; end: number; which: number }
 export type Finder = {
-  /** Every place of every text, those that overlap too. */
+  /** Returns every match of every text, overlapping ones included. */
   all(text: string): Place[]
-  /** Where the longest ending of `text` begins that one of the texts goes on from, or before it; its length when there is none. */
+  /**
+   * Returns the position from which the end of `text` may be an incomplete match, or an earlier one; the length of `text` when there is
+   * none.
+   */
   begun(text: string): number
 }
 
 const BLOCK = 3
 const MOST_WINDOW = 16
-/** So often the longest text may be compared with the end of another: of one that nearly begins everywhere, more than has begun is named. */
+/**
+ * How often the longest text is compared with the end of another: for a text that almost matches everywhere, the result is an earlier
+ * position.
+ */
 const COMPARED = 64
-/** A longer text is known by as much of its beginning: nobody shall keep a process busy with one that nearly stands everywhere. */
+/** A longer text is matched by this many characters first, so that an input that almost matches everywhere stays cheap. */
 const HEAD = 256
 const blockAt = (text: string, end: number) =>
   (text.charCodeAt(end) * 961 + text.charCodeAt(end - 1) * 31 + text.charCodeAt(end - 2)) & 0xffff
 
 /**
- * Looks for all texts at once (Wu and Manber): most of what is looked through is jumped over, so that it costs about the same for one text
- * as for a thousand. Every text has at least 4 characters. Of one with more than 256 the beginning is enough, and its place ends where the
- * two part; places of such a text do not overlap.
+ * Searches for all texts in one pass (Wu and Manber): most of the input is skipped, so the cost is about the same for one text as for a
+ * thousand. Every text has at least 4 characters. For one with more than 256 characters a match of the first 256 is enough, and the match
+ * ends where the two differ; matches of such a text do not overlap.
  */
 export function finderOf(texts: readonly string[]): Finder {
   const window = Math.min(MOST_WINDOW, ...texts.map(text => text.length))
@@ -37,7 +43,7 @@ export function finderOf(texts: readonly string[]): Finder {
     }
     note(last, blockAt(text, window - 1), which)
   }
-  /** Made when somebody asks how far a text has begun: most never do. */
+  /** Created on first use: most finders never need it. */
   const makeBeginnings = () => {
     const heads = new Map<string, number[]>()
     const short = new Set<string>()
@@ -92,14 +98,14 @@ export function finderOf(texts: readonly string[]): Finder {
   }
 }
 
-/** How many characters of `sought` stand at `start`. */
+/** Returns how many characters of `sought` match at `start`. */
 function agreement(sought: string, text: string, start: number): number {
   let length = HEAD
   while (length < sought.length && text.charCodeAt(start + length) === sought.charCodeAt(length)) length++
   return length
 }
 
-/** Whether all that stands from `start` on is the beginning of `sought`, and not all of it. The last character is looked at first. */
+/** Returns whether everything from `start` on is a proper prefix of `sought`. The last character is compared first. */
 function goesOn(sought: string, text: string, start: number): boolean {
   const length = text.length - start
   if (sought.length <= length || sought.charCodeAt(length - 1) !== text.charCodeAt(text.length - 1)) return false

@@ -17,54 +17,57 @@ import {
   withoutMarks,
 } from './unescaped.ts'
 
-/** A value that nobody is to read, and the name that stands in its place. */
+/** A secret value, and the name of its placeholder. */
 export type KnownValue = { name: string; value: string }
-/** `known`: the values that were given alone. `all`: also what looks like a credential. */
+/** `known`: only the given values. `all`: also credential-shaped text. */
 export type Scope = 'known' | 'all'
 
 export type Redactor = {
-  /** The text with `[redacted:NAME]` for every value, however it is written, and for what looks like a credential. Twice is as once. */
+  /** Returns the text with `[redacted:NAME]` for every value, however it is encoded, and for credential-shaped text. Idempotent. */
   text(text: string, scope?: Scope): string
-  /** The same for what may be no text. `gap`: there something is missing, and what may be a part of a value on either side goes too. */
+  /**
+   * The same for bytes that may not be text. `gap`: bytes are missing at this position, and what may be part of a value on either side is
+   * removed.
+   */
   bytes(bytes: Uint8Array, gap?: number): Uint8Array
-  /** The same for every key and string of a JSON value; what holds nothing is answered as it is. */
+  /** The same for every key and string of a JSON value; an unchanged value is returned as it is. */
   value<T>(value: T, scope?: Scope): T
   /** The same for JSON text. */
   json(json: string, scope?: Scope): string
-  /** For a text that comes in pieces: what `push` and `end` answer is, put together, redacted as a whole. */
+  /** For text that arrives in pieces: the results of `push` and `end` together equal the redacted whole. */
   stream(): TextStream
-  /** One push of a stream, which knows nothing but what it holds. `gap`: something is missing before the piece, and what was held is given up. */
+  /** One push of a stream, without hidden state. `gap`: text is missing before the piece, and the held text is dropped. */
   step(held: string, piece: string, gap?: boolean): StreamStep
-  /** The names of values that stand in the text, each once; not of those that may be a word, or the name of a place, which many texts hold. */
+  /** Returns the names of the values in the text, each once; except values that may be a word or a path, which many texts contain. */
   names(text: string): string[]
-  /** What stands in a text in the place of values, if this redactor may have put it there; each once. */
+  /** Returns the placeholders in a text that this redactor may have inserted; each once. */
   placeholders(text: string): string[]
 }
 export type TextStream = {
-  /** What can be shown by now; what may be the beginning of a value is held back. */
+  /** Returns the text that can be shown so far; a possible beginning of a value is held back. */
   push(piece: string): string
   end(): string
 }
 
-/** What can be shown by now, and what may be the beginning of a value. */
+/** The text that can be shown so far, and a possible beginning of a value. */
 export type StreamStep = { shown: string; held: string }
 
 type Named = Span & { name: string; word?: boolean }
 
 const placeholder = (name: string) => `[redacted:${name}]`
 const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
-/** Escapes within escapes that are followed. */
+/** Levels of nested escapes that are decoded. */
 const LEVELS = 4
-/** An escape, or a command to a terminal, that is not whole yet. */
+/** An incomplete escape or terminal control sequence. */
 const HALF_ESCAPE =
   /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|=(?:[0-9a-fA-F]|[ \t]{0,8}\r?)?|&#?[0-9a-zA-Z]{0,8})$/
 const ESCAPE_CHARS = 200
-/** Names are told of as many; more were made up by whoever wrote the text. */
+/** The maximum number of distinct names that are counted; more would be invented by the author of the text. */
 const MOST_NAMES = 50
 const SHORTEST_REST = 3
 const MOST_HELD = 65_536
 
-/** How many values were taken out of a text, by name; null for none. Known by what stands in their place. */
+/** Returns how many values were redacted from a text, by name; null for none. Recognized by their placeholders. */
 export function countRedactions(text: string): Record<string, number> | null {
   if (!text.includes('[redacted:')) return null
   const counts: Record<string, number> = Object.create(null)
@@ -73,7 +76,7 @@ export function countRedactions(text: string): Record<string, number> | null {
   return Object.keys(counts).length === 0 ? null : counts
 }
 
-/** @param found is told the name of every known value that is met, each time. */
+/** @param found is called with the name of every known value that is found, each time. */
 export function createRedactor(values: readonly KnownValue[], found: (name: string) => void = () => {}): Redactor {
   const forms = values.flatMap(({ name, value }) =>
     formsOf(value).flatMap(form => (isStructure(form) ? [] : [{ name, form, word: mayBeWord(value) }])),
@@ -115,7 +118,7 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     return rest.length > SHORTEST_REST ? shown : shown + rest
   }
   const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
-  /** Of JSON text, which says things one level deeper than its strings do: nothing that they hold is missed. */
+  /** For JSON text, which has one more level of escapes than its strings: every value inside them is found. */
   const holds = (json: string, scope: Scope) => known(json).length > 0 || (scope === 'all' && mayHoldShape(json))
 
   return {
@@ -165,7 +168,7 @@ function* viewsOf(text: string): Generator<View> {
 
 const spanOf = (view: View, { start, end }: Place) => ({ start: view.start(start), end: view.end(end) })
 
-/** A name may hold a value: what was put in the place of one stays as it is. */
+/** A name may contain a value: an existing placeholder stays as it is. */
 function outsidePlaceholders<S extends Span>(text: string, spans: S[]): S[] {
   if (spans.length === 0 || !text.includes('[redacted:')) return spans
   return outside(
@@ -187,7 +190,7 @@ function replaced(text: string, spans: Named[]): string {
 const COMMAND = /\x1b\[[0-?]*[ -/]*[@-~]/g
 const COMMAND_CHARS = 40
 
-/** A command to a terminal is shown whole: half of one would be waited for, and its last letter begins no value that anybody prints. */
+/** A terminal control sequence is shown whole: half of one would be waited for, and its last letter begins no value in practice. */
 function outsideCommand(text: string, at: number): number {
   const from = Math.max(0, at - COMMAND_CHARS)
   for (const { index, 0: command } of text.slice(from, at + COMMAND_CHARS).matchAll(COMMAND))
@@ -195,10 +198,12 @@ function outsideCommand(text: string, at: number): number {
   return at
 }
 
-/** How much of the beginning of a text is the end of a form that began before it. Each form is read once (Knuth, Morris and Pratt). */
+/**
+ * Returns how much of the beginning of a text is the end of a form that began before it. Each form is read once (Knuth, Morris and Pratt).
+ */
 function restOfForm(forms: readonly string[], text: string): number {
   const head = text.slice(0, Math.max(0, ...forms.map(form => form.length - 1)))
-  /** For every length of a beginning of `head`: how long the longest shorter one is that it ends with. */
+  /** For every prefix of `head`: the length of its longest proper prefix that is also its suffix. */
   const shorter = new Uint32Array(head.length + 1)
   const next = (length: number, char: number): number => {
     let agreed = length

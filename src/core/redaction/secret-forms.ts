@@ -1,17 +1,17 @@
 import { base32Of, base85Forms, decimalForms } from './byte-forms.ts'
 
-/** Bytes that a value must have to be looked for: shorter ones stand in any text. */
+/** Minimum bytes of a value that is searched for: shorter values occur in any text. */
 export const SHORTEST_SECRET = 8
 const SHORTEST_LINE = 12
 const SHORTEST_FORM = 4
-/** Of what is longer, fewer forms are kept; nobody writes it into a URL. */
+/** Longer values are searched for in fewer forms; nobody writes them into a URL. */
 const LONG = 1_024
 const MOST_LINES = 1_000
 
 /**
- * The texts in which a value shows itself, without ends of lines: as it is, trimmed, backwards, each of its longer lines; as base64 wherever
- * it stands in what was encoded, in both alphabets; as base32 and base85; as hexadecimal and decimal numbers; with wide letters; as URLs and
- * JSON write it. None for a value that is too short.
+ * Returns the texts in which a value may appear, without line ends: as it is, trimmed, reversed, each of its longer lines; base64 at any
+ * offset, in both alphabets; base32 and base85; hexadecimal and decimal numbers; wide letters; escaped as in URLs and JSON. Empty for a
+ * value that is too short.
  */
 export function formsOf(value: string): string[] {
   const whole = withoutLines(value.trim())
@@ -48,7 +48,7 @@ function shortForms(text: string): string[] {
     ...[...urlForms(text), ...htmlForms(text)],
   ]
 }
-/** The characters that `bytes` alone decide, where `before` bytes of something else stand before them in their group of three. */
+/** Returns the characters that `bytes` alone determine after `before` other bytes in their group of three. */
 function base64Of(bytes: Buffer, before: number): string {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
   const first = Math.ceil((before * 8) / 6)
@@ -70,7 +70,7 @@ const backwards = (text: string) => [...text].reverse().join('')
 const swapped = (text: string) =>
   text.replace(/\p{L}/gu, letter => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
 
-/** In the wide letters of East Asian text (Unicode block FF00), also read as bytes. */
+/** In the wide letters of East Asian text (Unicode block FF00), also as raw bytes. */
 function wideForms(text: string): string[] {
   const wide = text.replace(/[!-~]/g, char => String.fromCharCode(char.charCodeAt(0) + 0xfee0)).replaceAll(' ', '\u3000')
   return [wide, Buffer.from(wide, 'utf8').toString('latin1')]
@@ -86,5 +86,5 @@ function htmlForms(text: string): string[] {
   return [bare, quoted, ...['&#39;', '&#x27;', '&apos;'].map(quote => quoted.replaceAll("'", quote))]
 }
 
-/** Whether a value is one that people write without knowing it: short, or letters alone. */
+/** Returns whether a value may occur by accident: it is short, or only letters. */
 export const mayBeWord = (value: string): boolean => value.trim().length < 12 || /^[A-Za-z]+(?:[ ._/-][A-Za-z]+)*$/.test(value.trim())

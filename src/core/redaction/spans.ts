@@ -1,21 +1,21 @@
 /** A part of a text: from `start` to before `end`, in characters. */
 export type Span = { start: number; end: number }
 
-/** Those that are not inside one of `holders`, which are in order and do not overlap. */
+/** Returns the spans that are not inside one of `holders`, which are ordered and do not overlap. */
 export const outside = <S extends Span>(spans: readonly S[], holders: readonly Span[]): S[] =>
   spans.filter(span => {
     const holder = lastFrom(holders, span.start + 1)
     return holder === undefined || span.end > holder.end
   })
 
-/** Those that share no character with one of `others`, which are in order and do not overlap. */
+/** Returns the spans that share no character with one of `others`, which are ordered and do not overlap. */
 export const apartFrom = <S extends Span>(spans: readonly S[], others: readonly Span[]): S[] =>
   spans.filter(span => {
     const other = lastFrom(others, span.end)
     return other === undefined || other.end <= span.start
   })
 
-/** In their order, those that overlap as one, with what else the first of them has. */
+/** Returns the spans in order, overlapping ones merged, with the other fields of the first one. */
 export function merged<S extends Span>(spans: readonly S[]): S[] {
   const all: S[] = []
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -26,7 +26,7 @@ export function merged<S extends Span>(spans: readonly S[]): S[] {
   return all
 }
 
-/** The last one that begins before `at`. By halving: a text of a run may have a hundred thousand of them. */
+/** Returns the last span that begins before `at`, by binary search: the text of a run may have a hundred thousand spans. */
 function lastFrom(spans: readonly Span[], at: number): Span | undefined {
   let [low, high] = [0, spans.length]
   while (low < high) {

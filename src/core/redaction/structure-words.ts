@@ -1,6 +1,6 @@
 /**
- * Words by which the service and clients of models find their way in what is stored: a journal without them cannot be read again. Whoever
- * sets one of them, or a part of one, as a secret has none: these stand in every trace.
+ * Words by which the service and clients of models parse what is stored: a journal without them cannot be read. A secret that equals one of
+ * them, or a part of one, is ignored: they occur in every trace.
  */
 const WORDS = `
   assistant developer function tool-call tool-result tool-error tool-approval-request tool-approval-response toolCallId toolName tool_calls
@@ -11,5 +11,5 @@ const WORDS = `
   starting cancelling cancelled completed interrupted timed_out answered
 `
 
-/** Whether a text stands in one of those words. */
+/** Returns whether a text is part of one of those words. */
 export const isStructure = (text: string): boolean => !/\s/.test(text) && WORDS.includes(text)

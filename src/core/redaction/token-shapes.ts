@@ -2,12 +2,12 @@ export type ShapePlace = { start: number; end: number; name: string }
 type Shape = { name: string; marks: string[]; pattern: RegExp; part?: number; unless?: (found: string, match: RegExpMatchArray) => boolean }
 
 const noDigit = (found: string) => !/\d/.test(found)
-/** What stands in examples in the place of a password. */
+/** Placeholders for a password in examples. */
 const DUMMY = /^(?:[$%{<*]|pass(?:word|wd)?$|secret$|example|postgres(?:ql)?$|changeme|user(?:name)?$|xxx|your)/i
 
 /**
- * Credentials that are known by how they look. Every pattern reads a text once: it begins with letters that do not stand inside what it goes on
- * with, or goes on for a bounded length.
+ * Credentials that are recognized by their shape. Every pattern reads a text once: it begins with letters that its rest does not contain,
+ * or has a bounded length.
  */
 const shapes: Shape[] = [
   { name: 'github_token', marks: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], pattern: /gh[pousr]_[A-Za-z0-9]{36,255}/g },
@@ -44,14 +44,14 @@ const shapes: Shape[] = [
   },
 ]
 
-/** A key's head, and its lines for as long as they look like such; ends of lines may be escaped, and marked as a diff does. */
+/** The header of a private key, and its lines as long as they are base64; line ends may be escaped, and lines may carry diff markers. */
 const KEY_HEAD = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const KEY_BODY = /(?:(?:[\r\n]|\\r|\\n)+[ \t+-]?[ \t]{0,40}(?:[A-Za-z0-9-]{2,40}: [^\r\n\\]{0,200}|[A-Za-z0-9+/=]{1,200}))+/y
 const KEY_END = /(?:\s|\\r|\\n|\+){0,40}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y
 const KEY_MARK = 'PRIVATE KEY'
 const MOST_KEY = 65_536
 
-/** Letters that a credential begins with, for those who get a text in pieces. */
+/** Prefixes of credentials, for callers that receive a text in pieces. */
 export const shape_marks = [...shapes.flatMap(shape => shape.marks), '-----BEGIN ']
 
 export const shape_names = new Set([...shapes.map(({ name }) => name), 'private_key'])
@@ -63,7 +63,7 @@ export function findShapes(text: string): ShapePlace[] {
     for (const match of text.matchAll(pattern)) {
       const secret = match[part] ?? ''
       if (unless?.(secret, match)) continue
-      // The part is the last thing before one character.
+      // The group ends one character before the end of the match.
       const end = match.index + match[0].length - (part === 0 ? 0 : 1)
       found.push({ start: end - secret.length, end, name })
     }
@@ -76,7 +76,8 @@ function findKeys(text: string): ShapePlace[] {
   const found: ShapePlace[] = []
   for (const { index, 0: head } of text.matchAll(KEY_HEAD)) {
     const after = index + head.length
-    // A head among the lines of a key that was found: its own lines are the same ones, and reading them for every head would never end.
+    // A header inside a key that was already found: its lines are the same ones, and reading them for every header would take quadratic
+    // time.
     if (after <= (found.at(-1)?.end ?? 0)) continue
     const body = stick(KEY_BODY, text, after)
     if (body === after || body - after < 40) continue
@@ -85,7 +86,7 @@ function findKeys(text: string): ShapePlace[] {
   return found
 }
 
-/** Where `pattern` ends that begins at `at`; `at` when it does not. */
+/** Returns the end of a match of `pattern` that begins at `at`; `at` when there is none. */
 function stick(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at
@@ -97,7 +98,7 @@ const beginnings = [...new Set(shape_marks.flatMap(mark => Array.from(mark.slice
   (a, b) => b.length - a.length,
 )
 
-/** Where something begins at the end of a text that may become a credential; its length when nothing does. */
+/** Returns the position from which the end of a text may become a credential; its length when there is none. */
 export function openShape(text: string): number {
   const from = Math.max(0, text.length - OPEN_CHARS)
   const open = OPEN.exec(text.slice(from))

@@ -1,13 +1,15 @@
-/** A text as it would be read, and where its characters stood before: the first one of `start`, and behind the last one before `end`. */
+/** A decoded text with the positions of its characters in the original: `start` of the first one, `end` after the last one. */
 export type View = { text: string; start(at: number): number; end(at: number): number }
 
 const LINE = /[\r\n]+[ \t]*/g
-/** Colours and other commands to a terminal, what is struck over, and characters that nobody sees: in UTF-8 read as bytes, and in JSON, too. */
+/**
+ * Colours and other terminal control sequences, overstruck characters and invisible characters: also in UTF-8 read as bytes, and in JSON.
+ */
 const MARK =
   /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n]\x08|(?:\\[^\n]|[^\n])\\b|\\\\|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
-/** Passed over: what follows it begins no escape. */
+/** Skipped: the character after it begins no escape. */
 const ESCAPED = '\\\\'
-/** Looked for one by one: a text has millions of characters, and hardly ever one of these. */
+/** Searched one by one: a text has millions of characters, and rarely one of these. */
 const BEGINNINGS = [
   ...['\x1b', '\\u001b', '\\x1b', '\\033', '\\e[', '\x08', '\\b', '\0', '\\u0000'],
   ...['\u00ad', '\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2060', '\ufeff', '\xe2\x80', '\xe2\x81\xa0', '\xef\xbb\xbf'],
@@ -16,10 +18,10 @@ const BEGINNINGS = [
 const ESCAPE =
   /[\r\n]+[ \t]*|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[\s\S])|%[0-9a-fA-F]{2}|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});/g
 const HAS_ESCAPE = /\\|%[0-9a-fA-F]{2}|&[a-z#]/
-/** Quoted-printable (RFC 2045 §6.7): a byte, and the end of a line that the text does not have. */
+/** Quoted-printable (RFC 2045 §6.7): a byte, or a soft line end. */
 const QUOTED = /=(?:[0-9A-Fa-f]{2}|[ \t]{0,8}(?:\r?\n|\\n|\\r\\n))/g
 const HAS_QUOTED = new RegExp(QUOTED.source)
-/** What separates decimal numbers in a list, or on lines. */
+/** Separators of decimal numbers in a list, or on lines. */
 const SEPARATOR = /(?<=\d)[\s,]{1,8}(?=\d|$)/g
 const HAS_NUMBERS = /\d[\s,]{1,8}(?:\d|$)/
 const named: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" }
@@ -27,28 +29,28 @@ const letters: Record<string, string> = { n: '', r: '', '\n': '', t: '\t', b: '\
 
 export const asItIs = (text: string): View => ({ text, start: at => at, end: at => at })
 
-/** Without the ends of lines, and what indents the next: encoders break lines where they like. */
+/** Returns the view without line ends and the indentation after them: encoders break lines anywhere. */
 export const joinedLines = (view: View): View => (/[\r\n]/.test(view.text) ? changed(view, LINE, () => '') : view)
 
 export const hasMarks = ({ text }: View): boolean => BEGINNINGS.some(mark => text.includes(mark))
 
-/** As it is seen on a terminal, and lines joined. */
+/** Returns the view as a terminal shows it, with lines joined. */
 export const withoutMarks = (view: View): View => changed(view, MARK, found => (found === ESCAPED ? found : ''))
 
 export const hasEscapes = ({ text }: View): boolean => HAS_ESCAPE.test(text)
 
-/** One level of escapes taken back, whichever they are, and lines joined. */
+/** Returns the view with one level of escapes decoded, of any kind, and lines joined. */
 export const unescaped = (view: View): View => changed(view, ESCAPE, read)
 
 export const hasQuoted = ({ text }: View): boolean => HAS_QUOTED.test(text)
 
-/** Quoted-printable taken back. */
+/** Returns the view with quoted-printable decoded. */
 export const unquoted = (view: View): View =>
   changed(view, QUOTED, ([, ...hex]) => (/[0-9A-Fa-f]/.test(hex[0] ?? '') ? String.fromCharCode(Number.parseInt(hex.join(''), 16)) : ''))
 
 export const hasNumbers = ({ text }: View): boolean => HAS_NUMBERS.test(text)
 
-/** Lists of decimal numbers without what separates them. */
+/** Returns the view with lists of decimal numbers joined. */
 export const joinedNumbers = (view: View): View => changed(view, SEPARATOR, () => '')
 
 function read(written: string): string {
@@ -68,7 +70,7 @@ function read(written: string): string {
 function changed(view: View, pattern: RegExp, to: (found: string) => string): View {
   const { text } = view
   const pieces: string[] = []
-  /** Of each piece: where it begins here, where it began and ended there, and whether it is as it was. */
+  /** For each piece: its start in the result, its start and end in the original, and whether it is unchanged. */
   const here: number[] = []
   const there: number[] = []
   let [at, length] = [0, 0]

@@ -8,7 +8,7 @@ const NAMES = new Set([
   ...['composer.json', 'composer.lock', 'mix.exs', 'mix.lock', 'conanfile.txt', 'conanfile.py', 'conan.lock', 'vcpkg.json'],
   ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.java-version', '.tool-versions', 'mise.toml', 'flake.lock'],
   ...['Makefile.PL', 'Build.PL', 'cpanfile', 'cpanfile.snapshot', 'dist.ini'],
-  // What a command names by its program alone.
+  // Files that a command uses by running a program without naming them.
   ...['Makefile', 'makefile', 'GNUmakefile', 'CMakeLists.txt', 'configure', 'configure.ac', 'meson.build', 'Rakefile', 'justfile'],
   ...['Taskfile.yml', 'tox.ini', 'noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', '.gitmodules'],
   ...['build.xml', 'build.sbt', 'Package.swift', 'Package.resolved', 'pubspec.yaml', 'pubspec.lock', 'deps.edn', 'project.clj'],
@@ -26,13 +26,15 @@ const NAMES = new Set([
   ...['packages.lock.json', 'nuget.config', 'NuGet.Config', 'global.json', 'Directory.Packages.props', 'Directory.Build.props'],
 ])
 const LIKE = /^(?:[\w.]+[-_])?(?:requirements|constraints)[^/]*\.(?:txt|in|lock)$|\.(?:gemspec|csproj|fsproj|sln|cabal|podspec)$/
-/** Paths that stand behind it begin in another folder than the repository's. */
+/** After one of these, paths begin in another folder than the root of the repository. */
 const ELSEWHERE = /(?:^|[\s;&|(])(?:cd|pushd|-C|--prefix|--cwd|--dir|--directory|--project)[\s=]/
 
-/** Of a path; a longer one is left out wherever files of a commit are listed. */
+/** The maximum length of a path; longer ones are omitted wherever files of a commit are listed. */
 export const LONGEST_PATH = 300
 
-/** Whether a file of the repository decides what these commands prepare: it says what its dependencies or tools are, or they name it. */
+/**
+ * Returns whether a file of the repository affects what these commands prepare: it declares dependencies or tools, or a command names it.
+ */
 export function isManifest(path: string, commands: readonly string[]): boolean {
   if (path.length > LONGEST_PATH) return false
   const folders = path.split('/')
@@ -43,14 +45,14 @@ export function isManifest(path: string, commands: readonly string[]): boolean {
   )
 }
 
-/** What is applied to dependencies, or is one, where package managers look for it. */
+/** A patch of a dependency, or a dependency, in a folder where package managers read them. */
 function standsBeside(folders: readonly string[], name: string): boolean {
   if (folders.includes('patches') && name.endsWith('.patch')) return true
   if (folders.includes('.mvn') || (folders.at(-1) === '.cargo' && /^config(?:\.toml)?$/.test(name))) return true
   return folders.some((folder, i) => folder === '.yarn' && /^(?:patches|plugins|releases)$/.test(folders[i + 1] ?? ''))
 }
 
-/** Whether a word of the command is the path as it is called in one of the folders above it. */
+/** Returns whether a word of the command is the path relative to one of its parent folders. */
 function isNamedFromWithin(path: string, command: string): boolean {
   const words = command.split(/[\s"'`;&|()<>=]+/).map(word => word.replace(/^(?:\.\/)+/, ''))
   return words.some(word => word !== '' && path.endsWith(`/${word}`))

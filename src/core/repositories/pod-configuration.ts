@@ -1,4 +1,4 @@
-/** What the operator gives for sandboxes in pods, as the variables are called. */
+/** The operator's configuration for sandboxes in pods, by the names of the variables. */
 export type PodConfiguration = {
   AGENTRUN_SANDBOX_IMAGE?: string | undefined
   AGENTRUN_KUBERNETES_NODE?: string | undefined
@@ -8,7 +8,7 @@ export type PodConfiguration = {
   KUBERNETES_SERVICE_HOST?: string | undefined
 }
 
-/** As `AGENTRUN_KUBERNETES_SECCOMP`: the profile of the container runtime instead of ours. */
+/** A value of `AGENTRUN_KUBERNETES_SECCOMP`: the profile of the container runtime instead of the service's own. */
 export const RUNTIME_DEFAULT = 'RuntimeDefault'
 
 const REQUIRED = [
@@ -20,7 +20,7 @@ const REQUIRED = [
 ] as const
 const DIGEST = /@sha256:[0-9a-f]{64}$/
 
-/** One line for each variable that pods need and that is missing, or that weakens them without the operator's explicit choice. */
+/** Returns one line for each variable that pods need and that is missing, or that weakens them without the operator's explicit choice. */
 export function podConfigurationFaults(given: PodConfiguration): string[] {
   const missing = REQUIRED.filter(name => given[name] === undefined).map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
   const image = given.AGENTRUN_SANDBOX_IMAGE

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** What the commands that were found out were proved with. `lockfiles`: path → what names the content, such as the id of its blob; `toolchain`: program → version. */
+/**
+ * The inputs with which detected commands were verified. `lockfiles`: path → an id of the content, such as that of its blob; `toolchain`:
+ * program → version.
+ */
 export type ProvedSetup = {
   commands: readonly string[]
   variables: Readonly<Record<string, string>>
@@ -9,7 +12,10 @@ export type ProvedSetup = {
   toolchain: Readonly<Record<string, string>>
 }
 
-/** The `environment_digest` of the result: the same in whatever order files and programs are named; commands are in the order that they run in. */
+/**
+ * Returns the `environment_digest` of the result: independent of the order of files and programs; commands are in the order in which they
+ * run.
+ */
 export function provedSetupDigest({ commands, variables, lockfiles, base_sha, toolchain }: ProvedSetup): string {
   const sorted = (set: Readonly<Record<string, string>>) => Object.entries(set).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   const parts = [commands, sorted(variables), sorted(lockfiles), base_sha ?? null, sorted(toolchain)]

@@ -1,2 +1,2 @@
-/** How a repository is reached. `local`: by its path on the machine of the service. */
+/** The protocol by which a repository is reached. `local`: a path on the machine of the service. */
 export type RepositoryKind = 'https' | 'http' | 'ssh' | 'local'

@@ -56,7 +56,7 @@ test('taxes what is left after the discount', () => {
 `,
 }
 
-/** What the first start offers to run on it: a playbook, so that it works without a model. */
+/** The prompt that the first start suggests for it: a playbook, so that it works without a model. */
 export const SAMPLE_PROMPT = `Fix the failing test: tax must be taken from what is left after the discount.
 
 \`\`\`playbook

@@ -1,19 +1,19 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 
-/** What is known of a run whose owner has let its lease end. */
+/** The state of a run whose worker lost its lease. */
 export type LostState = {
   status: RunStatus
-  /** It was asked to pause, and not resumed since. */
+  /** A pause was requested, and the run was not resumed since. */
   pausing: boolean
-  /** Its deadline is over. */
+  /** Its deadline has passed. */
   overdue: boolean
-  /** Leases that ended in this turn, without this one. */
+  /** Leases lost in this turn before this one. */
   losses: number
 }
 
 /**
- * What becomes of such a run (specification.md#journal, #run-status): what people asked for comes first, so that a stop is never anything but `cancelled`; then its
- * time; otherwise another worker goes on, unless it has lost too many.
+ * Returns what happens to such a run (specification.md#journal, #run-status). A person's request comes first, so that a stop always ends in
+ * `cancelled`; then the deadline; otherwise another worker continues, unless the run has lost too many.
  */
 export function afterLoss(
   { status, pausing, overdue, losses }: LostState,
@@ -27,5 +27,5 @@ export function afterLoss(
 
 /** How far a heartbeat extends a lease. */
 export const LEASE_SECONDS = 5
-/** A lease never reaches further than this past the deadline: so long a turn may take to end in order. */
+/** A lease never extends further than this past the deadline: the time that a turn has to end gracefully. */
 export const END_SECONDS = 30

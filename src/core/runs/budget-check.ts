@@ -13,7 +13,7 @@ export type Spent = {
   run_steps: number
   run_cost_usd: number
   run_active_ms: number
-  /** Since the turn was asked for. */
+  /** Since the turn was requested. */
   turn_wall_ms: number
   turn_steps: number
   turn_tokens: number
@@ -26,11 +26,14 @@ export type LimitReached =
 
 const CACHED_SHARE = 0.1
 
-/** What an answer counts against the ceiling of tokens: a prompt read from the provider's cache counts a tenth, which is about its price. */
+/**
+ * Returns the tokens that a response counts against the ceiling: prompt tokens from the provider's cache count a tenth, which is about
+ * their price.
+ */
 export const countedTokens = (usage: { input_tokens: number; output_tokens: number; cached_tokens: number }): number =>
   usage.input_tokens + usage.output_tokens - Math.floor(usage.cached_tokens * (1 - CACHED_SHARE))
 
-/** Asked before every model call. Null: go on. */
+/** Checks the limits before every model call. Returns null when the run may continue. */
 export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
   if (budget.max_steps !== null && spent.run_steps >= budget.max_steps)
     return paused('max_steps', `${spent.run_steps} steps`, budget.max_steps)
@@ -58,7 +61,7 @@ export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings
   return null
 }
 
-/** The next call of a model may cost more than is left. US dollars. */
+/** Returns the limit that the next model call may exceed. US dollars. */
 export function shortOf(spent: number, reserved: number, allowed: number): LimitReached {
   const [used, call] = [spent, reserved].map(usd => Number(usd.toFixed(6)))
   return {
@@ -68,7 +71,7 @@ export function shortOf(spent: number, reserved: number, allowed: number): Limit
   }
 }
 
-/** Milliseconds until the nearest limit of time. A step that is longer is interrupted then. */
+/** Returns the milliseconds until the nearest time limit. A step that takes longer is interrupted then. */
 export function timeLeft(
   spent: Pick<Spent, 'run_active_ms' | 'turn_wall_ms' | 'turn_active_ms'>,
   budget: RunBudget,
@@ -87,18 +90,18 @@ const paused = (limit: keyof RunBudget, used: string, allowed: string | number):
 })
 const ended = (reason: 'max_steps' | 'out_of_tokens' | 'timeout', message: string): LimitReached => ({ kind: 'ceiling', reason, message })
 
-/** What one call of a model may take at most: tokens, and US dollars as a decimal string; null when the price of the model is unknown. */
+/** The maximum that one model call may take: tokens, and US dollars as a decimal string; null when the price of the model is unknown. */
 export type Reservation = { model: string; input_tokens: number; output_tokens: number; cost_usd: string | null }
 
-/** What calls cost at most, by tokens; null when nobody knows. For a given input it grows evenly with the output. */
+/** Returns the maximum cost of calls by tokens; null when unknown. For a given input it grows linearly with the output. */
 export type Price = (tokens: { input_tokens: number; output_tokens: number }) => string | null
 
-/** An answer that may be shorter than this is not worth its input: then the run is held instead. */
+/** A response limit below this is not worth its input: the run is paused instead. */
 const LEAST_OUTPUT = 1_000
 
 /**
- * Sets aside the worst case of a call before it is made, with a shorter answer where that is what still fits into `left_usd` (null: no
- * limit). `fits` false: not even the shortest sensible answer does, and `reservation` is what that would take.
+ * Reserves the worst case of a call before it starts, with a shorter response if only that fits into `left_usd` (null: no limit). `fits`
+ * false: not even the shortest sensible response fits, and `reservation` is what it would take.
  */
 export function reserve(
   call: { model: string; input_tokens: number; max_output_tokens: number },
@@ -119,15 +122,15 @@ export function reserve(
   if (!fits(least)) return { fits: false, reservation: least }
   const per_token = (Number(most.cost_usd) - Number(least.cost_usd)) / (most.output_tokens - least.output_tokens)
   const lowered = of(least.output_tokens + Math.floor((left_usd - Number(least.cost_usd)) / per_token))
-  // A price that is not quite a straight line after all must not break the limit.
+  // The price may not be exactly linear; the limit holds even then.
   return { fits: true, reservation: fits(lowered) ? lowered : least }
 }
 
-/** Output that nobody saw come: reasoning that is not shown, and what was on its way. */
+/** Output that was not received: hidden reasoning, and tokens in transit. */
 const UNSEEN_OUTPUT = 1_000
 const CHARACTERS_A_TOKEN = 2
 
-/** What is counted for a call that broke off after so many characters of its answer: never more than was set aside for it. */
+/** Returns the charge for a call that broke off after that many characters of its response: never more than its reservation. */
 export function chargeOfBroken(reservation: Reservation, price: Price, seen_characters: number): Reservation {
   const { model, input_tokens } = reservation
   const output_tokens = Math.min(reservation.output_tokens, Math.ceil(seen_characters / CHARACTERS_A_TOKEN) + UNSEEN_OUTPUT)

@@ -1,7 +1,4 @@
-/**
- * Names of ACTIONs after which the files of a run are what they were before. Whatever is not named here may have changed them, a tool
- * that is added later too.
- */
+/** Names of ACTIONs that leave the files of a run unchanged. Any other tool may have changed them, including tools added later. */
 export const tools_without_effect = [
   ...['read', 'search', 'plan', 'ask', 'finish', 'start_run', 'get_run'],
   ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'git_push'],

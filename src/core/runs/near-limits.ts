@@ -1,12 +1,12 @@
 import type { Ceilings, RunBudget, Spent } from './budget-check.ts'
 
-/** A limit of which most is used up. `last`: there is hardly anything left of it. */
+/** A limit of which most is used. `last`: almost nothing is left. */
 export type NearLimit = { limit: string; level: 'near' | 'last'; used: number; allowed: number }
 
 const NEAR = 0.8
 const LAST = 0.95
 
-/** Every limit that the run comes near to: its caller's, the service's for a turn, and `others` by name; null is none. */
+/** Returns every limit that the run is close to: its caller's, the service's for a turn, and `others` by name; null: no limit. */
 export function nearLimits(
   spent: Spent,
   budget: RunBudget,
@@ -36,10 +36,10 @@ function levelOf(limit: string, used: number, allowed: number): NearLimit['level
   return used >= NEAR * allowed ? 'near' : null
 }
 
-/** Names a notice, so that it is given once: a limit that was raised is another one. */
+/** Identifies a notice, so that it is given once: a raised limit has a new key. */
 export const noticeKey = ({ limit, level, allowed }: NearLimit) => `${limit} ${allowed} ${level}`
 
-/** What the agent is told. */
+/** Returns the notice for the agent. */
 export function noticeText(limits: NearLimit[]): string {
   const list = limits.map(({ limit, used, allowed }) => `- ${limit}: ${round(used)} of ${round(allowed)}`).join('\n')
   const end = limits.some(({ level }) => level === 'last')

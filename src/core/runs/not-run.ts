@@ -1,2 +1,2 @@
-/** How the outcome of a tool begins that certainly never was begun. */
+/** The prefix of the outcome of a tool that certainly never started. */
 export const NOT_RUN = 'Not run: '

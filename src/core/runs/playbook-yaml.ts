@@ -1,12 +1,12 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser, visit } from 'yaml'
 
-/** A YAML value with the 1-based line of the prompt it stands on. Scalars are always text: `run: true` is the command `true`. */
+/** A YAML value with its 1-based line of the prompt. Scalars are always text: `run: true` is the command `true`. */
 export type YamlValue = YamlText | YamlList | YamlMap
 export type YamlText = { kind: 'text'; line: number; text: string }
 export type YamlList = { kind: 'list'; line: number; items: YamlValue[] }
 export type YamlMap = { kind: 'map'; line: number; entries: { key: string; line: number; value: YamlValue }[] }
 
-/** Something in a playbook that cannot be played; `key` is what it is about (`run.expect_exit`, or `playbook` for the block itself). */
+/** An error in a playbook; `key` is the affected key (`run.expect_exit`, or `playbook` for the block itself). */
 export class PlaybookMistake extends Error {
   override name = 'PlaybookMistake'
   readonly line: number
@@ -22,7 +22,7 @@ export const MAX_PLAYBOOK_BYTES = 200_000
 const MAX_DEPTH = 32
 const MAX_LEXEMES = 100_000
 
-/** The YAML of the prompt's one block with info string `playbook`; null when there is no such block. Throws PlaybookMistake. */
+/** Returns the YAML of the prompt's one block with info string `playbook`; null when there is no such block. Throws PlaybookMistake. */
 export function readPlaybookBlock(prompt: string): YamlValue | null {
   const [block, second] = playbookBlocks(prompt)
   if (!block) return null
@@ -39,7 +39,7 @@ export function readPlaybookBlock(prompt: string): YamlValue | null {
 
 type Block = { line: number; text: string; closed: boolean }
 
-/** Every fence is followed, so that a playbook quoted inside another block is not taken. `line` is that of the opening fence. */
+/** Every fence is tracked, so that a playbook quoted inside another block is ignored. `line` is that of the opening fence. */
 function playbookBlocks(prompt: string): Block[] {
   const blocks: Block[] = []
   let open: { marks: string; indent: number; block: Block | null; content: string[] } | null = null
@@ -61,8 +61,8 @@ function playbookBlocks(prompt: string): Block[] {
 }
 
 /**
- * Depth is checked while the text is read: composing a deeply nested document exhausts the stack inside a regular expression,
- * which ends the whole process. Anchors, aliases and tags have no use in a playbook and are the tools of YAML bombs.
+ * Depth is checked while the text is parsed: composing a deeply nested document exhausts the stack inside a regular expression, which ends
+ * the whole process. Anchors, aliases and tags have no use in a playbook and enable YAML bombs.
  */
 function parseYaml(text: string, lines: LineCounter, lineOf: (offset: number) => number): Node | null {
   const parser = new Parser(lines.addNewLine)
@@ -75,7 +75,7 @@ function parseYaml(text: string, lines: LineCounter, lineOf: (offset: number) =>
     if (++lexemes > MAX_LEXEMES) throw new PlaybookMistake(lineOf(parser.offset), 'playbook', 'the YAML has too many parts')
   }
   for (const token of parser.end()) tokens.push(token)
-  // The library compares each key with all before it; `toValue` looks for keys that stand twice.
+  // The library compares each key with all before it; `toValue` detects duplicate keys instead.
   const composer = new Composer({ schema: 'failsafe', merge: false, uniqueKeys: false, prettyErrors: false })
   const documents: Document[] = [...composer.compose(tokens)]
   const [document, another] = documents

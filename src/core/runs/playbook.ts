@@ -3,7 +3,7 @@ import { PlaybookMistake, readPlaybookBlock, type YamlMap, type YamlText, type Y
 /** The model that needs no provider. */
 export const SCRIPTED_MODEL_ID = 'scripted/playbook'
 
-/** One thing the scripted agent does. `line` is 1-based in the prompt. */
+/** One action of the scripted agent. `line` is 1-based in the prompt. */
 export type PlaybookStep = { line: number } & (
   | { kind: 'thought'; text: string }
   | { kind: 'plan'; items: string[] }
@@ -18,7 +18,7 @@ export type PlaybookFinding = { path: string | null; line: number | null; severi
 export type PlaybookVerdict = { verdict: string; findings: PlaybookFinding[] }
 
 export type Playbook = {
-  /** What the plan agent does, in order; at most one `answer`, and it is last. */
+  /** The steps of the plan agent, in order; at most one `answer`, as the last step. */
   steps: PlaybookStep[]
   on_checks_failed: PlaybookStep[] | null
   evaluate_commit: PlaybookVerdict | null
@@ -30,14 +30,15 @@ export type FoundPlaybook = { ok: true; playbook: Playbook } | { ok: false; line
 export const MAX_PLAYBOOK_STEPS = 500
 const MAX_TIMEOUT_SECONDS = 3_600
 const MAX_PLAN_ITEMS = 100
-/** Characters, as the tools take them: a step that its tool would refuse is refused with the playbook. */
+/** Characters, as the tools limit them: a step that its tool would reject is rejected with the playbook. */
 const MAX_CHARS = { run: 100_000, path: 4_096, plan: 2_000, ask: 20_000, text: 200_000 }
 const STEP_KEYS = ['thought', 'plan', 'run', 'write', 'edit', 'ask', 'answer']
 const PHASE_KEYS = ['on_checks_failed', 'evaluate_commit', 'evaluate_pr']
 
 /**
- * The playbook of a prompt (specification.md#playbooks): the fenced block whose info string is `playbook`. Null when the prompt has none.
- * A block that cannot be played gives the 1-based line in the prompt, the key it is about (`run.expect_exit`; `playbook` for the block itself) and one sentence.
+ * Returns the playbook of a prompt (specification.md#playbooks): the fenced block whose info string is `playbook`. Null when the prompt has
+ * none. For an invalid block, returns the 1-based line in the prompt, the affected key (`run.expect_exit`; `playbook` for the block itself)
+ * and one sentence.
  */
 export function findPlaybook(prompt: string): FoundPlaybook | null {
   try {
@@ -87,7 +88,7 @@ function addStep(steps: PlaybookStep[], step: PlaybookStep): void {
   steps.push(step)
 }
 
-/** A step has one key; only `run` may stand beside its `expect_exit` and `timeout`. */
+/** A step has one key; only `run` may be combined with `expect_exit` and `timeout`. */
 function stepKey(item: YamlValue, known: string[]): { key: string; value: YamlValue; map: YamlMap } {
   if (item.kind !== 'map') throw new PlaybookMistake(item.line, 'playbook', `a step has one key of: ${known.join(', ')}`)
   const entry = item.entries.find(({ key }) => key === 'run') ?? item.entries[0]
@@ -186,7 +187,7 @@ function integer(value: YamlValue, key: string, min: number, max: number): numbe
   throw new PlaybookMistake(value.line, key, `${key} must be a whole number from ${min} to ${max}`)
 }
 
-/** The values of a mapping by key: all `required` ones, some of the `optional` ones, no others. */
+/** Returns the values of a mapping by key: all `required` ones, some of the `optional` ones, no others. */
 function fields(value: YamlValue, key: string, required: string[], optional: string[] = []): Record<string, YamlValue | undefined> {
   const form = `${key} must be a mapping with ${required.join(', ')}`
   if (value.kind !== 'map') throw new PlaybookMistake(value.line, key, form)

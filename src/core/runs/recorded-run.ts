@@ -1,10 +1,10 @@
 import type { SourceType } from '../../contract/runs/runs.ts'
 
-/** `owner` of a run that no worker works on because its session reports from outside; the sweep of lost workers leaves it alone. */
+/** The `owner` of a run whose session reports from outside; the sweep of lost workers skips it. */
 export const RECORDED_OWNER = 'recorded'
 
-/** Without a report for this long, a recorded session counts as abandoned. */
+/** A recorded session without a report for this long counts as abandoned. */
 export const MAX_SILENCE_SECONDS = 3_600
 
-/** Whether the run records a session that runs outside this service (decisions.md#recorded-sessions-are-runs). Nothing here can work on it. */
+/** Returns whether the run records a session outside this service (decisions.md#recorded-sessions-are-runs), which no worker can execute. */
 export const isRecorded = ({ source_type }: { source_type: SourceType }): boolean => source_type === 'LOCAL'

@@ -1,6 +1,6 @@
 import type { RecoveryStep, StepState } from '../../contract/runs/recovery.ts'
 
-/** A record of the journal as far as it tells what became of a step. `status`: how a tool ended. */
+/** A journal record, reduced to what the outcome of a step depends on. `status`: how a tool ended. */
 export type StepRecord = { turn: number; epoch: number; seq: number; at: string } & (
   | { kind: 'model_started' }
   | { kind: 'model_failed'; code: string }
@@ -13,8 +13,9 @@ export type StepRecord = { turn: number; epoch: number; seq: number; at: string 
 type Step = Omit<RecoveryStep, 'n'>
 
 /**
- * What became of every step, read from the journal alone (specification.md#journal: intent before, outcome after). A step that has an intent of one owner
- * and an outcome of a later one was lost with its owner. `at_work`: whether anybody works on the run now; otherwise nothing is open.
+ * Returns the outcome of every step, from the journal alone (specification.md#journal: intent before, outcome after). A step with an intent
+ * of one worker and an outcome of a later one was lost with its worker. `active`: whether a worker executes the run now; otherwise no step
+ * is open.
  */
 export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[] {
   const steps: Step[] = []
@@ -41,11 +42,11 @@ export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[]
   }
   for (const record of records) {
     if (record.kind === 'model_started') {
-      // What the same owner begins again had failed; what another owner begins again was lost.
+      // A repeated call of the same worker had failed; one of another worker was lost.
       settle(model?.epoch === record.epoch ? 'failed' : 'reissued')
       model = begin(record, 'model_call')
     } else if (record.kind === 'model_failed') {
-      // Written by another owner it is the bill of a call that was lost; what becomes of that call is told by the next one.
+      // A record of another worker charges a lost call; the outcome of that call is decided by the next one.
       if (model?.epoch !== record.epoch) continue
       Object.assign(model, { seq: record.seq, ended_at: record.at })
       settle(record.code === 'not_called' ? 'not_run' : 'failed')

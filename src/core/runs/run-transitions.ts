@@ -9,7 +9,7 @@ import {
   type WaitingReason,
 } from '../../contract/runs/runs.ts'
 
-/** Who or what asks for a change: a person resuming a finished run may do what nothing else may. */
+/** Who or what causes the change: only a resume may move a finished run. */
 export type Transition = { from: RunStatus; to: RunStatus; by_resume?: boolean }
 
 const edges: Record<RunStatus, readonly RunStatus[]> = {
@@ -27,18 +27,21 @@ const edges: Record<RunStatus, readonly RunStatus[]> = {
 export const TERMINAL: readonly RunStatus[] = ['completed', 'failed', 'cancelled']
 export const isTerminal = (status: RunStatus) => TERMINAL.includes(status)
 
-/** The one table of specification.md#run-status. Terminal runs move only by a resume, and only to `queued`. */
+/**
+ * Returns whether a transition is allowed: the one table of specification.md#run-status. Terminal runs move only by a resume, and only to
+ * `queued`.
+ */
 export function mayMove({ from, to, by_resume = false }: Transition): boolean {
   if (isTerminal(from)) return by_resume && to === 'queued'
   return edges[from].includes(to)
 }
 
-/** Every status from which `to` may be reached without a resume: what a conditional update names in its `where`. */
+/** Returns every status from which `to` may be reached without a resume, for the `where` of a conditional update. */
 export function sourcesOf(to: RunStatus): RunStatus[] {
   return (Object.keys(edges) as RunStatus[]).filter(from => edges[from].includes(to))
 }
 
-/** What a status says beside its name. A combination that this does not allow is never written. */
+/** The fields that refine a status. A combination that this does not allow is never written. */
 export type StatusDetail = {
   status: RunStatus
   status_reason: StatusReason | null
@@ -48,7 +51,7 @@ export type StatusDetail = {
 
 const includes = (list: readonly string[], value: string) => list.includes(value)
 
-/** Whether reason, phase and waiting_on fit the status (specification.md#run-status). */
+/** Returns whether reason, phase and waiting_on are consistent with the status (specification.md#run-status). */
 export function isConsistent({ status, status_reason, phase, waiting_on }: StatusDetail): boolean {
   const reasonFits =
     status === 'failed'

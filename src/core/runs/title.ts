@@ -1,6 +1,6 @@
 const LONGEST = 80
 
-/** A run's title when nobody gave one: the first line of the prompt that says something, cut at a word. */
+/** Returns the default title of a run: the first line of the prompt with text, cut at a word. */
 export function titleOf(prompt: string): string {
   const line = prompt
     .split(/\r?\n/)

@@ -1,15 +1,15 @@
 import type { RunPhase, RunStatus, WaitingOn, WaitingReason } from '../../contract/runs/runs.ts'
 
-/** What a run's row and its journal say of it at this moment. */
+/** The current state of a run from its row and its journal. */
 export type Doing = {
   status: RunStatus
   phase: RunPhase | null
   waiting_on: WaitingReason | null
   /** A worker may claim it. */
   claimable: boolean
-  /** Its owner has let the lease end, or another is to go on with it. */
+  /** Its worker lost the lease, or another worker is to continue it. */
   ownerless: boolean
-  /** It was asked to pause, and its worker has not let go yet. */
+  /** A pause was requested, and the worker has not released the run yet. */
   pausing: boolean
   /** The kind of the last record in its journal; null when there is none. */
   last_record: string | null
@@ -25,7 +25,10 @@ const ofPhase: Record<Exclude<RunPhase, 'agent'>, WaitingOn> = {
   pull_request: 'push',
 }
 
-/** Each intent is written before its effect, so the last one tells what is going on. An answer whose tool has not begun waits for the files. */
+/**
+ * Each intent is written before its effect, so the last one shows the current activity. A response whose tool has not started waits for the
+ * workspace.
+ */
 const ofRecord: Record<string, WaitingOn> = {
   model_started: 'model',
   model_failed: 'model_retry',
@@ -34,8 +37,8 @@ const ofRecord: Record<string, WaitingOn> = {
 }
 
 /**
- * What a run waits for right now, derived and never stored, so that nobody can forget to change it (specification.md#run-status). Null: nothing, as it is
- * paused or over. A question that was answered waits for a worker.
+ * Returns what a run waits for right now, derived and never stored, so that it cannot become stale (specification.md#run-status). Null:
+ * nothing, because it is paused or has ended. A question that was answered waits for a worker.
  */
 export function waitingOn(run: Doing): WaitingOn | null {
   switch (run.status) {

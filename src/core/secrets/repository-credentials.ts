@@ -1,15 +1,18 @@
 import type { OpenSecret } from './run-secrets.ts'
 
-/** What the service's git signs in with, over http. */
+/** The credentials of the service's git over HTTP. */
 export type RepositoryCredentials = { username: string; password: string }
 
-/** Secrets of a repository that are for the service's own git, and for nobody else. */
+/** Secrets of a repository that only the service's own git uses. */
 export const GIT_TOKEN = 'GIT_TOKEN'
 export const GIT_USERNAME = 'GIT_USERNAME'
-/** What GitHub wants of an app; every other forge takes any name beside a token. */
+/** GitHub requires this name for an app; every other forge accepts any name with a token. */
 const DEFAULT_USERNAME = 'x-access-token'
 
-/** Of the repository itself: those of an organization would be sent to whichever server somebody registers. Null: it has none. */
+/**
+ * Returns the credentials of the repository itself: an organization's would be sent to any server that a member registers. Null: it has
+ * none.
+ */
 export function repositoryCredentials(secrets: readonly OpenSecret[]): RepositoryCredentials | null {
   const own = (wanted: string) => secrets.find(({ name, repository_id }) => name === wanted && repository_id !== null)?.value.trim()
   const password = own(GIT_TOKEN)

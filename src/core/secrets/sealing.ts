@@ -1,25 +1,27 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
-/** To what a sealed value belongs: taken to another place, it does not open. */
+/** The context of a sealed value: in any other context it does not open. */
 export type SealPlace = { organization_id: number; scope: string; name: string }
-/** What is stored of a secret: `key_id` says which key opens it. */
+/** A stored secret: `key_id` names the key that opens it. */
 export type Sealed = { key_id: string; sealed: Buffer }
 
 export type Sealer = {
   readonly key_id: string
   seal(place: SealPlace, value: string): Sealed
-  /** The value again. Throws when it was sealed with a key that is not here, for another place, or was altered. */
+  /** Returns the value. Throws when it was sealed with an unknown key or for another context, or was altered. */
   open(place: SealPlace, from: Sealed): string
-  /** Of all keys that are here. */
+  /** The ids of all configured keys. */
   readonly key_ids: readonly string[]
-  /** Letters and digits for that place, always the same, that nobody without the key can tell from random ones. */
+  /** Returns letters and digits for that context, deterministic, and indistinguishable from random without the key. */
   derive(place: SealPlace, length: number): string
 }
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** AES-256-GCM with a fresh nonce for each value. `sealed` is nonce, tag and ciphertext. `previous`: keys that open, and seal no more. */
+/**
+ * Creates a sealer: AES-256-GCM with a fresh nonce for each value. `sealed` is nonce, tag and ciphertext. `previous`: keys that only open.
+ */
 export function createSealer(key: Buffer, previous: readonly Buffer[] = []): Sealer {
   const key_id = keyId(key)
   const keys = new Map([...previous, key].map(each => [keyId(each), each]))
@@ -48,7 +50,7 @@ const keyId = (key: Buffer) => createHash('sha256').update('agentrun key id\0').
 
 const bound = ({ organization_id, scope, name }: SealPlace) => Buffer.from(JSON.stringify([organization_id, scope, name]))
 
-/** The 32 bytes that 64 hexadecimal digits or base64 stand for; null for anything else. */
+/** Parses 32 bytes from 64 hexadecimal digits or base64; null for anything else. */
 export function readKey(text: string): Buffer | null {
   if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex')
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : null

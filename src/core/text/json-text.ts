@@ -1,15 +1,15 @@
-// Part of the language since ES2026; the compiler's library does not know them yet.
+// Part of the language since ES2026; the compiler's library does not declare them yet.
 const json = JSON as unknown as {
   rawJSON(text: string): object
   parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown
 }
 
 /**
- * What is wrong with a text that JSON.parse would take in silence: nested deeper than `max_depth`, or a key given twice in one object,
- * of which JSON.parse would keep the last. Null: nothing. One pass without recursion, to be made before anything recursive sees the text.
+ * Returns the mistake in a text that JSON.parse would accept silently: nesting deeper than `max_depth`, or a duplicate key in an object, of
+ * which JSON.parse keeps the last. Null: none. One pass without recursion, to run before any recursive parser.
  */
 export function jsonMistake(text: string, max_depth: number): string | null {
-  // Of every open bracket: the keys so far, null for an array.
+  // For every open bracket: the keys so far, null for an array.
   const open: (Set<string> | null)[] = []
   let key_comes = false
   for (let i = 0; i < text.length; i++) {
@@ -32,7 +32,7 @@ export function jsonMistake(text: string, max_depth: number): string | null {
   return null
 }
 
-/** Where a string that begins at `start` has its closing quote. */
+/** Returns the position of the closing quote of a string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let at = start; ; ) {
     const quote = text.indexOf('"', at)
@@ -44,7 +44,7 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** One spelling of a key: `"\u0061"` is `"a"`. What is no JSON string is left to JSON.parse to refuse. */
+/** Returns the canonical spelling of a key: `"\u0061"` is `"a"`. An invalid JSON string is left to JSON.parse. */
 function spelled(key: string): string {
   if (!key.includes('\\')) return key
   try {
@@ -55,8 +55,8 @@ function spelled(key: string): string {
 }
 
 /**
- * JSON.parse, but a number that a double cannot hold (an integer beyond 2^53, `1e999`) stays the text it was: JSON.stringify writes it
- * as it came. For values that are echoed and not calculated with.
+ * JSON.parse, except that a number that a double cannot represent (an integer beyond 2^53, `1e999`) keeps its text, which JSON.stringify
+ * writes unchanged. For values that are echoed and not calculated with.
  */
 export function parseJsonExactly(text: string): unknown {
   return json.parse(text, (_key, value, { source }) =>

@@ -1,2 +1,2 @@
-/** One word of a bash command line, whatever stands in it. */
+/** Quotes a text as one word of a bash command line. */
 export const shellQuote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`

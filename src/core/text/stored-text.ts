@@ -1,4 +1,4 @@
-/** A text as PostgreSQL can keep it: NUL and halves of surrogate pairs become U+FFFD. Everything else stays as it is. */
+/** Returns a text that PostgreSQL can store: NUL and unpaired surrogates become U+FFFD; everything else is unchanged. */
 export function storedText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed()
 }

@@ -1,4 +1,4 @@
-/** Keeps head and tail of a text that is too long, and says between them how much is missing. */
+/** Keeps head and tail of a text that is too long, with a note between them on how much is missing. */
 export function truncateText(text: string, most: number): { text: string; cut: boolean } {
   if (text.length <= most) return { text, cut: false }
   const half = Math.floor(most / 2)
@@ -10,7 +10,10 @@ export function truncateText(text: string, most: number): { text: string; cut: b
 const MOST_PARTS = 10_000
 const MOST_KEY = 100
 
-/** The strings of a JSON value cut, each on its own and all together bounded by `most`, its depth and the number of its parts too; for what goes into a trace or back to a model. */
+/**
+ * Truncates the strings of a JSON value, each on its own and all together to `max`, and limits its depth and number of parts; for entries
+ * of a trace and messages to a model.
+ */
 export function truncateStrings(value: unknown, most: number): { value: unknown; cut: boolean } {
   let cut = false
   let left = most
@@ -35,7 +38,7 @@ export function truncateStrings(value: unknown, most: number): { value: unknown;
   return { value: walk(value, 0), cut }
 }
 
-/** The first and the last half of what is longer than `max` bytes; what is not, as it is. */
+/** Returns the first and the last half of what is longer than `max` bytes; shorter input unchanged. */
 export function truncateBytes(bytes: Uint8Array, max: number): Uint8Array {
   if (bytes.length <= max) return bytes
   const head = Math.ceil(max / 2)

@@ -2,15 +2,15 @@ import type { Sealed, Sealer } from '../secrets/sealing.ts'
 import { runTargetPlace, type StoredTarget, webhookPlace } from './webhook-secrets.ts'
 import { signatureHeader } from './webhook-signature.ts'
 
-/** Where a message goes and what signs it. `unreadable`: a secret that no key of ours opens. */
+/** The destination of a message and its signing secrets. `unreadable`: a secret that no configured key opens. */
 export type Recipient = { url: string; secrets: string[]; unreadable: boolean }
 
-/** The organization's webhook, from how it is stored. */
+/** Returns the organization's webhook from its stored form. */
 export function ownRecipient(sealer: Sealer, organization_id: number, webhook: { url: string; secrets: Sealed[] }): Recipient {
   return opened(webhook.url, webhook.secrets, sealed => sealer.open(webhookPlace(organization_id), sealed))
 }
 
-/** The target of a run with that URL, from how the run has them; null: it has no such target any more. */
+/** Returns the target of a run with that URL from its stored form; null: the run no longer has it. */
 export function runRecipient(sealer: Sealer, organization_id: number, targets: string | null, url: string): Recipient | null {
   const target = (JSON.parse(targets ?? '[]') as StoredTarget[]).find(one => one.url === url)
   if (target === undefined) return null
@@ -27,7 +27,7 @@ function opened(url: string, sealed: Sealed[], open: (sealed: Sealed) => string)
   }
 }
 
-/** Headers of Standard Webhooks; without a secret there is no signature. */
+/** Returns the headers of Standard Webhooks; without a secret there is no signature. */
 export function webhookHeaders(secrets: readonly string[], id: string, now_ms: number, body: string): Record<string, string> {
   const timestamp = Math.floor(now_ms / 1_000)
   return {

@@ -1,26 +1,26 @@
-/** Seconds from a failed attempt to the next: of the first, the second … The last stands for all that follow. */
+/** Seconds between attempts: after the first, the second … The last value repeats. */
 export const RETRY_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const
-/** For how long a delivery is tried, from when it was put into the queue (specification.md#events). */
+/** How long delivery is retried after the message was queued (specification.md#events). */
 export const GIVE_UP_SECONDS = 86_400
-/** So many attempts in a row that fail, and the webhook rests between one attempt and the next. */
+/** After this many consecutive failures, the webhook pauses between attempts. */
 export const FAILURES_TO_REST = 5
 const LONGEST_REST = 600
 const LONGEST_WISH = 3_600
 
-/** What came of one attempt. `status` null: no answer. `refused`: the address may not be reached. */
+/** The outcome of one attempt. `status` null: no response. `refused`: the address is not allowed. */
 export type AttemptOutcome = {
   status: number | null
   error: string | null
   refused: boolean
   latency_ms: number
-  /** The beginning of the answer; null when there was none. */
+  /** The beginning of the response body; null when there was none. */
   answer: string | null
-  /** What the receiver asked for, in seconds. */
+  /** The delay that the receiver requested, in seconds. */
   retry_after: number | null
 }
 export type Verdict = 'delivered' | 'gone' | 'refused' | 'failed'
 
-/** 2xx is delivered and nothing else is. 410 says that nobody is there any more. */
+/** Only 2xx counts as delivered. 410 means that the receiver is gone for good. */
 export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | 'refused'>): Verdict {
   if (refused) return 'refused'
   if (status !== null && status >= 200 && status < 300) return 'delivered'
@@ -28,8 +28,8 @@ export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | '
 }
 
 /**
- * Seconds until the next attempt, a fifth more or less so that those which failed together do not come again together.
- * @param tries attempts so far, the one that failed included
+ * Returns the seconds until the next attempt, with a jitter of a fifth so that simultaneous failures are spread.
+ * @param tries attempts so far, including the failed one
  * @param chance from 0 to 1
  */
 export function retrySeconds(tries: number, wish: number | null, chance: number): number {
@@ -37,12 +37,12 @@ export function retrySeconds(tries: number, wish: number | null, chance: number)
   return wish === null ? usual : Math.max(usual, Math.min(wish, LONGEST_WISH))
 }
 
-/** Seconds for which a webhook rests after so many failures in a row; null: it does not. */
+/** Returns the seconds for which a webhook pauses after that many consecutive failures; null: it does not. */
 export function restSeconds(failures: number): number | null {
   return failures < FAILURES_TO_REST ? null : Math.min(LONGEST_REST, 10 * 2 ** Math.min(10, failures - FAILURES_TO_REST))
 }
 
-/** `Retry-After` in seconds, from a number of them or a date; null for what is neither. */
+/** Parses `Retry-After` in seconds, from a number or a date; null for anything else. */
 export function readRetryAfter(value: string | undefined, now_ms: number): number | null {
   if (value === undefined) return null
   if (/^\d{1,9}$/.test(value)) return Number(value)

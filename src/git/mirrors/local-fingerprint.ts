@@ -4,9 +4,9 @@ import { join } from 'node:path'
 const MOST_ENTRIES = 2_000
 
 /**
- * What the refs of a local repository look like from outside: names, inodes, times and sizes of the files that hold them. Two equal
- * fingerprints mean that no ref has moved, for git replaces such files and never writes into them. Costs a few stats and no process.
- * Null where that cannot be told: a linked work tree, too many refs, no permission.
+ * Returns a fingerprint of the refs of a local repository: names, inodes, times and sizes of the files that hold them. Equal fingerprints
+ * mean that no ref has moved, because git replaces such files and never writes into them. Costs a few stats and no process. Null when it
+ * cannot be computed: a linked work tree, too many refs, no permission.
  */
 export function localFingerprint(path: string): string | null {
   try {

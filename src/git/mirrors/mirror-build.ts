@@ -10,7 +10,7 @@ import { isSha } from '../refs/ref-name.ts'
 import { runWithRemote } from '../refs/remote.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
 
-/** Fetches all branches and tags into the bare repository at `git_dir`, forgets those that the remote has no more, and sets HEAD. */
+/** Fetches all branches and tags into the bare repository at `git_dir`, removes those that the remote no longer has, and sets HEAD. */
 export async function fetchInto(
   host: GitHost,
   repo: GitRepository,
@@ -55,7 +55,7 @@ export async function fetchInto(
 /** Of so many refs the trees are read at a time. */
 const REFS_AT_A_TIME = 20
 
-/** Branches and tags that stand for more than anybody can check out are forgotten again before anything walks them. GitError `too_large`. */
+/** Removes branches and tags with more paths than can be checked out, before anything walks them. GitError `too_large`. */
 async function forgetBombs(host: GitHost, git_dir: string): Promise<void> {
   const what = 'the branches cannot be examined'
   const listed = await git(host, what, { git_dir, args: ['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/tags'] })
@@ -78,8 +78,8 @@ async function forgetBombs(host: GitHost, git_dir: string): Promise<void> {
 }
 
 /**
- * Makes a new mirror beside the old one and puts it in its place only when it is complete; what runs left in an old, broken one is saved as far as it can be read.
- * A sandbox that has the old folder bound keeps seeing that one.
+ * Builds a new mirror beside the old one and replaces it when complete; refs of runs in a broken old mirror are saved as far as they can be
+ * read. A sandbox that has bound the old folder keeps seeing that one.
  */
 export async function buildMirror(
   host: GitHost,
@@ -108,7 +108,7 @@ export async function buildMirror(
   }
 }
 
-/** All at once when the old mirror lets us, otherwise one by one: work of runs that was not pushed yet is nowhere else. */
+/** All at once if the old mirror permits, otherwise one by one: unpushed work of runs is stored nowhere else. */
 async function saveRunRefs(host: GitHost, from: string, to: string): Promise<void> {
   const fetch = (spec: string) =>
     runGit(host, {
@@ -130,14 +130,14 @@ export async function isSound(host: GitHost, git_dir: string, timeout_ms: number
   return result.exit_code === 0
 }
 
-/** Rolls many small packs into few. Unreachable objects are kept: workspaces may borrow them. Failing costs nothing but speed. */
+/** Repacks many small packs into few. Unreachable objects are kept: workspaces may borrow them. A failure only costs speed. */
 export async function fewerPacks(host: GitHost, git_dir: string): Promise<void> {
   const packs = (await readdir(join(git_dir, 'objects', 'pack'))).filter(name => name.endsWith('.pack'))
   if (packs.length < 40) return
   await runGit(host, { git_dir, args: ['repack', '-q', '-d', '--geometric=2'], timeout_ms: 600_000 })
 }
 
-/** What a killed fetch leaves. Only under the mirror's lock: nobody else writes these then. */
+/** Removes what a killed fetch left. Only under the mirror's lock: nothing else writes these files then. */
 function clearLeftovers(host: GitHost, git_dir: string): Promise<void> {
   const script = 'cd -- "$1"; rm -f objects/pack/tmp_* objects/pack/.tmp-* ./*.lock; find refs/heads refs/tags -name "*.lock" -delete'
   return runAsOwner(host, `${script} 2>/dev/null || true`, [git_dir])

@@ -5,8 +5,8 @@ import type { GitHost } from '../process/git-host.ts'
 import { ownIdentity, startGit } from '../process/run-git.ts'
 
 /**
- * Runs `work` while no other process of the service changes this mirror. The lock is the kernel's and falls with its holder,
- * so a killed service leaves none behind. GitError `timeout` when it is not free within `wait_ms`.
+ * Runs `work` while no other process of the service changes this mirror. The kernel releases the lock with its holder, so a killed service
+ * leaves none behind. GitError `timeout` when it is not available within `wait_ms`.
  */
 export async function withMirrorLock<T>(host: GitHost, repository_id: number, wait_ms: number, work: () => Promise<T>): Promise<T> {
   const seconds = Math.max(1, Math.ceil(wait_ms / 1_000))

@@ -9,7 +9,7 @@ import { type GitCall, runGit } from '../process/run-git.ts'
 const STATE = 'agentrun.json'
 const SUSPECT = 'agentrun-suspect'
 
-/** What is known of a mirror without asking git; null when it has never been fetched. */
+/** Returns the state of a mirror without running git; null when it has never been fetched. */
 export async function mirrorState(host: GitHost, repository_id: number): Promise<MirrorState | null> {
   try {
     return JSON.parse(await readFile(join(mirrorPath(host, repository_id), STATE), 'utf8'))
@@ -23,11 +23,11 @@ export async function writeMirrorState(host: GitHost, git_dir: string, state: Mi
   await replaceFile(host, join(git_dir, STATE), JSON.stringify(state))
 }
 
-/** Branches and tags by full name, each with its object; null when the mirror is missing or git cannot read it. */
+/** Returns branches and tags by full name, each with its object; null when the mirror is missing or git cannot read it. */
 export async function mirrorRefs(host: GitHost, repository_id: number): Promise<Map<string, string> | null> {
   const git_dir = mirrorPath(host, repository_id)
   if ((await mirrorState(host, repository_id)) === null) return null
-  // The type is asked for so that git has to find each object: a lost pack shows here.
+  // The type makes git open each object: a lost pack is detected here.
   const listed = await runGit(host, {
     git_dir,
     args: ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)', 'refs/heads', 'refs/tags', 'refs/agentrun'],
@@ -42,8 +42,8 @@ export async function mirrorRefs(host: GitHost, repository_id: number): Promise<
 }
 
 /**
- * Reads from a mirror, with or without the objects of a run. When objects turn out to be broken, the mirror is marked: the next refresh examines and, if need be, rebuilds it.
- * Git's batch commands call a broken object missing and end well, so what they wrote to stderr counts too.
+ * Reads from a mirror, with or without the objects of a run. When objects are corrupt, the mirror is marked: the next refresh examines it
+ * and rebuilds it if needed. Git's batch commands report a corrupt object as missing and exit with 0, so their stderr counts too.
  */
 export async function readMirror(host: GitHost, objects: Objects, what: string, call: GitCall): Promise<Buffer> {
   const result = await runGit(host, { ...call, ...objectsOf(host, objects) })

@@ -11,19 +11,19 @@ import { withMirrorLock } from './mirror-lock.ts'
 import { clearSuspect, isSuspect, mirrorRefs, mirrorState, writeMirrorState } from './mirror-refs.ts'
 
 export type RefreshOptions = {
-  /** Limit of the fetch itself, when this call is the one that starts it. Default 15 minutes. */
+  /** Timeout of the fetch itself, if this call starts it. Default 15 minutes. */
   timeout_ms?: number
-  /** How long this caller waits: then GitError `timeout`, while the fetch goes on in the background. Default: to the end. */
+  /** How long this caller waits: then GitError `timeout`, while the fetch continues in the background. Default: to the end. */
   wait_ms?: number
-  /** Ends this caller's waiting with the signal's reason, not the fetch. */
+  /** Stops this caller's waiting with the signal's reason, not the fetch. */
   signal?: AbortSignal
 }
 
 export type Refreshed = MirrorState & { changed: boolean }
 
 /**
- * Brings the mirror of a repository up to date with its remote, making it first if need be. One fetch at a time for each repository: further callers share it.
- * Never touches `refs/agentrun/*` and never drops an object. A mirror found broken is rebuilt. Rejects with GitError.
+ * Updates the mirror of a repository from its remote, and creates it if needed. One fetch at a time for each repository: further callers
+ * share it. Never touches `refs/agentrun/*` and never drops an object. A corrupt mirror is rebuilt. Rejects with GitError.
  */
 export async function refreshMirror(host: GitHost, repo: GitRepository, options: RefreshOptions = {}): Promise<Refreshed> {
   let flight = host.flights.get(repo.id)
@@ -35,7 +35,7 @@ export async function refreshMirror(host: GitHost, repo: GitRepository, options:
   return await waitFor(flight, options)
 }
 
-/** The same by a check that begins now: one that is under way may have seen the remote before the caller did something to it. */
+/** The same with a check that begins now: a running one may have read the remote before the caller changed it. */
 export async function refreshMirrorNow(host: GitHost, repo: GitRepository, options: RefreshOptions = {}): Promise<Refreshed> {
   if (host.flights.has(repo.id)) await refreshMirror(host, repo, options).catch(() => {})
   return refreshMirror(host, repo, options)
@@ -68,13 +68,13 @@ async function refresh(host: GitHost, repo: GitRepository, timeout_ms: number): 
   return refreshed
 }
 
-/** A mirror that lost a pack must not pass for unmoved. */
+/** A mirror that lost a pack must not count as unchanged. */
 function withPacks(host: GitHost, repository_id: number, seen: string): string {
   const packs = statSync(join(mirrorPath(host, repository_id), 'objects', 'pack'), { bigint: true, throwIfNoEntry: false })
   return `${seen}\npacks ${packs?.mtimeNs}`
 }
 
-/** Writes down that the mirror is as its remote is now. */
+/** Records that the mirror equals its remote now. */
 async function stamp(host: GitHost, repository_id: number, state: Omit<MirrorState, 'refreshed_at'>): Promise<MirrorState> {
   const now = { ...state, refreshed_at: new Date().toISOString() }
   await writeMirrorState(host, mirrorPath(host, repository_id), now)
@@ -107,7 +107,7 @@ async function refreshFromRemote(host: GitHost, repo: GitRepository, timeout_ms:
     await buildMirror(host, repo, default_branch, left(), async fresh => writeMirrorState(host, fresh, done()))
   }
 
-  /** A fetch can fail because of what we have rather than what the remote sends. */
+  /** A fetch can fail because of the mirror rather than the remote. */
   async function repair(error: unknown) {
     const ours = error instanceof GitError && ['corrupt', 'failed', 'not_a_repository'].includes(error.code)
     if (!ours || (await isSound(host, git_dir, left()))) throw error

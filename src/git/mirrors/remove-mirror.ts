@@ -6,12 +6,12 @@ import { withMirrorLock } from './mirror-lock.ts'
 
 const LOCK_MS = 10_000
 
-/** Ids of the repositories of which a mirror is here. */
+/** Returns the ids of the repositories that have a mirror here. */
 export async function mirroredRepositories(host: GitHost): Promise<number[]> {
   return (await readdir(host.mirrors)).flatMap(name => /^(\d+)\.git$/.exec(name)?.[1] ?? []).map(Number)
 }
 
-/** Removes the mirror of a repository that nobody will ask for any more. GitError `timeout` while it is still being fetched. */
+/** Removes the mirror of a repository that is no longer needed. GitError `timeout` while it is still being fetched. */
 export async function removeMirror(host: GitHost, repository_id: number): Promise<void> {
   await withMirrorLock(host, repository_id, LOCK_MS, async () => {
     const names = await namesStarting(host, `${repository_id}.`)

@@ -8,11 +8,11 @@ export type CommitInput = {
   parents: string[]
   message: string
   author: { name: string; email: string }
-  /** Default: now. With it, the same input makes the same commit whoever makes it. */
+  /** Default: now. With it, the same input creates the same commit on every machine. */
   at?: Date
 }
 
-/** Writes a commit, into the mirror or for a run, which no ref names yet. No work tree, no hook, no signature. GitError. */
+/** Writes a commit, into the mirror or for a run, that no ref names yet. No work tree, no hook, no signature. GitError. */
 export async function commitTree(host: GitHost, objects: Objects, { tree, parents, message, author, at }: CommitInput): Promise<string> {
   const date = at && `${Math.floor(at.getTime() / 1000)} +0000`
   const { git_dir, env } = objectsOf(host, objects)
@@ -32,7 +32,7 @@ export async function commitTree(host: GitHost, objects: Objects, { tree, parent
   return asSha(made.toString().trim())
 }
 
-/** The tree of a commit. GitError. */
+/** Returns the tree of a commit. GitError. */
 export async function treeOf(host: GitHost, objects: Objects, sha: string): Promise<string> {
   const args = ['rev-parse', '--verify', `${asSha(sha)}^{tree}`]
   const found = await git(host, 'the commit cannot be read', { ...objectsOf(host, objects), args })

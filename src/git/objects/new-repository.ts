@@ -4,7 +4,7 @@ import { git } from '../process/run-git.ts'
 
 export type FirstCommit = { files: Record<string, string>; message: string; author: string }
 
-/** Makes a bare repository with one commit on `main` at `path`, unless something is there already. Rejects with GitError. */
+/** Creates a bare repository with one commit on `main` at `path`, unless the path exists. Rejects with GitError. */
 export async function createRepository(host: GitHost, path: string, commit: FirstCommit): Promise<void> {
   if (existsSync(path)) return
   await git(host, 'the sample repository cannot be made', {
@@ -13,7 +13,7 @@ export async function createRepository(host: GitHost, path: string, commit: Firs
   await git(host, 'the sample repository cannot be filled', { git_dir: path, args: ['fast-import', '--quiet'], stdin: fastImport(commit) })
 }
 
-/** The stream that `git fast-import` reads; the time is the moment of the import. */
+/** Returns the stream that `git fast-import` reads; the time is the moment of the import. */
 function fastImport({ files, message, author }: FirstCommit): string {
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
   const entries = Object.entries(files).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`)

@@ -8,22 +8,22 @@ import { asSha, isSha } from '../refs/ref-name.ts'
 import { relaxedChecks } from './object-checks.ts'
 import { checkTrees } from './quarantine-bounds.ts'
 
-/** Whose objects: of a run, on top of those of its repository's mirror (null: it has none). */
+/** The owner of cached objects: a run, on top of its repository's mirror (null: it has none). */
 export type Kept = { run_id: number; repository_id: number | null }
 
-/** What nobody has asked for during this time goes; it is made anew from the database. */
+/** A cache that was unused for this long is removed; it is recreated from the database. */
 export const KEPT_IDLE_MS = 10 * 60_000
 const PACKS = 'agentrun-packs'
 const IMPORT_MS = 2 * 60_000
 
-/** Path of the bare repository with what was kept of a run. It holds objects and no refs, and may be missing. */
+/** Returns the path of a run's object cache, a bare repository. It holds objects and no refs, and may be missing. */
 export function keptPath(host: GitHost, run_id: number): string {
   return join(host.checkpoints, `${run_id}.git`)
 }
 
 /**
- * One piece of work at a time on what was kept of a run; it is there, if perhaps empty, and stays for as long as the work takes. `signal`: who
- * asks waits no longer, and rejects with its reason; work that has begun has to hear of it by itself.
+ * Runs one operation at a time on the object cache of a run; the cache exists, possibly empty, and stays while the operation runs.
+ * `signal`: the caller stops waiting and rejects with its reason; an operation that has started must observe the signal itself.
  */
 export async function withKept<T>(host: GitHost, run_id: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const use = host.kept.get(run_id) ?? { holders: 0, used_at: Date.now(), turn: Promise.resolve() }
@@ -51,7 +51,7 @@ function unlessAborted<T>(done: Promise<T>, signal: AbortSignal): Promise<T> {
   return promise
 }
 
-/** Keeps it from being swept away until the answer is called: a sandbox sees it. `signal` as for `withKept`. */
+/** Keeps the cache from being removed until the returned function is called: a sandbox has it bound. `signal` as for `withCache`. */
 export async function holdKept(host: GitHost, run_id: number, signal?: AbortSignal): Promise<() => void> {
   const hold = async () => {
     signal?.throwIfAborted()
@@ -68,7 +68,7 @@ export async function holdKept(host: GitHost, run_id: number, signal?: AbortSign
   }
 }
 
-/** Removes what nobody has asked for since `idle_ms`, and what an earlier process left. It can be made anew at any time. */
+/** Removes caches unused for `idle_ms`, and those of an earlier process. They can be recreated at any time. */
 export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
   for (const name of await readdir(host.checkpoints)) {
     const run_id = Number(/^(\d+)\.git$/.exec(name)?.[1])
@@ -85,14 +85,14 @@ const ATTRIBUTES = '* !text !eol !crlf !ident !filter !diff !working-tree-encodi
 const MAKE = `mkdir -p -m 750 -- "$1"; cd -- "$1"; mkdir -p -m 750 info refs objects objects/info objects/pack
 printf %s "$2" >config; printf %s "$3" >info/attributes; echo 'ref: refs/heads/none' >HEAD`
 
-/** One shell rather than `git init`: it is on the way of every run. */
+/** One shell rather than `git init`: it delays the start of every run. */
 async function makeKept(host: GitHost, run_id: number): Promise<void> {
   const git_dir = keptPath(host, run_id)
   if ((await readFile(join(git_dir, 'HEAD')).catch(() => null)) !== null) return
   await runAsOwner(host, MAKE, [git_dir, CONFIG, ATTRIBUTES])
 }
 
-/** How many of the run's packs are in there, counted from the first. */
+/** Returns how many of the run's packs are in the cache, counted from the first. */
 export async function keptPacks(host: GitHost, run_id: number): Promise<number> {
   return Number(await readFile(join(keptPath(host, run_id), PACKS), 'utf8').catch(() => '0'))
 }
@@ -101,14 +101,14 @@ export async function markKept(host: GitHost, run_id: number, packs: number): Pr
   await replaceFile(host, join(keptPath(host, run_id), PACKS), String(packs))
 }
 
-/** Has what was kept of a run made anew from the database the next time. False: somebody is using it. */
+/** Removes the object cache of a run, so that it is recreated from the database. False: it is in use. */
 export async function dropKept(host: GitHost, run_id: number): Promise<boolean> {
   if ((host.kept.get(run_id)?.holders ?? 0) > 0) return false
   await removeNow(host, run_id, keptPath(host, run_id))
   return true
 }
 
-/** Whoever asks for it meanwhile waits, and makes it anew. */
+/** Callers that need it meanwhile wait, and recreate it. */
 async function removeNow(host: GitHost, run_id: number, path: string): Promise<void> {
   const removed = removeTree(host, path)
   const use = { holders: 0, used_at: 0, turn: removed }
@@ -118,9 +118,9 @@ async function removeNow(host: GitHost, run_id: number, path: string): Promise<v
 }
 
 /**
- * Takes a pack in: each object is named anew by its content and checked, what a delta needs is looked for here and in the mirror, and then
- * every one of `objects` must be there. GitError `corrupt`, `too_large`, `timeout`, `failed`, or the reason of `signal`; then nothing is relied
- * on that came with it.
+ * Imports a pack: each object is hashed and checked, delta bases are found in the cache and in the mirror, and every one of `objects` must
+ * exist afterwards. GitError `corrupt`, `too_large`, `timeout`, `failed`, or the reason of `signal`; then nothing that came with it is
+ * used.
  */
 export async function importPack(
   host: GitHost,
@@ -145,7 +145,7 @@ export async function importPack(
   if (missing.length > 0) throw new GitError('corrupt', `the pack lacks ${missing.length} of the objects it is for`)
 }
 
-/** Those of `objects` that are neither kept nor in the mirror. */
+/** Returns those of `objects` that are neither in the cache nor in the mirror. */
 export async function missingObjects(host: GitHost, kept: Kept, objects: string[]): Promise<string[]> {
   if (objects.length === 0) return []
   const answer = await git(host, 'objects cannot be looked for', {
@@ -157,7 +157,7 @@ export async function missingObjects(host: GitHost, kept: Kept, objects: string[
   return objects.filter((_, i) => !/ (tree|commit|blob)$/.test(lines[i] ?? ''))
 }
 
-/** The tree of a commit. GitError. */
+/** Returns the tree of a commit. GitError. */
 export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise<string> {
   const answer = await git(host, 'the commit cannot be read', {
     ...inKept(host, kept),
@@ -166,9 +166,9 @@ export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise
   return answer.toString('latin1').trim()
 }
 
-/** Where a git process finds the objects: of the run and of the mirror. */
+/** Returns the settings with which a git process finds the objects of the run and of the mirror. */
 export function inKept(host: GitHost, { run_id, repository_id }: Kept): Omit<GitCall, 'args'> {
   const GIT_ALTERNATE_OBJECT_DIRECTORIES = repository_id === null ? '' : join(mirrorPath(host, repository_id), 'objects')
-  // Made anew from the database if it breaks, so the disk need not be waited for.
+  // The cache is recreated from the database if it breaks, so writes need not wait for the disk.
   return { git_dir: keptPath(host, run_id), env: { GIT_ALTERNATE_OBJECT_DIRECTORIES }, config: { 'core.fsync': 'none' } }
 }

@@ -7,26 +7,26 @@ import { type TreeShape, TreeShapes } from './tree-shapes.ts'
 const LIST_MS = 300_000
 /** More than any known repository has. */
 const MAX_OBJECTS = 25_000_000
-/** Of one commit or tag, with its message and headers. */
+/** For one commit or tag, with its message and headers. */
 const MAX_COMMIT_BYTES = 1024 ** 2
-/** Of one tree: 300,000 entries and more. */
+/** For one tree: more than 300,000 entries. */
 const MAX_TREE_BYTES = 16 * 1024 ** 2
 const MAX_PARENTS = 128
-/** A commit of fewer bytes has fewer parents. */
+/** A commit with fewer bytes has fewer parents. */
 const PARENTS_BYTES = MAX_PARENTS * 48
-/** Bytes, as Linux takes them. */
+/** Bytes, the limit of Linux. */
 const MAX_PATH_BYTES = 4_095
-/** Bytes of all new trees together, which are read a part at a time: a part is what one check keeps in memory. */
+/** Bytes of all new trees together; they are read in parts, and one part is what a check keeps in memory. */
 const MAX_TREES_BYTES = 256 * 1024 ** 2
 const PART_BYTES = 32 * 1024 ** 2
 const MAX_TREES = 1_000_000
-/** Shapes that a process remembers. */
+/** How many shapes a process caches. */
 const MAX_KNOWN = 100_000
 
 /**
- * Refuses objects in quarantine that are small and stand for more than anybody can check out, or than git on the host can examine: paths of a
- * tree, length of a path, bytes of a file, a commit or a tree, parents, objects. Nothing is walked: each tree is read once. `tips`: new commits
- * or tags, whose files are counted with everything that the repository has already. GitError `too_large`, `corrupt`, `timeout`.
+ * Rejects quarantined objects that are small but expand to more than can be checked out, or than git on the host can examine: number and
+ * length of paths, sizes of files, commits and trees, parents, objects. Nothing is walked: each tree is read once. `tips`: new commits or
+ * tags, whose files are counted including those that the repository has. GitError `too_large`, `corrupt`, `timeout`.
  */
 export async function checkBounds(host: GitHost, { call }: Quarantine, tips: string[], signal?: AbortSignal): Promise<void> {
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
@@ -36,13 +36,13 @@ export async function checkBounds(host: GitHost, { call }: Quarantine, tips: str
     for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
 }
 
-/** The same for what a tree, or the tree of a commit, stands for: nothing else of the quarantine is read. */
+/** The same for a tree, or the tree of a commit: nothing else of the quarantine is read. */
 export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
   forgetShapes(host)
   for (const problem of (await readTrees(host, call, names)).values()) throw new GitError('too_large', problem)
 }
 
-/** Why trees are refused, by tree. What earlier checks have read is not read again. GitError `corrupt`, `too_large`. */
+/** Returns why trees are rejected, by tree. Trees that earlier checks have read are not read again. GitError `corrupt`, `too_large`. */
 export async function treeProblems(host: GitHost, call: Omit<GitCall, 'args'>, trees: string[]): Promise<Map<string, string>> {
   const unread = trees.filter(tree => !host.tree_shapes.has(tree))
   const problems = trees.flatMap(tree => {
@@ -54,12 +54,12 @@ export async function treeProblems(host: GitHost, call: Omit<GitCall, 'args'>, t
   return new Map([...problems, ...(await readTrees(host, call, unread))])
 }
 
-/** Shapes are forgotten between two checks only: within one, what a part has read is not read again. */
+/** The cache is cleared between two checks only, so that no tree is read twice within one. */
 function forgetShapes(host: GitHost): void {
   if (host.tree_shapes.size > MAX_KNOWN) host.tree_shapes.clear()
 }
 
-/** The problems of `names`, which are trees or lead to one, and of all below them that no earlier check has read. */
+/** Returns the problems of `names`, which are trees or lead to one, and of all subtrees that no earlier check has read. */
 async function readTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<Map<string, string>> {
   const trees = new TreeShapes(host.tree_shapes, host.max_paths)
   const seen = new Set<string>()
@@ -91,10 +91,10 @@ function checkParents(sha: string, bytes: Buffer): void {
     throw new GitError('too_large', `the commit ${sha} has more than ${MAX_PARENTS} parents`)
 }
 
-/** `parts`: the trees, as many at a time as are read together. */
+/** `parts`: the trees in groups that are read together. */
 type Listed = { parts: string[][]; large_commits: string[] }
 
-/** Every object in quarantine, by its kind and size. */
+/** Lists every quarantined object with its kind and size. */
 async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<Listed> {
   const found: Listed = { parts: [], large_commits: [] }
   const most: Record<string, number> = {
@@ -138,7 +138,7 @@ function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   }
 }
 
-/** Reads objects by one process; `onObject` returns the names of those to read besides. One that is missing is passed over. */
+/** Reads objects with one process; `onObject` returns the names of further ones to read. Missing objects are skipped. */
 async function readObjects(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
@@ -181,7 +181,7 @@ async function readObjects(
 
 type Reader = (chunk: Buffer, ask: (names: string[]) => void) => void | Promise<void>
 
-/** Has `read` see all output; what it throws ends git. `names` go to git's standard input, which ends when `isDone`. */
+/** Passes all output to `read`; an exception of `read` ends git. `names` go to git's standard input, which ends when `isDone`. */
 async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
   const stop = new AbortController()
   const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal

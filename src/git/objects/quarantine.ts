@@ -6,7 +6,7 @@ import type { GitHost } from '../process/git-host.ts'
 import { makeFolders, moveFiles, removeTree } from '../process/owner-files.ts'
 import { type GitCall, runGit } from '../process/run-git.ts'
 
-/** Objects beside those of a repository, which git sees too. `call` is how git is run there; `keep` moves them into the store that they are for. */
+/** Objects outside a repository that git also sees. `call` holds the settings for git; `keep` moves them into their object store. */
 export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
 
 /** `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects; default: the same. */
@@ -14,12 +14,12 @@ export type QuarantineFor = { git_dir: string; into?: string }
 
 const INCOMING = 'incoming-'
 const CHECK_MS = 300_000
-/** Longer than anything may be looked at. */
+/** Longer than any check takes. */
 const LEFTOVER_MS = 2 * 3_600_000
 
 /**
- * A folder for objects that are not trusted yet, beside the repository and not in it: sandboxes see what is in a repository. What is not kept
- * is removed when the work ends.
+ * Creates a folder for untrusted objects, beside the repository and not in it: sandboxes see what is in a repository. Objects that are not
+ * kept are removed at the end.
  */
 export async function withQuarantine<T>(
   host: GitHost,
@@ -39,7 +39,7 @@ export async function withQuarantine<T>(
   }
 }
 
-/** How git takes a pack from its standard input, and looks at each object by itself. */
+/** The arguments with which git reads a pack from its standard input and checks each object by itself. */
 export const indexArguments = (max_bytes: number): string[] => [
   'index-pack',
   '--stdin',
@@ -48,7 +48,10 @@ export const indexArguments = (max_bytes: number): string[] => [
   `--max-input-size=${max_bytes}`,
 ]
 
-/** Every new commit leads to commits that the repository has, and every tree and file they need is here or there. GitError `corrupt`. */
+/**
+ * Checks that every new commit leads to commits that the repository has, and that every tree and file exists here or there. GitError
+ * `corrupt`.
+ */
 export async function checkLinked(host: GitHost, { call }: Quarantine, shas: string[], signal?: AbortSignal): Promise<void> {
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: CHECK_MS, ...(signal && { signal }) }
   const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all']
@@ -56,20 +59,20 @@ export async function checkLinked(host: GitHost, { call }: Quarantine, shas: str
   if (linked.exit_code !== 0) throw refusedObjects(linked.stderr)
 }
 
-/** Why git did not take a pack: `too_large` or `corrupt`. */
+/** Returns why git rejected a pack: `too_large` or `corrupt`. */
 export function refusedObjects(stderr: string): GitError {
   if (/exceeds maximum allowed size|pack exceeds/i.test(stderr)) return new GitError('too_large', 'the change is larger than allowed')
   const error = gitErrorFrom(stderr, 'git refuses the objects of this change')
   return new GitError('corrupt', error.message, { cause: error })
 }
 
-/** The index comes last: git looks for it, and finds the pack then. */
+/** The index comes last: git looks for indexes first, and must find the pack then. */
 async function moveIn(host: GitHost, from: string, to: string): Promise<void> {
   const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
   await moveFiles(host, from, to, [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
 }
 
-/** What a service that was killed in the middle of it has left. */
+/** Removes what a killed service left. */
 async function removeLeftovers(host: GitHost, folder: string): Promise<void> {
   for (const name of (await readdir(folder)).filter(name => name.startsWith(INCOMING))) {
     const found = await stat(join(folder, name)).catch(() => null)

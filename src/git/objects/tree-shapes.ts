@@ -1,23 +1,25 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { GitError } from '../process/git-error.ts'
 
-/** `paths`: how many files a checkout of the tree has, links and submodules too. `longest`: bytes of its longest path. */
+/** `paths`: how many files a checkout of the tree has, links and submodules included. `longest`: bytes of its longest path. */
 export type TreeShape = { paths: number; longest: number }
 
-/** `folders`: for each folder 20 bytes of its name as an object and 4 of how long its name is: less memory than an object for each. */
+/**
+ * `folders`: 20 bytes of object name and 4 bytes of name length for each folder, which takes less memory than a JavaScript object for each.
+ */
 type Tree = { files: number; longest_file: number; folders: Buffer }
 
-/** Folders that the trees of one check may name, and distinct ones of them: what is kept of them takes memory. */
+/** How many folders the trees of one check may name, in total and distinct: they are kept in memory. */
 const MAX_FOLDERS = 2_000_000
 const MAX_DISTINCT_FOLDERS = 500_000
 const SHA_BYTES = 20
 const FOLDER_BYTES = SHA_BYTES + 4
-/** Entries between two moments in which the process does something else: a few milliseconds of work. */
+/** Entries that are processed before the event loop gets a turn: a few milliseconds. */
 const ENTRIES_AT_A_TIME = 20_000
 
 /**
- * Counts the paths that trees stand for without walking them: each distinct tree is read once and its count is the sum over its entries, so
- * that ten objects that name 10¹⁰ paths cost ten steps. `earlier` holds shapes of earlier checks; objects never change, so they stay true.
+ * Counts the paths of trees without walking them: each distinct tree is read once, and its count is the sum over its entries, so that ten
+ * objects with 10¹⁰ paths cost ten steps. `earlier` holds shapes of earlier checks; objects are immutable, so they stay valid.
  */
 export class TreeShapes {
   readonly #earlier: ReadonlyMap<string, TreeShape>
@@ -28,18 +30,18 @@ export class TreeShapes {
   #folders = 0
   #entries = 0
 
-  /** @param max_paths a tree with more entries than this is not kept and counts as infinite. */
+  /** @param max_paths a tree with more entries counts as infinite and is not kept. */
   constructor(earlier: ReadonlyMap<string, TreeShape>, max_paths: number) {
     this.#earlier = earlier
     this.#max_paths = max_paths
   }
 
-  /** How many distinct trees were read. */
+  /** The number of distinct trees that were read. */
   get read(): number {
     return this.#trees.size
   }
 
-  /** Takes the bytes of a tree, and returns the folders in it that have to be read too, each once. GitError `corrupt`, `too_large`. */
+  /** Adds the bytes of a tree, and returns its folders that must be read too, each once. GitError `corrupt`, `too_large`. */
   async add(sha: string, bytes: Buffer): Promise<string[]> {
     if (this.#isKnown(sha) || this.#trees.has(sha)) return []
     let [files, longest_file, entries] = [0, 0, 0]
@@ -70,7 +72,7 @@ export class TreeShapes {
     return unread
   }
 
-  /** Shapes of all trees that were read. A folder that is not in the repository counts as empty. */
+  /** Returns the shapes of all trees that were read. A folder that is not in the repository counts as empty. */
   async settle(): Promise<ReadonlyMap<string, TreeShape>> {
     for (const top of this.#trees.keys()) {
       const open = [top]
@@ -85,7 +87,7 @@ export class TreeShapes {
     return this.#shapes
   }
 
-  /** Null where folders have to be counted first: these are added to `open`. */
+  /** Returns null when folders must be counted first: these are added to `open`. */
   async #shapeOf({ files, longest_file, folders }: Tree, open: string[]): Promise<TreeShape | null> {
     let [paths, longest] = [files, longest_file]
     const before = open.length
@@ -100,14 +102,14 @@ export class TreeShapes {
     return open.length > before ? null : { paths, longest }
   }
 
-  /** A shape of an earlier check is taken over, since those may be dropped meanwhile. */
+  /** Copies the shape of an earlier check, because the cache may be cleared meanwhile. */
   #isKnown(sha: string): boolean {
     const shape = this.#earlier.get(sha)
     if (shape !== undefined) this.#shapes.set(sha, shape)
     return this.#shapes.has(sha)
   }
 
-  /** Null for a folder that was named before, or whose shape is known. */
+  /** Returns null for a folder that was listed before, or whose shape is known. */
   #name(sha: string): string | null {
     if (++this.#folders > MAX_FOLDERS) throw new GitError('too_large', `the trees name more than ${MAX_FOLDERS} folders`)
     if (this.#named.has(sha)) return null

@@ -1,7 +1,9 @@
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { runGit } from '../process/run-git.ts'
 
-/** Whether a commit of the mirror has at least so many files, or files of at least so many bytes together. False when it cannot be told. */
+/**
+ * Returns whether a commit of the mirror has at least that many files, or files with at least that many bytes in total. False when unknown.
+ */
 export async function isLargeTree(
   host: GitHost,
   repository_id: number,

@@ -1,6 +1,6 @@
 /**
- * The whole configuration of our own git processes; nothing of the machine or of a user's home is read.
- * Objects are never dropped: workspaces borrow them from the mirror for as long as they live.
+ * The whole configuration of the service's own git processes; the system's and users' configurations are ignored. Objects are never
+ * dropped: workspaces borrow them from the mirror for their whole life.
  */
 export const OWN_CONFIG = `[core]
 	hooksPath = /dev/null
@@ -50,8 +50,8 @@ ${relaxedChecks()}[push]
 `
 
 /**
- * Old but harmless sloppiness that well-known public repositories have in their history; git's strict check would refuse to fetch them.
- * What could fool a later checkout (bad names in trees, bad .gitmodules) stays an error.
+ * Old but harmless problems in the history of well-known public repositories; git's strict check would refuse to fetch them. Problems that
+ * could mislead a later checkout (bad names in trees, bad .gitmodules) stay errors.
  */
 function relaxedChecks(): string {
   const ids = [
@@ -71,8 +71,8 @@ function relaxedChecks(): string {
 }
 
 /**
- * The configuration of the other side of a local repository (`upload-pack`, `receive-pack`) when it runs as the service user:
- * that process opens one path, chosen by us, whoever owns it.
+ * The configuration of the peer process of a local repository (`upload-pack`, `receive-pack`) as the service user: it opens one path,
+ * chosen by the service, regardless of its owner.
  */
 export const PEER_CONFIG = `[safe]
 	directory = *

@@ -1,8 +1,10 @@
 /**
- * Why something with a repository did not work, in words that may be shown to the user.
- * - `unreachable` no connection, or the server failed · `not_found` no such repository or path · `auth` the server wants credentials that we do not have
- * - `not_a_repository` the path exists and holds no repository · `too_large` over a size limit of this service · `timeout` the time limit passed
- * - `corrupt` objects are broken or were refused by git's own check · `rejected` the remote refused a push · `failed` anything else
+ * Why an operation on a repository failed, as text that may be shown to the user.
+ * - `unreachable` no connection, or the server failed · `not_found` no such repository or path · `auth` the server requires credentials
+ *   that the service lacks
+ * - `not_a_repository` the path exists and holds no repository · `too_large` over a size limit of this service · `timeout` the time limit
+ *   passed
+ * - `corrupt` objects are corrupt or were rejected by git's own check · `rejected` the remote rejected a push · `failed` anything else
  */
 export type GitErrorCode =
   | 'unreachable'
@@ -22,13 +24,13 @@ export class GitError extends Error {
     super(message, { cause: details.cause })
     this.code = code
   }
-  /** Whether the same call may succeed later without anybody changing anything. */
+  /** Whether the same call may succeed later without any change. */
   get retryable(): boolean {
     return this.code === 'unreachable' || this.code === 'timeout'
   }
 }
 
-/** Order matters: the first pattern that is found decides. Git's own texts, as of LANG=C. */
+/** Order matters: the first matching pattern decides. Git's own messages, in LANG=C. */
 const SIGNS: [GitErrorCode, RegExp][] = [
   [
     'auth',
@@ -50,7 +52,7 @@ const SIGNS: [GitErrorCode, RegExp][] = [
   ],
 ]
 
-/** Makes an error out of what git wrote to stderr. The text must have gone through `publicText` already. */
+/** Creates an error from git's stderr. The text must have gone through `publicText` already. */
 export function gitErrorFrom(stderr: string, what: string): GitError {
   const code = SIGNS.find(([, sign]) => sign.test(stderr))?.[0] ?? 'failed'
   if (/returned error: 30\d\b/.test(stderr))
@@ -62,7 +64,7 @@ export function gitErrorFrom(stderr: string, what: string): GitError {
   return new GitError(code, said ? `${what}: ${said}` : what)
 }
 
-/** The last lines of a program's complaint, at most `max` characters, on one line. */
+/** Returns the last lines of an error output, at most `max` characters, on one line. */
 function lastLines(stderr: string, max = 600): string {
   const lines = stderr
     .split(/[\r\n]+/)
@@ -72,7 +74,7 @@ function lastLines(stderr: string, max = 600): string {
   return text.length > max ? `…${text.slice(-max)}` : text
 }
 
-/** Takes out what must not be shown: passwords within addresses, the given secrets, and the given folders of this machine. */
+/** Removes what must not be shown: passwords within addresses, the given secrets, and the given folders of this machine. */
 export function publicText(text: string, secrets: Iterable<string>, folders: Iterable<[path: string, shown: string]>): string {
   for (const secret of secrets) if (secret.length >= 6) text = text.replaceAll(secret, '***')
   for (const [path, shown] of folders) text = text.replaceAll(path, shown)

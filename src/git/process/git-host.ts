@@ -9,32 +9,34 @@ import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
 import { replaceFile } from './owner-files.ts'
 
 export type GitHostOptions = {
-  /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are made below it. */
+  /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are created below it. */
   data_dir: string
-  /** Whom git runs as; null: as ourselves. */
+  /** The user that git runs as; null: the service's own. */
   user: SystemUser | null
-  /** Group that may read the mirrors (that of the sandboxes' user); the user's own when absent. */
+  /** The group that may read the mirrors (that of the sandboxes' user); the user's own when absent. */
   reader_gid?: number
-  /** Whether private and loopback addresses may be connected to. */
+  /** Whether private and loopback addresses are allowed. */
   allow_private: boolean
-  /** Bytes that a mirror may take on disk. Default 4 GiB. */
+  /** The maximum size of a mirror on disk in bytes. Default 4 GiB. */
   max_mirror_bytes?: number
-  /** Bytes that a person may push at once. Default 512 MiB. */
+  /** The maximum size of one push by a person in bytes. Default 512 MiB. */
   max_push_bytes?: number
-  /** Bytes of memory that one process of git may use. Default 2 GiB. */
+  /** The memory limit of one git process in bytes. Default 2 GiB. */
   memory_bytes?: number
-  /** Files that a commit may stand for. Default 500,000. */
+  /** The maximum number of files of a commit. Default 500,000. */
   max_paths?: number
-  /** Where git and ssh are looked for. */
+  /** The search path for git and ssh. */
   path?: string
-  /** What a repository is reached with over http, asked anew for each call of git; null: nothing. */
+  /** Returns the credentials of a repository over HTTP, for each call of git; null: none. */
   credentials?: (repo: GitRepository) => Promise<RepositoryCredentials | null>
 }
 
-/** What the last successful fetch of a mirror found. `default_branch` is null when the repository has no branch or does not say which. */
+/**
+ * The result of the last successful fetch of a mirror. `default_branch` is null when the repository has no branch or does not report one.
+ */
 export type MirrorState = { refreshed_at: string; default_branch: string | null; empty: boolean }
 
-/** The place where the service's own git works. Made once per process; disposing it ends every git process that it started. */
+/** The environment of the service's own git. Created once per process; disposing it ends every git process that it started. */
 export type GitHost = AsyncDisposable & {
   readonly user: SystemUser | null
   readonly gid: number | null
@@ -43,28 +45,28 @@ export type GitHost = AsyncDisposable & {
   readonly max_push_bytes: number
   readonly memory_bytes: number
   readonly max_paths: number
-  /** What trees were found to stand for, by their name. */
+  /** Cached shapes of trees, by object name. */
   readonly tree_shapes: Map<string, TreeShape>
   readonly path: string
   readonly credentials: (repo: GitRepository) => Promise<RepositoryCredentials | null>
   /** Home folder, working directory and configuration of git processes. */
   readonly home: string
   readonly mirrors: string
-  /** Bare repositories with what was kept of runs, by run id; made anew from the database where one is missing. */
+  /** Bare repositories with the object caches of runs, by run id; recreated from the database when missing. */
   readonly checkpoints: string
-  /** Those in use, and those that were: how many hold one, since when nobody has asked for it, and whose turn it is to change it. */
+  /** The object caches: how many users hold each one, since when it is unused, and the queue of its changes. */
   readonly kept: Map<number, { holders: number; used_at: number; turn: Promise<unknown> }>
   /** Fires when the host is disposed. */
   readonly closing: AbortSignal
-  /** Fetches under way, by repository id: one at a time for each. */
+  /** Running fetches, by repository id: one at a time for each. */
   readonly flights: Map<number, Promise<MirrorState & { changed: boolean }>>
-  /** How each local repository looked when its mirror was last found to be as it is. */
+  /** The fingerprint of each local repository when its mirror was last found to be equal. */
   readonly fingerprints: Map<number, string>
   /** Adds a running process to those that disposal waits for. */
   track(done: Promise<unknown>): void
 }
 
-/** Makes the folders and the configuration, owned by the service user. Rejects with the file system's error. */
+/** Creates the folders and the configuration, owned by the service user. Rejects with the file system's error. */
 export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   const home = join(resolve(options.data_dir), 'git')
   const mirrors = join(resolve(options.data_dir), 'mirrors')
@@ -110,12 +112,12 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   }
 }
 
-/** Path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet. */
+/** Returns the path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet. */
 export function mirrorPath(host: GitHost, repository_id: number): string {
   return join(host.mirrors, `${repository_id}.git`)
 }
 
-/** Names in the mirrors folder that start with `prefix`. */
+/** Returns the names in the mirrors folder that start with `prefix`. */
 export async function namesStarting(host: GitHost, prefix: string): Promise<string[]> {
   return (await readdir(host.mirrors)).filter(name => name.startsWith(prefix))
 }

@@ -3,10 +3,10 @@ import type { GitHost } from './git-host.ts'
 import type { RemoteCall, RemoteService } from './local-peer.ts'
 import { type GitCall, type GitIdentity, type GitResult, ownIdentity, startGit } from './run-git.ts'
 
-/** How long one side may go on when the other has ended. */
+/** How long one side may continue after the other has ended. */
 const GRACE_MS = 1_000
 
-/** Joins our git to a process of the other side by one socket pair, which git's `fd::` transport takes over. The other side's complaints come first in `stderr`. */
+/** Connects git to a peer process by a socket pair, which git's `fd::` transport uses. The peer's errors come first in `stderr`. */
 export async function joinPeer(
   host: GitHost,
   peer: GitIdentity,
@@ -23,7 +23,7 @@ export async function joinPeer(
   const theirs = startGit(host, peer, peerCall(path, service, call, over.signal), { input: wire, output: wire })
   wire.destroy()
 
-  // Git's helper waits for ever when the other side dies with something unread.
+  // Git's helper waits forever when the peer dies with unread data.
   const watch = theirs.done.then(
     result => (result.exit_code === 0 ? undefined : setTimeout(() => gone.abort(gone), GRACE_MS)),
     () => undefined,

@@ -10,9 +10,9 @@ export type RemoteService = 'upload-pack' | 'receive-pack'
 export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address: string) => string[] }
 
 /**
- * Who may be the other side of a repository on this machine, best first: the service user when it can read (or write) the repository,
- * then its owner, as if we had come by ssh to the owner's account. Started unprivileged we can only be ourselves.
- * GitError `not_found`, `not_a_repository`, or `auth` when nobody may.
+ * Returns the users that the peer process of a local repository may run as, best first: the service user when it can read (or write) the
+ * repository, then its owner, like an ssh login to the owner's account. Without root it can only be the service's own user. GitError
+ * `not_found`, `not_a_repository`, or `auth` when no user may.
  */
 export async function localPeers(host: GitHost, path: string, service: RemoteService): Promise<[GitIdentity, GitIdentity?]> {
   const place = await findGitDir(path)
@@ -34,7 +34,7 @@ export async function localPeers(host: GitHost, path: string, service: RemoteSer
   )
 }
 
-/** Does something as each of `localPeers` in turn, until one of them is not stopped by permissions. The last result is the answer. */
+/** Runs an operation as each of `localPeers` in turn, until permissions do not stop it. Returns the last result. */
 export async function asPeer(
   host: GitHost,
   path: string,
@@ -46,7 +46,7 @@ export async function asPeer(
   return second && stoppedByPermissions(result) ? await attempt(second) : result
 }
 
-/** Git calls an object that it may not read corrupt. What a hook says, or that it says no, is an answer and no reason to come again as somebody else. */
+/** Git reports an unreadable object as corrupt. A rejection by a hook is a result, not a reason to retry as another user. */
 function stoppedByPermissions(result: GitResult): boolean {
   if (result.exit_code === 0 || /hook declined/.test(result.stdout.toString('latin1'))) return false
   return /^(remote: )?(error|fatal): .*(permission|denied|unable to|is corrupt|bad object)/im.test(result.stderr)
@@ -54,7 +54,7 @@ function stoppedByPermissions(result: GitResult): boolean {
 
 type Place = { git_dir: string; uid: number; gid: number }
 
-/** The repository at a path: the folder itself when bare, its `.git`, or where its `.git` file points. */
+/** Returns the repository at a path: the folder itself when bare, its `.git`, or the target of its `.git` file. */
 async function findGitDir(path: string): Promise<Place> {
   const top = await statOf(path)
   if (!top) throw new GitError('not_found', `${path} does not exist on the machine of the service`)
@@ -86,7 +86,7 @@ async function statOf(path: string) {
   }
 }
 
-/** Asks the kernel, as the service user: it knows about parents, groups and access lists. */
+/** Asks the kernel, as the service user, because it evaluates parents, groups and access lists. */
 async function canUse(host: GitHost, git_dir: string, service: RemoteService): Promise<boolean> {
   const test =
     service === 'upload-pack'
@@ -96,7 +96,7 @@ async function canUse(host: GitHost, git_dir: string, service: RemoteService): P
   return exit_code === 0
 }
 
-/** Whether somebody other than root could make root run a hook or another program through this repository. */
+/** Returns whether a user other than root could make root run a hook or another program through this repository. */
 async function othersCanChange(git_dir: string): Promise<boolean> {
   const hooks = await readdir(join(git_dir, 'hooks')).catch(() => [])
   for (const name of ['', 'config', 'hooks', ...hooks.map(hook => join('hooks', hook))]) {

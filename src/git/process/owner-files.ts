@@ -29,6 +29,6 @@ export const replaceFile = (host: Owner, path: string, text: string): Promise<vo
 export const moveFiles = (host: Owner, from: string, to: string, names: string[]): Promise<void> =>
   runAsOwner(host, 'from="$1" to="$2"; shift 2; for name; do mv -fT -- "$from/$name" "$to/$name"; done', [from, to, ...names])
 
-/** Removes files and whole folders; a missing one is fine. A process that still writes there is tried again. Throws GitError `failed`. */
+/** Removes files and whole folders; a missing one is fine. Retries while a process still writes there. Throws GitError `failed`. */
 export const removeTree = (host: Owner, ...paths: string[]): Promise<void> =>
   runAsOwner(host, 'rm -rf -- "$@" || { sleep 0.1; rm -rf -- "$@"; } || { sleep 0.5; rm -rf -- "$@"; }', paths)

@@ -1,15 +1,15 @@
-/** The longest content of a packet line, as git bounds it. */
+/** The maximum content of a packet line in git. */
 const LONGEST = 65_516
 
 export const FLUSH = Buffer.from('0000')
 
-/** One packet line. */
+/** Encodes one packet line. */
 export function pktLine(content: string | Uint8Array): Buffer {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes])
 }
 
-/** A line for the side band: 1 is the answer itself, 2 what a person is to read. */
+/** Encodes lines of the side band: 1 is the response itself, 2 a message for the person. */
 export function bandLines(band: 1 | 2, bytes: Uint8Array): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < bytes.length; at += LONGEST - 1)
@@ -19,7 +19,7 @@ export function bandLines(band: 1 | 2, bytes: Uint8Array): Buffer {
 
 export type Packet = { kind: 'line'; content: Buffer } | { kind: 'flush' | 'delimiter' | 'end' }
 
-/** The packet that begins at `at`, and where the next one does. `more`: it has not come as a whole yet. Null: this is no packet. */
+/** Reads the packet that begins at `at`, and returns the position of the next one. `more`: it is incomplete. Null: not a packet. */
 export function readPacket(bytes: Buffer, at: number): { packet: Packet; next: number } | 'more' | null {
   if (bytes.length < at + 4) return 'more'
   const head = bytes.toString('latin1', at, at + 4)
@@ -32,7 +32,7 @@ export function readPacket(bytes: Buffer, at: number): { packet: Packet; next: n
   return { packet: { kind: 'line', content: bytes.subarray(at + 4, at + length) }, next: at + length }
 }
 
-/** All packets of a whole request; null when it is cut off or something else. */
+/** Reads all packets of a complete request; null when it is cut off or malformed. */
 export function readPackets(bytes: Buffer): Packet[] | null {
   const packets: Packet[] = []
   for (let at = 0; at < bytes.length; ) {

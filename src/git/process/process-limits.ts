@@ -1,23 +1,23 @@
 import { GitError } from './git-error.ts'
 
 /**
- * What one process of git may take. `memory_bytes`: of data of its own; packs that are only mapped do not count. `cpu_seconds`: of all its
- * threads together, so that it ends even when the service that started it was killed.
+ * The limits of one git process. `memory_bytes`: private data; mapped packs do not count. `cpu_seconds`: of all threads together, so that
+ * it ends even when the service that started it was killed.
  */
 export type ProcessLimits = { memory_bytes: number; cpu_seconds: number }
 
-/** When the machine runs out of memory, the kernel ends git before the service and its database. */
+/** When the machine runs out of memory, the kernel kills git before the service and its database. */
 const OOM_SCORE = 500
-/** Between the signal that git can be told by and the one that ends it. */
+/** Between the CPU signal that git reports and the one that kills it. */
 const CPU_GRACE_SECONDS = 5
 
-/** A limit that cannot be set, because the machine has a lower one, is left as it is. `exec`: no further process stays. */
+/** A limit that cannot be set, because the machine has a lower one, is unchanged. `exec`: no extra process remains. */
 const SCRIPT = [
   `read -r score </proc/self/oom_score_adj && [ "$score" -lt ${OOM_SCORE} ] && echo ${OOM_SCORE} >/proc/self/oom_score_adj`,
   'ulimit -d "$1"; ulimit -S -t "$2"; ulimit -H -t "$3"',
 ].join('\n')
 
-/** The command that runs git under its limits; those that it starts have the same, each for itself. */
+/** Returns the command that runs git under its limits; its child processes have the same limits, each. */
 export function limitedCommand(args: string[], limits: ProcessLimits): { program: string; args: string[] } {
   const kibibytes = Math.ceil(limits.memory_bytes / 1024)
   const numbers = [kibibytes, limits.cpu_seconds, limits.cpu_seconds + CPU_GRACE_SECONDS].map(String)
@@ -27,7 +27,7 @@ export function limitedCommand(args: string[], limits: ProcessLimits): { program
 const NO_MEMORY =
   /^(fatal|error): .*(out of memory|cannot allocate memory|(unable to|cannot) create thread|attempting to allocate \d+ over limit)/im
 
-/** Why git ended, when it was because of its limits, or because it cannot be started; null otherwise. */
+/** Returns why git ended when a limit caused it, or when git cannot be started; null otherwise. */
 export function limitError(stderr: string, exit: { code: number | null; signal: string | null }, limits: ProcessLimits): GitError | null {
   if (exit.code === 0) return null
   if (exit.code === 127 && /exec: git: not found/.test(stderr)) return new GitError('failed', 'git cannot be started: it is not installed')

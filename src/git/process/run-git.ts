@@ -8,34 +8,34 @@ import type { GitHost } from './git-host.ts'
 import { limitError, limitedCommand, type ProcessLimits } from './process-limits.ts'
 
 export type GitCall = {
-  /** The two other programs that this folder needs run in the same environment. Default: git, under the limits of its processes. */
+  /** Two other programs that run in the same environment. Default: git, with the limits of its processes. */
   program?: 'flock' | 'sh'
   args: string[]
   /** The bare repository to work in. */
   git_dir?: string
-  /** Transports git may use, separated by colons; none when absent. */
+  /** Transports that git may use, separated by colons; none when absent. */
   protocols?: string
-  /** Added to the environment, which is otherwise made from nothing. Values are taken out of error messages. */
+  /** Added to the environment, which is otherwise empty. Values are removed from error messages. */
   env?: Record<string, string>
   /** Configuration for this call only, in its environment. */
   config?: Record<string, string>
-  /** Taken out of error messages too. */
+  /** Also removed from error messages. */
   hidden?: string[]
   /** Standard input: text, bytes, or an open file descriptor. Empty when absent. */
   stdin?: string | Uint8Array | number
-  /** Bytes of standard output that are kept. Default 64 MiB. */
+  /** Maximum bytes of standard output that are kept. Default 64 MiB. */
   max_output_bytes?: number
-  /** What to do with more: fail with `too_large` (default), or stop git and give what there is. */
+  /** What happens above the limit: fail with `too_large` (default), or stop git and return the beginning. */
   on_overflow?: 'fail' | 'cut'
   /** Default 60,000. */
   timeout_ms?: number
   signal?: AbortSignal
 }
 
-/** `exit_code` is null when git was stopped because of `on_overflow: 'cut'`. `stderr` is fit to be shown, its last 16 kB. */
+/** `exit_code` is null when git was stopped because of `on_overflow: 'cut'`. `stderr` may be shown; its last 16 kB. */
 export type GitResult = { exit_code: number | null; stdout: Buffer; stderr: string; truncated: boolean }
 
-/** Who a process is and what it sees; `own` is how every process of ours runs. */
+/** The user and environment of a process; `ownIdentity` is that of every process of the service itself. */
 export type GitIdentity = { user: SystemUser | null; gid: number | null; config_file: string; home: string; cwd: string }
 
 export type StartedGit = { child: ChildProcess; done: Promise<GitResult> }
@@ -64,14 +64,14 @@ export function ownIdentity(host: GitHost): GitIdentity {
 }
 
 /**
- * Runs one git process and gives its result, whatever its exit code.
- * Rejects with GitError `timeout`, `too_large` (of its output, or of what the process may take) or `failed` (git cannot be started), or with the reason of the caller's abort.
+ * Runs one git process and returns its result for any exit code. Rejects with GitError `timeout`, `too_large` (its output, or a process
+ * limit) or `failed` (git cannot be started), or with the reason of the caller's abort.
  */
 export function runGit(host: GitHost, call: GitCall): Promise<GitResult> {
   return startGit(host, ownIdentity(host), call).done
 }
 
-/** Like `runGit`, and an exit code other than 0 is a GitError that starts with `what`. */
+/** Like `runGit`, but an exit code other than 0 is a GitError that starts with `what`. */
 export async function git(host: GitHost, what: string, call: GitCall): Promise<Buffer> {
   const result = await runGit(host, call)
   if (result.exit_code !== 0 && !result.truncated) throw gitErrorFrom(result.stderr, what)
@@ -79,8 +79,8 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
 }
 
 /**
- * What stands in for the usual pipes: `input` and `output` one end of a connection, or a pipe that the caller writes and closes, or reads to its
- * end: then nothing of it is kept. `fd3` is a further descriptor.
+ * Replaces standard pipes: `input` and `output` are one end of a connection, or a pipe that the caller writes and closes, or reads to its
+ * end: then its output is not kept. `fd3` is a further descriptor.
  */
 export type GitStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
 
@@ -181,7 +181,7 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall, { limit
   }
 }
 
-/** Something that git left running, such as a kept ssh connection, may hold the pipes for ever: what it says is not waited for. */
+/** A process that git left running, such as a persistent ssh connection, may hold the pipes open forever: its output is not waited for. */
 function letGo(child: ChildProcess, output: Readable | null): void {
   const timer = setTimeout(() => {
     output?.destroy()
@@ -190,7 +190,10 @@ function letGo(child: ChildProcess, output: Readable | null): void {
   child.once('close', () => clearTimeout(timer))
 }
 
-/** Ends git and all that it started. First politely: git takes its lock files away then. What outlives git is killed when git has ended. */
+/**
+ * Ends git and all that it started: first with SIGTERM, so that git removes its lock files; processes that outlive git are killed when git
+ * has ended.
+ */
 function endGroup(child: ChildProcess): void {
   const { pid } = child
   if (pid === undefined) return
@@ -206,7 +209,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // The group has ended meanwhile.
+    // The process group has ended meanwhile.
   }
 }
 

@@ -1,11 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes of git as text that every store and screen takes: what is not UTF-8, and NUL, becomes U+FFFD. */
+/** Decodes bytes of git as text for storage and display: invalid UTF-8, and NUL, becomes U+FFFD. */
 export function shownText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replaceAll('\0', '\ufffd')
 }
 
-/** A path as text: itself when it is UTF-8 (newlines included), otherwise in quotes with octal escapes as git writes it, so that different paths stay different. */
+/**
+ * Decodes a path as text: itself when it is UTF-8 (newlines included), otherwise quoted with octal escapes as git writes it, so that
+ * different paths stay different.
+ */
 export function shownPath(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   return `"${Array.from(bytes, escaped).join('')}"`

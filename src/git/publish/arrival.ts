@@ -8,20 +8,21 @@ import type { GitRepository } from '../refs/repository-url.ts'
 import { findMerge, mergeTree } from './merge.ts'
 
 const READ_TIMEOUT_MS = 3_000
-/** A mirror of a network remote is current enough for a read for so long. */
+/** How long a mirror of a network remote is fresh enough for a read. */
 const REMOTE_FRESH_MS = 10_000
 const MERGE_TIMEOUT_MS = 10_000
 /** Commits on the base branch that are compared with the whole change of a pull request. */
 const MAX_CANDIDATES = 20
 const MAX_PATHS = 100
 
-/** Pairs of base and head whose change is known to be missing from the base: commits never change. */
+/** Pairs of base and head whose change is known to be missing from the base: commits are immutable. */
 const absent = new Set<string>()
 const MAX_ABSENT = 2_000
 
 /**
- * Where branches are now, by name; a branch that does not exist is missing. A local repository is checked on each call, a network remote when
- * its mirror is older than 10 s, and only by one caller at a time: the others read the mirror as it is. GitError, `timeout` after 3 s.
+ * Returns where branches are now, by name; a branch that does not exist is missing. A local repository is checked on each call, a network
+ * remote when its mirror is older than 10 s, and only by one caller at a time: the others read the mirror as it is. GitError, `timeout`
+ * after 3 s.
  */
 export async function branchTips(host: GitHost, repo: GitRepository, names: readonly string[]): Promise<Map<string, string>> {
   if (repo.kind === 'local') await refreshMirrorNow(host, repo, { wait_ms: READ_TIMEOUT_MS })
@@ -42,8 +43,8 @@ async function isFresh(host: GitHost, repository_id: number): Promise<boolean> {
 }
 
 /**
- * The commit of the base branch by which a pull request is merged: as `findMerge` finds it, or the commit that has the whole change of the last
- * head, as a squash and a rebase leave it. Null: the base does not have it. GitError.
+ * Returns the commit of the base branch by which a pull request is merged: that of `findMerge`, or the commit with the whole change of the
+ * last head, as a squash or a rebase creates it. Null: the base does not have it. GitError.
  */
 export async function findArrival(
   host: GitHost,
@@ -64,7 +65,7 @@ export async function findArrival(
   return squashed
 }
 
-/** The oldest commit on the base, no older than the head, into which merging the head would change nothing. */
+/** Returns the oldest commit on the base, no older than the head, into which merging the head would change nothing. */
 async function findSquash(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<string | null> {
   const paths = await changedPaths(host, repository_id, base_sha, head_sha)
   if (paths.length === 0 || paths.length > MAX_PATHS) return null
@@ -77,13 +78,13 @@ async function findSquash(host: GitHost, repository_id: number, base_sha: string
   const made_at = await readMirror(host, repository_id, 'the commit cannot be read', {
     args: ['log', '-1', '--format=%ct', asSha(head_sha), '--'],
   })
-  // A head that was made equal to its base later was not merged by what the base had before.
+  // A head that became equal to its base later was not merged by earlier commits of the base.
   const candidates = listed
     .toString()
     .split('\n')
     .filter(line => line !== '' && Number(line.split(' ')[2]) >= Number(made_at.toString()))
     .reverse()
-  // What a merge writes is dropped afterwards: it belongs to no commit.
+  // The objects of the trial merge are dropped afterwards.
   return withQuarantine(host, { git_dir: mirrorPath(host, repository_id) }, async ({ call }) => {
     for (const candidate of candidates) {
       const [sha = '', tree] = candidate.split(' ')
@@ -94,7 +95,7 @@ async function findSquash(host: GitHost, repository_id: number, base_sha: string
   })
 }
 
-/** Paths that the head changes since it parted from the base; none for unrelated histories, and for names that are not UTF-8. */
+/** Returns the paths that the head changes since its merge base; none for unrelated histories, and for names that are not UTF-8. */
 async function changedPaths(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<string[]> {
   try {
     const listed = await readMirror(host, repository_id, 'the change cannot be read', {

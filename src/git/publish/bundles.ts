@@ -10,24 +10,24 @@ import { hasCommit } from '../read/revisions.ts'
 import { asSha } from '../refs/ref-name.ts'
 
 export type BundleInput = {
-  /** The commit that the workspace said it stands at. */
+  /** The HEAD that the workspace reported. */
   head_sha: string
-  /** Bytes the bundle may have. Default 512 MiB. */
+  /** Maximum size of the bundle in bytes. Default 512 MiB. */
   max_bytes?: number
 }
 
 const KEEP_MS = 300_000
 
-/** The mirror's own name for what a run has pushed in a turn. */
+/** Returns the mirror's ref for the commit that a run pushed in a turn. */
 export function runRef(run_id: number, turn: number): string {
   return `refs/agentrun/${run_id}/${turn}`
 }
 
 /**
- * Takes a bundle that was made inside a sandbox into the objects of its run. They are checked one by one in quarantine and taken in only when
- * all are sound and linked. None of them enters the mirror, which other runs read: `keepPushed` does that when the commit was pushed. An empty
- * file stands for a commit that is there already.
- * GitError `too_large`, `corrupt` (what the bundle holds is broken, dangerous or not the commit it should be), `timeout`, `failed`.
+ * Imports a bundle from a sandbox into the objects of its run. They are checked one by one in quarantine and imported only when all are
+ * valid and linked. None of them enters the mirror, which other runs read: `keepPushed` does that after the push. An empty file means that
+ * the commit exists already. GitError `too_large`, `corrupt` (the content is corrupt, dangerous or not the expected commit), `timeout`,
+ * `failed`.
  */
 export async function importBundle(host: GitHost, objects: RunObjects, bundle_file: string, input: BundleInput): Promise<void> {
   const head_sha = asSha(input.head_sha)
@@ -43,8 +43,8 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
 }
 
 /**
- * Copies a commit of a run, with all that it builds on, into the mirror, as `refs/agentrun/<run_id>/<turn>`. Only for a commit that was pushed:
- * every run of the repository can read it from then on. GitError.
+ * Copies a commit of a run and its ancestors into the mirror, as `refs/agentrun/<run_id>/<turn>`. Only for a pushed commit: every run of
+ * the repository can read it afterwards. GitError.
  */
 export async function keepPushed(host: GitHost, objects: RunObjects, turn: number, head_sha: string): Promise<void> {
   const sha = asSha(head_sha)
@@ -54,7 +54,7 @@ export async function keepPushed(host: GitHost, objects: RunObjects, turn: numbe
   await git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--no-deref', ref, sha] })
 }
 
-/** Only what no ref of the mirror leads to is walked, and with `--local` what the run borrows from the mirror is left out. */
+/** Only objects that no ref of the mirror reaches are walked, and `--local` excludes what the run borrows from the mirror. */
 async function copyObjects(host: GitHost, objects: RunObjects, git_dir: string, sha: string): Promise<void> {
   const known = await git(host, 'the refs cannot be listed', { git_dir, args: ['for-each-ref', '--format=^%(objectname)'] })
   const args = ['pack-objects', '--revs', '--local', '--stdout', '--quiet', '--delta-base-offset']
@@ -63,7 +63,7 @@ async function copyObjects(host: GitHost, objects: RunObjects, git_dir: string, 
     const to_index = { ...quarantine.call, args: ['index-pack', '--stdin', '--fix-thin'], timeout_ms: KEEP_MS }
     const to_pack = { ...objectsOf(host, objects), args, stdin: `${sha}\n${known}`, timeout_ms: KEEP_MS }
     const indexing = startGit(host, own, to_index, { input: 'pipe' })
-    // Joined in the same turn of the event loop: what a child wrote before its end is lost when nobody reads.
+    // Joined in the same turn of the event loop: output that a child wrote before its end is lost when nothing reads it.
     const packing = startGit(host, own, to_pack, { output: 'pipe' })
     if (indexing.child.stdin) packing.child.stdout?.pipe(indexing.child.stdin)
     const [packed, indexed] = await Promise.all([packing.done, indexing.done])
@@ -85,7 +85,7 @@ async function importObjects(host: GitHost, objects: RunObjects, bundle_file: st
   })
 }
 
-/** Reads the lines before the pack, leaves the file's position at the pack, and gives the one commit that the bundle offers. */
+/** Reads the lines before the pack, sets the file's position to the pack, and returns the one commit that the bundle offers. */
 async function readHeader(file: FileHandle): Promise<string | null> {
   const start = Buffer.alloc(1024 * 1024)
   const { bytesRead } = await file.read(start, 0, start.length, 0)
@@ -94,7 +94,7 @@ async function readHeader(file: FileHandle): Promise<string | null> {
   const [signature, ...lines] = start.toString('latin1', 0, end).split('\n')
   if (signature !== '# v2 git bundle') throw new GitError('corrupt', 'this is not a bundle that the service reads')
   const heads = lines.filter(line => !line.startsWith('-'))
-  // A read without a position is what moves it.
+  // A read without a position moves the file's position.
   await file.read(start, 0, end + 2, null)
   return heads.length === 1 ? (heads[0]?.split(' ')[0] ?? null) : null
 }

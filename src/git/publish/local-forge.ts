@@ -9,7 +9,7 @@ import { tryMerge } from './mergeable.ts'
 import { type Proposed, proposedChanges, proposedCommits } from './proposed.ts'
 import { type MergePushed, pushMerge } from './push.ts'
 
-/** A failure of git or of the remote, in words for a person. `retryable`: the same may work later by itself. */
+/** A failure of git or of the remote, as text for a person. `retryable`: the same call may succeed later. */
 export type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
 
 export type Counts = { files_changed: number; additions: number; deletions: number }
@@ -17,7 +17,7 @@ export type Counts = { files_changed: number; additions: number; deletions: numb
 const FETCH_MS = 30_000
 const PUSH_MS = 60_000
 
-/** What merging pull requests takes of git, for any remote that can be pushed to: plain data in and out, no GitError. */
+/** The git operations for merging pull requests, for any remote that can be pushed to: plain data in and out, no GitError. */
 export function localForge(host: GitHost, author: { name: string; email: string }) {
   return {
     fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
@@ -39,7 +39,7 @@ export function localForge(host: GitHost, author: { name: string; email: string 
     push: (repo: GitRepository, merge: { sha: string; branch: string; base_sha: string }): Promise<Tried<MergePushed>> =>
       tried(async () => {
         const pushed = await pushMerge(host, repo, merge, { timeout_ms: PUSH_MS })
-        // For whoever asks the mirror next; nobody waits for it.
+        // Prepares the mirror for the next reader; nothing waits for it.
         if (pushed.kind === 'pushed') refreshMirror(host, repo).catch(() => {})
         return pushed
       }),
@@ -47,13 +47,13 @@ export function localForge(host: GitHost, author: { name: string; email: string 
   }
 }
 
-/** What failed as data. Whatever is no GitError is thrown on. */
+/** Returns a failure as data. Throws on anything but a GitError. */
 export async function tried<T>(work: () => Promise<T>): Promise<Tried<T>> {
   try {
     return { ok: true, value: await work() }
   } catch (error) {
     if (!(error instanceof GitError)) throw error
-    // A mirror that was found broken is mended by the next fetch.
+    // A corrupt mirror is repaired by the next fetch.
     return { ok: false, retryable: error.retryable || error.code === 'corrupt', message: error.message }
   }
 }

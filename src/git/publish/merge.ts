@@ -10,10 +10,13 @@ import { fields } from '../read/changes.ts'
 import { asSha, isRefName } from '../refs/ref-name.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
 
-/** Two branches of a repository; null: there is no such branch. */
+/** Two branches of a repository; null: the branch does not exist. */
 export type Branches = { base_sha: string | null; head_sha: string | null }
 
-/** `conflict`: paths that both sides changed, as in `ChangedFile`. `refused`: git merges no such commits, in its words. `nothing`: the base has all of it. */
+/**
+ * `conflict`: paths that both sides changed, as in `ChangedFile`. `refused`: git cannot merge these commits, with its message. `nothing`:
+ * the base has all of it.
+ */
 export type Merged =
   | { kind: 'made'; sha: string }
   | { kind: 'conflict'; files: string[] }
@@ -23,7 +26,7 @@ export type Merged =
 export type MergeInput = {
   base_sha: string
   head_sha: string
-  /** `merge`: a commit with both as parents, where a fast-forward would do too. `squash`: one commit on the base. */
+  /** `merge`: a commit with both as parents, even when a fast-forward is possible. `squash`: one commit on the base. */
   method: 'merge' | 'squash'
   message: string
   author: { name: string; email: string }
@@ -31,7 +34,9 @@ export type MergeInput = {
 
 const MERGE_MS = 60_000
 
-/** Asks the remote, by a look that begins now, where two branches stand, and brings both into the mirror. GitError, `timeout` after `wait_ms`. */
+/**
+ * Reads where two branches are, with a new request to the remote, and fetches both into the mirror. GitError, `timeout` after `wait_ms`.
+ */
 export async function fetchBranches(
   host: GitHost,
   repo: GitRepository,
@@ -44,7 +49,7 @@ export async function fetchBranches(
   return readBranches(host, repo.id, branches)
 }
 
-/** The same by the mirror alone. */
+/** The same from the mirror alone. */
 export async function readBranches(
   host: GitHost,
   repository_id: number,
@@ -62,7 +67,7 @@ export async function readBranches(
   return { base_sha, head_sha }
 }
 
-/** Whether `ancestor` is `commit` or one of those that led to it. A commit that is not there is nobody's ancestor. */
+/** Returns whether `ancestor` is `commit` or one of its ancestors. A missing commit is never an ancestor. */
 export async function isAncestor(host: GitHost, objects: Objects, ancestor: string, commit: string): Promise<boolean> {
   const args = ['merge-base', '--is-ancestor', asSha(ancestor), asSha(commit)]
   const { exit_code, stderr } = await runGit(host, { ...objectsOf(host, objects), args })
@@ -71,8 +76,8 @@ export async function isAncestor(host: GitHost, objects: Objects, ancestor: stri
 }
 
 /**
- * The commit by which all of `head_shas` came into the history of `base_sha`: one of `attempts`, commits that may have been pushed for it,
- * or what somebody merged by hand (the last head itself after a fast-forward). Null: they are not all in there. GitError.
+ * Returns the commit by which all of `head_shas` entered the history of `base_sha`: one of `attempts`, commits that may have been pushed
+ * for it, or a manual merge (the last head itself after a fast-forward). Null: they are not all included. GitError.
  */
 export async function findMerge(
   host: GitHost,
@@ -93,7 +98,7 @@ export async function findMerge(
   return oldest === '' || first_parent === head_sha ? head_sha : oldest
 }
 
-/** Merges two commits into a new commit, of the mirror or of the run, which no ref names yet. No work tree, no hook. GitError. */
+/** Merges two commits into a new commit, of the mirror or of the run, that no ref names yet. No work tree, no hook. GitError. */
 export async function makeMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<Merged> {
   const { base_sha, head_sha, method, author } = input
   if (await isAncestor(host, objects, head_sha, base_sha)) return { kind: 'nothing' }
@@ -107,7 +112,7 @@ export async function makeMerge(host: GitHost, objects: Objects, input: MergeInp
   return { kind: 'made', sha }
 }
 
-/** The merged tree, and the files in conflict, null when there is none; null for two histories that have nothing in common. GitError. */
+/** Returns the merged tree, and the conflicting files, null when there is none; null for unrelated histories. GitError. */
 export async function mergeTree(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
@@ -117,7 +122,7 @@ export async function mergeTree(
   const options = ['--write-tree', '-z', '--name-only', '--no-messages']
   const { exit_code, stdout, stderr } = await runGit(host, { ...call, args: ['merge-tree', ...options, asSha(base_sha), asSha(head_sha)] })
   const [tree, ...files] = fields(stdout)
-  // Exit code 1 stands for a conflict, and for a commit that git does not find: then there is no tree.
+  // Exit code 1 means a conflict, or a commit that git does not find: then there is no tree.
   if (tree !== undefined && exit_code === 0) return { tree: tree.toString('latin1'), files: null }
   if (tree !== undefined && exit_code === 1) return { tree: tree.toString('latin1'), files: files.map(shownPath) }
   if (/unrelated histories/.test(stderr)) return null

@@ -8,11 +8,14 @@ import { mergeTree, readBranches } from './merge.ts'
 export type Mergeable = 'clean' | 'conflict' | 'unknown'
 
 const LOOK_MS = 5_000
-/** Two commits merge today as they did yesterday: the last pairs that were asked for, those that are being looked at among them. */
+/** The result for two commits never changes: the latest pairs, including those being checked. */
 const known = new Map<string, Promise<Mergeable>>()
 const MOST_KNOWN = 500
 
-/** Whether a commit could be merged into a branch as the mirror knows both, in 5 s at most. Keeps nothing, fetches nothing, never rejects. */
+/**
+ * Returns whether a commit could be merged into a branch, both as in the mirror, in at most 5 s. Stores nothing, fetches nothing, never
+ * rejects.
+ */
 export async function tryMerge(host: GitHost, repository_id: number, base: string, head_sha: string): Promise<Mergeable> {
   const base_sha = await baseOf(host, repository_id, base)
   if (base_sha === null) return 'unknown'
@@ -22,7 +25,7 @@ export async function tryMerge(host: GitHost, repository_id: number, base: strin
   known.set(pair, looked)
   for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest)
   const answer = await looked
-  // A commit that is missing now may be fetched later.
+  // A missing commit may be fetched later.
   if (answer === 'unknown') known.delete(pair)
   return answer
 }
@@ -35,7 +38,7 @@ async function baseOf(host: GitHost, repository_id: number, base: string): Promi
   )
 }
 
-/** What a merge writes goes into a folder of its own, and away. */
+/** Tries the merge in a temporary object folder. */
 async function lookAside(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<Mergeable> {
   const git_dir = mirrorPath(host, repository_id)
   const aside = join(git_dir, `incoming-${randomUUID()}`)

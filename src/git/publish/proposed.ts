@@ -8,10 +8,10 @@ import { asSha } from '../refs/ref-name.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
 import { fetchBranches, readBranches } from './merge.ts'
 
-/** What a pull request says of its commits. `base_sha`: where it began; `merge_sha`: of one that is merged. */
+/** The commits of a pull request. `base_sha`: where it began; `merge_sha`: of a merged one. */
 export type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
 
-/** `authored_at` and `committed_at` in seconds since 1970, as the commit says them. */
+/** `authored_at` and `committed_at` in seconds since 1970, as recorded in the commit. */
 export type ProposedCommit = {
   sha: string
   parents: string[]
@@ -24,10 +24,10 @@ export type ProposedCommit = {
 
 const FETCH_MS = 30_000
 const PATCH_BYTES = 1024 * 1024
-/** As git writes one with `-z`: no field can hold a NUL. */
+/** As git writes them with `-z`: no field can hold a NUL. */
 const FIELDS = ['%H', '%P', '%an', '%ae', '%at', '%ct', '%B']
 
-/** What a pull request brings, oldest first, a part of it. GitError. */
+/** Returns one page of the commits of a pull request, oldest first. GitError. */
 export async function proposedCommits(
   host: GitHost,
   repo: GitRepository,
@@ -55,7 +55,7 @@ export async function proposedCommits(
   return { commits: commits.reverse(), total }
 }
 
-/** Its change, and between what. GitError. */
+/** Returns its diff, and the two commits. GitError. */
 export async function proposedChanges(
   host: GitHost,
   repo: GitRepository,
@@ -66,8 +66,8 @@ export async function proposedChanges(
 }
 
 /**
- * With what the head of a pull request is compared: its base branch as it was last fetched; once it is merged the base has all of it, and it is
- * what the base was before.
+ * Returns what the head of a pull request is compared with: its base branch as last fetched; once merged, the base before the merge,
+ * because the base now contains all of it.
  */
 async function compared(host: GitHost, repo: GitRepository, pr: Proposed): Promise<{ base_sha: string; head_sha: string }> {
   const head_sha = asSha(pr.head_sha)

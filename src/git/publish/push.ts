@@ -10,15 +10,19 @@ const OF_A_RUN = new RegExp(`^${RUN_BRANCH_PREFIX}[1-9][0-9]*-.`)
 
 export type Pushed = { status: 'pushed' | 'up_to_date' }
 
-/** `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote said no, in its words. Nothing was pushed in both. */
+/**
+ * `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote refused, with its message. Nothing was pushed in
+ * both cases.
+ */
 export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
 
-/** `env`: objects that only it shows may be pushed too. */
+/** `env`: additional objects that may be pushed. */
 type PushOptions = { timeout_ms?: number; signal?: AbortSignal; env?: Record<string, string> }
 
 /**
- * Pushes one commit of the mirror, or of what `env` shows, to one branch of the remote, never by force, and only to a branch of a run.
- * GitError `rejected` (not a fast-forward, a protected branch, a hook: the message has the remote's own words), `unreachable`, `auth`, `not_found`, `timeout`, `failed`.
+ * Pushes one commit of the mirror, or of the objects in `env`, to one branch of the remote, never by force, and only to a branch of a run.
+ * GitError `rejected` (not a fast-forward, a protected branch, a hook: the message is the remote's), `unreachable`, `auth`, `not_found`,
+ * `timeout`, `failed`.
  */
 export async function pushBranch(
   host: GitHost,
@@ -36,18 +40,18 @@ export async function pushBranch(
   return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
 }
 
-/** Whether a push was rejected because the branch has commits that what was pushed does not build on. */
+/** Returns whether a push was rejected because the branch has commits that the pushed commit does not build on. */
 const hasOtherCommits = (error: GitError) =>
   error.code === 'rejected' && /\[rejected\] \((fetch first|non-fast-forward)\)/.test(error.message)
 
-/** Whether a push was rejected because the branch is elsewhere than the push expected, or another push to it is under way. */
+/** Returns whether a push was rejected because the branch has moved, or another push to it is in progress. */
 export const hasMoved = (error: GitError) =>
   error.code === 'rejected' &&
   (hasOtherCommits(error) || MOVED.test(error.message) || /failed to update ref|cannot lock ref/.test(error.message))
 
 /**
- * Pushes a merge that a person asked for to the base branch, which must still stand at `base_sha`, the merge's first parent: so it is a
- * fast-forward and drops nothing. GitError as above but `rejected`; after one nobody knows whether the branch has moved.
+ * Pushes a merge to the base branch, which must still be at `base_sha`, the merge's first parent, so that it is a fast-forward. GitError as
+ * above except `rejected`; after one it is unknown whether the branch has moved.
  */
 export async function pushMerge(
   host: GitHost,
@@ -65,13 +69,13 @@ export async function pushMerge(
   return MOVED.test(message) ? { kind: 'moved' } : { kind: 'rejected', message }
 }
 
-/** What git says, on our side or the other, when the branch is elsewhere than expected or somebody is pushing to it. */
+/** Git's messages, on either side, when the branch has moved or another push is in progress. */
 const MOVED =
   /\((stale info|fetch first|non-fast-forward|incorrect old value provided)\)|is at [0-9a-f]{40} but expected|\.lock': File exists|reference already exists/
 
 /**
- * Passes on what a person pushed, objects that only `env` shows among them: every ref moves if it still is where that person saw it, and by
- * force, for whether it may is what their own git asked. Answers what the remote says of each, null for yes, and what it wrote. GitError.
+ * Forwards a person's push, including objects that only `env` shows: every ref moves if it is still where the person saw it, and by force,
+ * because the person's own git has checked that. Returns the remote's result for each, null for success, and its output. GitError.
  */
 export async function pushCommands(
   host: GitHost,
@@ -91,7 +95,7 @@ export async function pushCommands(
   return { refused: new Map(refused), said: saidBy(stderr) }
 }
 
-/** `lines`: what git says of each ref: its first character tells what happened to it. */
+/** `lines`: git's report on each ref: its first character is the result. */
 async function push(
   host: GitHost,
   repo: GitRepository,
@@ -121,7 +125,7 @@ function rejection(line: string, stderr: string): string {
   return `the remote refused the branch: ${why}${said ? `\n${said}` : ''}`
 }
 
-/** The lines that the remote wrote for people. */
+/** Returns the lines that the remote wrote for people. */
 function saidBy(stderr: string): string {
   return stderr
     .split(/[\r\n]+/)

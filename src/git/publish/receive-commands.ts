@@ -3,16 +3,16 @@ import { isRefName, isSha } from '../refs/ref-name.ts'
 
 export const NO_COMMIT = '0'.repeat(40)
 
-/** One ref that a client wants moved; `NO_COMMIT` stands for none. */
+/** One ref that a client updates; `NO_COMMIT` means none. */
 export type RefCommand = { from: string; to: string; ref: string }
 
-/** `capabilities`: what the client wants of those that it was offered. `rest`: where the pack begins. */
+/** `capabilities`: those that the client selected. `rest`: where the pack begins. */
 export type PushRequest = { commands: RefCommand[]; capabilities: Set<string>; rest: number }
 
-/** More than anybody pushes at once; each costs a line of a command. */
+/** More than any person pushes at once; each costs a line of a command. */
 const MOST_COMMANDS = 500
 
-/** Reads the beginning of a push. `more`: it has not come as a whole yet; a text: why this is none. */
+/** Parses the beginning of a push. `more`: it is incomplete; a text: why it is invalid. */
 export function readCommands(bytes: Buffer): PushRequest | 'more' | { problem: string } {
   const commands: RefCommand[] = []
   let capabilities = new Set<string>()
@@ -23,7 +23,7 @@ export function readCommands(bytes: Buffer): PushRequest | 'more' | { problem: s
     if (read?.packet.kind === 'flush') return { commands, capabilities, rest: at }
     if (read?.packet.kind !== 'line') return { problem: 'this is not a push of git' }
     const [line = '', wanted = ''] = read.packet.content.toString('utf8').split('\0', 2)
-    // Of a clone that is not deep; whether all is there is found out by looking.
+    // Sent by shallow clones; the connectivity check decides whether everything is there.
     if (/^shallow [0-9a-f]{40}\n?$/.test(line)) continue
     const command = readCommand(line.replace(/\n$/, ''))
     if (command === null) return { problem: 'this is not a push that is taken here' }
@@ -38,7 +38,7 @@ function readCommand(line: string): RefCommand | null {
   return isSha(from) && isSha(to) ? { from, to, ref: name.join(' ') } : null
 }
 
-/** Why a ref cannot be pushed, in a word or two for git to show; null when it can. */
+/** Returns why a ref cannot be pushed, in a few words that git displays; null when it can. */
 export function refusedRef({ ref }: RefCommand, commands: RefCommand[]): string | null {
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(ref) ?? []
   if (kind === undefined) return 'only branches and tags can be pushed'

@@ -6,17 +6,17 @@ import { asSha } from '../refs/ref-name.ts'
 
 const MOST_BYTES = 64 * 1024 ** 2
 
-/** What commits bring: a file's added lines, or a commit's own words where `path` is null, its headers among them. Bytes as characters, one each. */
+/** Text that commits add: a file's added lines, or a commit's own text (with headers) where `path` is null. One character per byte. */
 export type Added = { path: string | null; text: string }
 
 /**
- * Everything that the commits from `base_sha` to `head_sha` bring, each on its own: what one adds and the next takes away is in there too.
- * Binary files count as text. Of more than 64 MiB the first. GitError `corrupt`, `timeout`, `failed`.
+ * Returns all text that the commits from `base_sha` to `head_sha` add, each on its own: including lines that a later one removes. Binary
+ * files count as text. Limited to the first 64 MiB. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function addedText(host: GitHost, objects: Objects, base_sha: string, head_sha: string): Promise<Added[]> {
   const mark = randomUUID()
   const commits = `${asSha(base_sha)}..${asSha(head_sha)}`
-  // As they are written, with headers that nothing shows, and words that are not in the encoding that they claim to be in.
+  // Raw commits, because headers may be hidden and the encoding may be wrong.
   const raw = await readMirror(host, objects, 'the commits cannot be read', {
     args: ['log', '--format=raw', '--encoding=none', '--no-patch', '--no-color', commits, '--'],
     max_output_bytes: MOST_BYTES,
@@ -37,7 +37,9 @@ export async function addedText(host: GitHost, objects: Objects, base_sha: strin
   ]
 }
 
-/** Only a line feed ends a line of a patch, and only what is not of a file begins with none of "+- ": nothing that a file holds is taken for a head. */
+/**
+ * Only a line feed ends a line of a patch, and only headers begin with none of "+- ": no content of a file can be mistaken for a header.
+ */
 function filesOf(patch: string): Added[] {
   return `\n${patch}`
     .split('\ndiff --git ')

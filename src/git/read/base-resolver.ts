@@ -14,16 +14,16 @@ export type KnownBase =
   | { state: 'no_mirror' }
 
 /**
- * Which commit a run would start from, by the local mirror alone; a missing mirror is fetched for at most 2 s and goes on
- * being fetched behind (specification.md#create-and-resume). Never rejects because of the remote.
+ * Returns the commit that a run would start from, from the local mirror alone; a missing mirror is fetched for at most 2 s, and the fetch
+ * continues in the background (specification.md#create-and-resume). Never rejects because of the remote.
  */
 export async function resolveBase(host: GitHost, repository: GitRepository, base_ref: string | null): Promise<KnownBase> {
   if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository))) return { state: 'no_mirror' }
-  // For the run that is about to be made: it starts from the newest commit, and by then this has found it.
+  // For the run that is about to be created: it starts from the newest commit, which this fetch finds.
   refreshMirror(host, repository).catch(() => {})
   const found = await resolveRef(host, repository.id, base_ref)
   if (found !== null) return 'empty' in found ? { state: 'empty' } : { state: 'known', ref: found.ref, sha: found.sha }
-  // The branch may be younger than the mirror: look once before it is called unknown.
+  // The branch may be newer than the mirror: fetch once before it counts as unknown.
   if (!(await firstFetch(host, repository))) return { state: 'no_mirror' }
   const again = await resolveRef(host, repository.id, base_ref)
   if (again === null) return { state: 'unknown_ref' }

@@ -11,7 +11,7 @@ import { asSha } from '../refs/ref-name.ts'
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type_changed'
 
 export type ChangedFile = {
-  /** UTF-8 as it is; a name that is not UTF-8 as git quotes it: `"caf\351.txt"`. */
+  /** UTF-8 unchanged; a name that is not UTF-8 as git quotes it: `"caf\351.txt"`. */
   path: string
   old_path: string | null
   status: FileStatus
@@ -26,7 +26,7 @@ export type Changes = {
   files_changed: number
   additions: number
   deletions: number
-  /** Unified diff of all files, cut at the end of a line; bytes that are not UTF-8 are shown as U+FFFD. */
+  /** Unified diff of all files, truncated at the end of a line; invalid UTF-8 is shown as U+FFFD. */
   patch: string
   patch_truncated: boolean
 }
@@ -34,8 +34,8 @@ export type Changes = {
 type Limits = { max_patch_bytes: number }
 
 /**
- * What `head_sha` changes, as a pull request would show it: since it parted from `base_sha`, so that what the base has besides is no change;
- * against `base_sha` itself where they have nothing in common. Renames are found. GitError `corrupt`, `timeout`, `failed`.
+ * Returns what `head_sha` changes, as a pull request shows it: since its merge base with `base_sha`; against `base_sha` itself for
+ * unrelated histories. Renames are detected. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function readChanges(
   host: GitHost,
@@ -51,13 +51,13 @@ export async function readChanges(
   try {
     return await compare(read, [`${base}...${head}`], limits)
   } catch (error) {
-    // Without a common ancestor git fails. Whatever else it was fails again.
+    // Without a common ancestor git fails. Any other failure repeats below.
     if (!(error instanceof GitError && error.code === 'failed')) throw error
     return compare(read, [base, head], limits)
   }
 }
 
-/** What lies between two trees of what was kept of a run, whichever came first. GitError `corrupt`, `timeout`, `failed`. */
+/** Returns the difference of two trees in the object cache of a run, in either order. GitError `corrupt`, `timeout`, `failed`. */
 export async function readKeptChanges(host: GitHost, kept: Kept, from_tree: string, to_tree: string, limits: Limits): Promise<Changes> {
   const read: Reader = call => git(host, UNREADABLE, { ...inKept(host, kept), ...call })
   return compare(read, [asSha(from_tree), asSha(to_tree)], limits)
@@ -78,7 +78,7 @@ async function compare(read: Reader, trees: string[], options: Limits): Promise<
     }),
   ])
   const files = parseChangedFiles(listed)
-  // A patch of exactly the limit may be whole or not; it is called cut.
+  // A patch of exactly the limit may be complete or not; it counts as truncated.
   const patch_truncated = patch.length >= options.max_patch_bytes
   return {
     files,
@@ -92,7 +92,7 @@ async function compare(read: Reader, trees: string[], options: Limits): Promise<
 
 const STATUS: Record<string, FileStatus> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', C: 'copied', T: 'type_changed' }
 
-/** Reads `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in the same order. */
+/** Parses `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in the same order. */
 export function parseChangedFiles(output: Buffer): ChangedFile[] {
   const parts = fields(output)
   const files: ChangedFile[] = []
@@ -124,7 +124,7 @@ export function parseChangedFiles(output: Buffer): ChangedFile[] {
   return files
 }
 
-/** The pieces between NULs; the last one is ended by a NUL too. */
+/** Splits at NULs; the last field ends with a NUL too. */
 export function fields(output: Buffer): Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at < output.length; ) {

@@ -6,10 +6,13 @@ import { shownPath, shownText } from '../process/shown-text.ts'
 import { asSha } from '../refs/ref-name.ts'
 import { fields } from './changes.ts'
 
-/** `files`: paths that the commit changes against its first parent, shown as in `ChangedFile`. */
+/** `files`: paths that the commit changes against its first parent, formatted as in `ChangedFile`. */
 export type Commit = { sha: string; message: string; files: string[] }
 
-/** The commits that `head_sha` has and `base_sha` has not, oldest first; with more than `max` the newest of them. Default 250. GitError `corrupt`, `timeout`, `failed`. */
+/**
+ * Returns the commits that are in `head_sha` and not in `base_sha`, oldest first; with more than `max` the newest of them. Default 250.
+ * GitError `corrupt`, `timeout`, `failed`.
+ */
 export async function listCommits(
   host: GitHost,
   objects: Objects,
@@ -38,7 +41,7 @@ export async function listCommits(
   return parseCommits(output, mark).reverse()
 }
 
-/** Reads `git log -z --format=<mark>%H%x00%B%x00 --name-only`; the mark is new each time, so no path can pretend to be a commit. */
+/** Parses `git log -z --format=<mark>%H%x00%B%x00 --name-only`; the mark is random, so no path can imitate a commit. */
 export function parseCommits(output: Buffer, mark: string): Commit[] {
   const commits: Commit[] = []
   const parts = fields(output)

@@ -1,13 +1,13 @@
 /**
- * Where a change leaves the beginning of a conflict that git wrote, in files in which it leaves the end of one too. `patch`: unified diff as
- * `readChanges` has it. Lines count from 1 in the file as it is then.
+ * Returns where a change leaves the first line of a conflict that git wrote, in files in which it also leaves the last line of one.
+ * `patch`: unified diff as of `readChanges`. Lines count from 1 in the new file.
  */
 export function conflictMarkers(patch: string): { path: string; line: number }[] {
   const begun: { path: string; line: number }[] = []
   const ended = new Set<string>()
   let path = ''
   let line = 0
-  // A file's own lines begin with a sign: nothing in them is taken for a head.
+  // Lines of a file begin with a sign, so none can be mistaken for a header.
   for (const text of patch.split('\n')) {
     const hunk = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(text)
     if (hunk) line = Number(hunk[1])

@@ -8,7 +8,10 @@ export type TreeList = { files: Map<string, string>; truncated: boolean }
 
 const BYTES_A_LINE = 60 + LONGEST_PATH
 
-/** At most `most` files of a commit, without links and submodules, and without paths that are no plain text. GitError as of `readFilesAt`. */
+/**
+ * Returns at most `max` files of a commit, without links and submodules, and without paths that are not plain text. GitError as of
+ * `readFilesAt`.
+ */
 export async function listTree(host: GitHost, repository_id: number, sha: string, most: number): Promise<TreeList> {
   const output = await readMirror(host, repository_id, 'files cannot be listed', {
     args: ['ls-tree', '-r', '-z', '--format=%(objectmode) %(objectname)%x09%(path)', asSha(sha)],

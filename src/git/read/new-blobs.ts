@@ -4,10 +4,13 @@ import type { GitHost } from '../process/git-host.ts'
 import { shownPath } from '../process/shown-text.ts'
 import { asSha } from '../refs/ref-name.ts'
 
-/** Of more objects the first are looked at. */
+/** Of more objects only the first ones are examined. */
 const LIST_BYTES = 16 * 1024 ** 2
 
-/** Every version of a file that the commits from `base_sha` to `head_sha` add, and its bytes; what they take away again too. GitError `corrupt`, `timeout`, `failed`. */
+/**
+ * Returns every version of a file that the commits from `base_sha` to `head_sha` add, with its size in bytes; including those that they
+ * remove again. GitError `corrupt`, `timeout`, `failed`.
+ */
 export async function newBlobs(
   host: GitHost,
   objects: Objects,

@@ -3,12 +3,13 @@ import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { asSha } from '../refs/ref-name.ts'
 
-/** A file of a commit; `bytes` is its beginning when it is longer than asked for, `size` always its whole length. */
+/** A file of a commit; `bytes` is its beginning when it is longer than requested, `size` always its whole length. */
 export type FileAt = { bytes: Buffer; size: number; truncated: boolean }
 
 /**
- * Reads files of a commit from the mirror, symbolic links within the tree followed; what is missing or no file is absent from the map.
- * A mirror that lost the commit itself is marked for examination. One git process, and one more for each file that is much longer than `max_bytes`. GitError `failed`, `corrupt`.
+ * Reads files of a commit from the mirror, following symbolic links within the tree; a missing path or a folder is absent from the map. A
+ * mirror that lost the commit itself is marked for examination. One git process, and one more for each file that is much longer than
+ * `max_bytes`. GitError `failed`, `corrupt`.
  */
 export async function readFilesAt(
   host: GitHost,
@@ -23,7 +24,7 @@ export async function readFilesAt(
   while (rest.length > 0) {
     const output = await readMirror(host, repository_id, 'files cannot be read', {
       args: ['cat-file', '--batch', '--follow-symlinks'],
-      // The root tree is asked for by the way: whether the mirror has the commit at all.
+      // The root tree is requested too: it shows whether the mirror has the commit at all.
       stdin: `${rest.map(path => `${commit}:${path}\n`).join('')}${commit}^{tree}\n`,
       max_output_bytes: rest.length * (max_bytes + 4_500) + 1_000_000,
       on_overflow: 'cut',
@@ -36,7 +37,7 @@ export async function readFilesAt(
   return found
 }
 
-/** Reads the answers as far as they came and says how many there were; the last may be cut off within a long file. */
+/** Parses the complete responses and returns how many there were; the last may be cut off within a long file. */
 function takeAnswers(output: Buffer, paths: string[], max_bytes: number, found: Map<string, FileAt>): number {
   let at = 0
   for (const [i, path] of paths.entries()) {

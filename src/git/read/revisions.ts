@@ -7,12 +7,16 @@ import { runGit } from '../process/run-git.ts'
 import { RUN_BRANCH_PREFIX } from '../refs/branch-name.ts'
 import { asSha, isRefName, isSha } from '../refs/ref-name.ts'
 
-/** A commit and the word it was found by. `branch`: `ref` is the short name; `tag`: what it was asked for by, since a branch may have its short name; `commit`: the full SHA. */
+/**
+ * A commit and the name that it was found by. `branch`: `ref` is the short name; `tag`: the requested name, since a branch may have its
+ * short name; `commit`: the full SHA.
+ */
 export type Resolved = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
 
 /**
  * Finds the commit that a branch, a tag or a SHA (whole, or 7 and more digits) names in the mirror; null as `ref` means the default branch.
- * `{ empty: true }`: the repository has no branch at all. null: no such commit, an ambiguous SHA, a name that cannot be one, or no mirror. One git process. GitError `corrupt`.
+ * `{ empty: true }`: the repository has no branch at all. null: no such commit, an ambiguous SHA, an invalid name, or no mirror. One git
+ * process. GitError `corrupt`.
  */
 export async function resolveRef(host: GitHost, repository_id: number, ref: string | null): Promise<Resolved | { empty: true } | null> {
   const state = await mirrorState(host, repository_id)
@@ -36,7 +40,7 @@ export async function resolveRef(host: GitHost, repository_id: number, ref: stri
   return null
 }
 
-/** A branch by the mirror's own files, without a process: the common question, on the way of every run. Null: ask git. */
+/** Reads a branch from the mirror's own files, without a process: the common case, which delays the start of every run. Null: run git. */
 async function readBranch(git_dir: string, wanted: string): Promise<Resolved | null> {
   if (!isRefName(wanted) || /^refs\/(?!heads\/)|^[0-9a-fA-F]{40}$/.test(wanted)) return null
   const ref = wanted.replace(/^refs\/heads\//, '')
@@ -48,7 +52,7 @@ async function readBranch(git_dir: string, wanted: string): Promise<Resolved | n
   return /^[0-9a-f]{40}$/.test(sha) ? { kind: 'branch', ref, sha } : null
 }
 
-/** In the order in which they count: a whole SHA is a SHA, otherwise branches win over tags and tags over abbreviated SHAs. */
+/** In order of precedence: a whole SHA is a SHA, otherwise branches win over tags and tags over abbreviated SHAs. */
 function candidates(wanted: string): [name: string, kind: Resolved['kind'], short: string][] {
   if (/^[0-9a-fA-F]{40}$/.test(wanted)) return [[wanted.toLowerCase(), 'commit', wanted]]
   if (!isRefName(wanted)) return []
@@ -62,8 +66,8 @@ function candidates(wanted: string): [name: string, kind: Resolved['kind'], shor
 }
 
 /**
- * Whether nobody but runs has put this commit anywhere: what it was found by is a branch of theirs or a SHA, and no other branch and no tag of
- * the mirror has it. GitError `corrupt`, `timeout`, `failed`.
+ * Returns whether only runs have published this commit: it was found by a branch of a run or by a SHA, and no other branch and no tag of
+ * the mirror contains it. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function isOfRunsAlone(host: GitHost, repository_id: number, { ref, sha }: { ref: string; sha: string }): Promise<boolean> {
   if (!ref.startsWith(RUN_BRANCH_PREFIX) && !isSha(ref)) return false
@@ -74,7 +78,7 @@ export async function isOfRunsAlone(host: GitHost, repository_id: number, { ref,
   return names.every(name => name.startsWith(`refs/heads/${RUN_BRANCH_PREFIX}`))
 }
 
-/** Names of the branches in the mirror, those of runs included, by name. */
+/** Returns the names of the branches in the mirror, including those of runs, by name. */
 export async function listBranches(host: GitHost, repository_id: number): Promise<string[]> {
   const listed = await readMirror(host, repository_id, 'the branches cannot be listed', {
     args: ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'],
@@ -82,13 +86,13 @@ export async function listBranches(host: GitHost, repository_id: number): Promis
   return listed.toString().split('\n').filter(Boolean)
 }
 
-/** Whether this commit is there. */
+/** Returns whether this commit exists. */
 export async function hasCommit(host: GitHost, objects: Objects, sha: string): Promise<boolean> {
   const found = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-e', `${sha}^{commit}`] })
   return found.exit_code === 0
 }
 
-/** The tree of a commit of the mirror. GitError `corrupt`, `timeout`, `failed`. */
+/** Returns the tree of a commit of the mirror. GitError `corrupt`, `timeout`, `failed`. */
 export async function treeOf(host: GitHost, repository_id: number, sha: string): Promise<string> {
   const answer = await readMirror(host, repository_id, 'the commit cannot be read', {
     args: ['rev-parse', '--verify', `${asSha(sha)}^{tree}`],

@@ -1,9 +1,9 @@
-/** All branches that the service makes or pushes start with this, and it pushes no other. */
+/** All branches that the service creates or pushes start with this prefix, and it pushes no others. */
 export const RUN_BRANCH_PREFIX = 'agent/run-'
 
 /**
- * `agent/run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the text has none.
- * With a number behind it when the run has let go of `earlier` branches.
+ * Returns `agent/run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the
+ * text has none. With a number suffix when the run has abandoned `earlier` branches.
  */
 export function branchName(run_id: number, title_or_prompt: string, earlier = 0): string {
   const words = title_or_prompt

@@ -8,7 +8,7 @@ import type { GitRepository } from './repository-url.ts'
 
 const FAILED = 'the repository cannot be reached'
 
-/** Asks the remote for its branches, its tags and its HEAD. Rejects with GitError. */
+/** Reads the remote's branches, tags and HEAD. Rejects with GitError. */
 export async function listRemote(host: GitHost, repo: GitRepository, timeout_ms: number): Promise<RemoteRefs> {
   const found = repo.kind === 'local' ? await listLocal(host, repo.url, timeout_ms) : await listNetwork(host, repo, timeout_ms)
   const [sha = ''] = found.refs.values()
@@ -16,7 +16,7 @@ export async function listRemote(host: GitHost, repo: GitRepository, timeout_ms:
   return found
 }
 
-/** One process of the other side is enough here: what it says first is the list. */
+/** One process of the peer is enough here: it starts with the list. */
 async function listLocal(host: GitHost, path: string, timeout_ms: number): Promise<RemoteRefs> {
   const call = { args: ['upload-pack', '--advertise-refs', path], config: { 'safe.directory': '*' }, env: { GIT_PROTOCOL: '' }, timeout_ms }
   const result = await asPeer(host, path, 'upload-pack', peer => startGit(host, peer, call).done)

@@ -1,6 +1,8 @@
 import { GitError } from '../process/git-error.ts'
 
-/** Whether git takes this as the name of a branch or tag (the rules of `git check-ref-format`), and it cannot be mistaken for an option. */
+/**
+ * Returns whether git accepts this name of a branch or tag (the rules of `git check-ref-format`) and it cannot be mistaken for an option.
+ */
 export function isRefName(name: string): boolean {
   if (name === '' || name === '@' || name.length > 255) return false
   if (/[\u0000-\u0020\u007f~^:?*[\\]/.test(name)) return false
@@ -8,12 +10,12 @@ export function isRefName(name: string): boolean {
   return name.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
-/** Whether this is a whole SHA-1 object name, as git writes it. */
+/** Returns whether this is a complete SHA-1 object name, as git writes it. */
 export function isSha(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text)
 }
 
-/** The text itself when it is a whole SHA, so that nothing else can come into a command line. GitError `failed`. */
+/** Returns the text itself when it is a complete SHA, so that nothing else can enter a command line. GitError `failed`. */
 export function asSha(text: string): string {
   if (!isSha(text)) throw new GitError('failed', 'a commit is named by its whole SHA')
   return text

@@ -2,8 +2,8 @@ import { realpath } from 'node:fs/promises'
 import { type ParsedRepositoryUrl, parseRepositoryUrl, type RepositoryUrlPolicy } from './repository-url.ts'
 
 /**
- * The address of a repository that somebody registers. A local path must be there and be allowed under its real name too, by which it
- * is known from then on: a link below an allowed folder must not lead out of it.
+ * Validates the address of a repository that a member registers. A local path must exist and be allowed under its real name too, which is
+ * used from then on: a link below an allowed folder must not lead out of it.
  */
 export async function readRepositoryUrl(text: string, policy: RepositoryUrlPolicy): Promise<ParsedRepositoryUrl> {
   const parsed = parseRepositoryUrl(text, policy)

@@ -1,7 +1,7 @@
-/** What a remote offers: its branches and tags by full name, and its HEAD as far as it says. */
+/** What a remote offers: its branches and tags by full name, and its HEAD if it reports one. */
 export type RemoteRefs = { refs: Map<string, string>; head_branch: string | null; head_sha: string | null }
 
-/** Reads the output of `git ls-remote --symref`. Peeled tags are left out. */
+/** Parses the output of `git ls-remote --symref`. Peeled tags are omitted. */
 export function parseRemoteRefs(output: string): RemoteRefs {
   const found: RemoteRefs = { refs: new Map(), head_branch: null, head_sha: null }
   for (const line of output.split('\n')) {
@@ -15,8 +15,8 @@ export function parseRemoteRefs(output: string): RemoteRefs {
 }
 
 /**
- * Reads what `git upload-pack --advertise-refs` writes in protocol version 0: packet lines `<sha> <name>`, the first with NUL and capabilities behind.
- * Null when it is cut off or something else.
+ * Parses the output of `git upload-pack --advertise-refs` in protocol version 0: packet lines `<sha> <name>`, the first followed by NUL and
+ * capabilities. Null when it is cut off or malformed.
  */
 export function parseAdvertisement(output: Buffer): RemoteRefs | null {
   const found: RemoteRefs = { refs: new Map(), head_branch: null, head_sha: null }
@@ -42,7 +42,7 @@ function keepRef(found: RemoteRefs, name: string, sha: string): void {
   else if (/^refs\/(heads|tags)\/./.test(name) && !name.endsWith('^{}')) found.refs.set(name, sha)
 }
 
-/** The branch that work starts from when none is named. A HEAD that is detached or names no branch is guessed as `git clone` does; null when nothing can be told. */
+/** Returns the default branch. A HEAD that is detached or names no branch is guessed as `git clone` does; null when unknown. */
 export function defaultBranch(remote: RemoteRefs): string | null {
   const { refs, head_branch, head_sha } = remote
   if (head_branch && refs.has(`refs/heads/${head_branch}`)) return head_branch

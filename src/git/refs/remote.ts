@@ -8,8 +8,9 @@ import { publicAddresses } from './address.ts'
 import type { GitRepository } from './repository-url.ts'
 
 /**
- * Runs git against a repository's remote: over the network, to a checked address only; on this machine, joined to a process of the repository's owner.
- * Gives the result whatever its exit code; rejects as `runGit`, and with GitError when the address is refused or a local path cannot be used.
+ * Runs git against a repository's remote: over the network, to a checked address only; on this machine, connected to a process of the
+ * repository's owner. Returns the result for any exit code; rejects as `runGit`, and with GitError when the address is refused or a local
+ * path cannot be used.
  */
 export async function runWithRemote(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
   if (repo.kind === 'local') return await asPeer(host, repo.url, service, peer => joinPeer(host, peer, repo.url, service, call))
@@ -25,7 +26,7 @@ export async function runWithRemote(host: GitHost, repo: GitRepository, service:
   })
 }
 
-/** Pins the connection to addresses that were checked, so that a second answer of the name server cannot lead elsewhere. */
+/** Pins the connection to checked addresses, so that a second DNS response cannot redirect it. */
 async function networkSettings(
   host: GitHost,
   repo: GitRepository,
@@ -39,7 +40,7 @@ async function networkSettings(
   return { config: { 'http.curloptResolve': `${name}:${port}:${list}` }, env: {} }
 }
 
-/** For this one process, in its environment, and for this one server: git follows no redirect. */
+/** Returns the credentials for this one process, in its environment, and for this one server: git follows no redirect. */
 async function signIn(host: GitHost, repo: GitRepository): Promise<{ config: Record<string, string>; hidden: string[] }> {
   const found = repo.kind === 'ssh' ? null : await host.credentials(repo)
   if (found === null) return { config: {}, hidden: [] }
@@ -48,7 +49,7 @@ async function signIn(host: GitHost, repo: GitRepository): Promise<{ config: Rec
   return { config, hidden: [found.password, basic] }
 }
 
-/** Nothing of a user's text comes into this line: `name` is a valid host name and `address` an IP address. */
+/** No user input enters this line: `name` is a valid host name and `address` an IP address. */
 function sshCommand(host: GitHost, name: string, address: string | null): string {
   const options = [
     'BatchMode=yes',

@@ -3,14 +3,14 @@ import { posix } from 'node:path'
 import { isPrivateHost } from '../../core/network/public-address.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 
-/** What the rest of this folder needs to know of a repository. `url` is what `parseRepositoryUrl` gave: for `local` an absolute path. */
-/** `organization_id`: whose credentials it is reached with; without it there are none. */
+/** A repository as this folder needs it. `url` is the result of `parseRepositoryUrl`: for `local` an absolute path. */
+/** `organization_id`: the owner of its credentials; without it there are none. */
 export type GitRepository = { id: number; organization_id?: number; kind: RepositoryKind; url: string }
 
 export type RepositoryUrlPolicy = {
   /** Absolute paths: a local repository is allowed when it is one of them or below one. */
   local_paths: string[]
-  /** Allows http, and hosts that are private or loopback addresses. */
+  /** Allows http, and private or loopback hosts. */
   allow_private: boolean
 }
 
@@ -34,7 +34,10 @@ const REASONS = {
   local: 'this local path is not one of those that the operator allows',
 } as const
 
-/** Reads the address of a repository as a user gives it, and says why it cannot be used. Pure: names are resolved later, when a connection is made. */
+/**
+ * Parses the address of a repository as a user enters it, or returns why it cannot be used. Pure: names are resolved later, when a
+ * connection is opened.
+ */
 export function parseRepositoryUrl(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl {
   if (text === '') return no('empty')
   if (text.length > 2_000) return no('long')
@@ -115,7 +118,7 @@ function pathTrouble(path: string): keyof typeof REASONS | null {
   return path.replace(/^\/+/, '').startsWith('-') ? 'option' : null
 }
 
-/** `acme/app.git` → name `app`, full name `acme/app`; a path of one part is both. */
+/** Returns name `app` and full name `acme/app` for `acme/app.git`; a path of one part is both. */
 function names(path: string): { name: string; full_name: string } {
   const parts = path.split('/').filter(part => part !== '' && part !== '~')
   if (parts.at(-1) === '.git') parts.pop()

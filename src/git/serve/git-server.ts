@@ -7,7 +7,7 @@ import type { GitRepository } from '../refs/repository-url.ts'
 import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'
 import { offerPush, receivePush } from './serve-push.ts'
 
-/** What git asks the service for: plain data in and out, no GitError. */
+/** The operations that git clients need: plain data in and out, no GitError. */
 export function gitServer(host: GitHost) {
   return {
     offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<Tried<Buffer>> =>
@@ -35,7 +35,7 @@ export function gitServer(host: GitHost) {
   }
 }
 
-/** The request before this one has made it, unless another process was asked or it is gone since. */
+/** The previous request has created it, unless it went to another process or the mirror was removed since. */
 async function someMirror(host: GitHost, repo: GitRepository): Promise<void> {
   if ((await mirrorState(host, repo.id)) === null) await readyMirror(host, repo)
 }

@@ -7,18 +7,18 @@ import { FLUSH, type Packet, pktLine, readPackets } from '../process/pkt-line.ts
 import { type GitCall, git, ownIdentity, startGit } from '../process/run-git.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
 
-/** Which protocol a client asked for. */
+/** The protocol version that a client requested. */
 export type GitProtocol = 0 | 1 | 2
 
-/** How long a client waits for a look at the remote; then it is given what was fetched last. */
+/** How long a client waits for a refresh from the remote; then it gets what was fetched last. */
 const LOOK_MS = 10_000
-/** How long a client may take to fetch, and how long to look for what it asks for by its name alone. */
+/** How long a client may take to fetch, and how long the service searches for objects that it requests by name. */
 const FETCH_MS = 30 * 60_000
 const SEARCH_MS = 20_000
 
 /**
- * Of a mirror its branches and tags are shown and nothing of the service's own. What a client may ask pack-objects to do is bounded: one
- * thread of it, and filters that cost little.
+ * Only branches and tags of a mirror are visible, none of the service's own refs. What a client may request of pack-objects is limited: one
+ * thread, and cheap filters.
  */
 const OPTIONS = [
   ...['transfer.hideRefs=refs', 'transfer.hideRefs=!refs/heads', 'transfer.hideRefs=!refs/tags', 'uploadpack.keepAlive=5'],
@@ -32,7 +32,10 @@ const uploadPack = (host: GitHost, repository_id: number, protocol: GitProtocol,
   env: { GIT_PROTOCOL: `version=${protocol}` },
 })
 
-/** Makes sure that there is a mirror to serve, as new as can be had in 10 s. GitError when the repository has never been fetched and cannot be. */
+/**
+ * Ensures that there is a mirror to serve, as new as possible within 10 s. GitError when the repository has never been fetched and cannot
+ * be.
+ */
 export async function readyMirror(host: GitHost, repo: GitRepository): Promise<void> {
   try {
     await refreshMirror(host, repo, { wait_ms: LOOK_MS })
@@ -41,15 +44,15 @@ export async function readyMirror(host: GitHost, repo: GitRepository): Promise<v
   }
 }
 
-/** What a client that fetches is told first. GitError. */
+/** Returns the ref advertisement for a fetch. GitError. */
 export async function offerFetch(host: GitHost, repository_id: number, protocol: GitProtocol): Promise<Buffer> {
   const told = await git(host, 'the repository cannot be read', uploadPack(host, repository_id, protocol, '--http-backend-info-refs'))
   return protocol === 2 ? told : Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, told])
 }
 
 /**
- * Answers one request of a client that fetches; what is refused is an answer too. `output` is read to its end, or destroyed; `done` rejects
- * when git was stopped. Rejects with GitError.
+ * Answers one request of a fetch; a refusal is an answer too. `output` must be read to its end, or destroyed; `done` rejects when git was
+ * stopped. Rejects with GitError.
  */
 export async function serveFetch(
   host: GitHost,
@@ -87,8 +90,9 @@ function wanted(packets: Packet[]): Set<string> {
 const refusal = (why: string) => ({ output: Readable.from([pktLine(`ERR ${why}`)]), done: Promise.resolve() })
 
 /**
- * The first of these objects that no branch and no tag leads to; null: all are public. Protocol version 2 gives whatever a client can name,
- * also what was never pushed. They are looked for from the newest commits on, which finds soon what a checkout of a partial clone asks for.
+ * Returns the first of these objects that no branch and no tag reaches; null: all are public. Protocol version 2 serves any object that a
+ * client can name, including unpushed ones. The search starts at the newest commits, which quickly finds what a checkout of a partial clone
+ * requests.
  */
 async function notPublic(host: GitHost, repository_id: number, wants: Set<string>, signal: AbortSignal): Promise<string | null> {
   const git_dir = mirrorPath(host, repository_id)
@@ -105,7 +109,7 @@ async function notPublic(host: GitHost, repository_id: number, wants: Set<string
   return first
 }
 
-/** Until `enough` says so. Rejects as `runGit`. */
+/** Reads lines until `enough` returns true. Rejects as `runGit`. */
 async function readLines(host: GitHost, call: GitCall, enough: (line: string) => boolean): Promise<void> {
   const { child, done } = startGit(host, ownIdentity(host), call, { output: 'pipe' })
   const failure = done.then(
@@ -116,7 +120,7 @@ async function readLines(host: GitHost, call: GitCall, enough: (line: string) =>
   for await (const chunk of (child.stdout?.setEncoding('latin1') ?? []) as AsyncIterable<string>) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
-    // Git ends by itself when nobody reads on.
+    // Git ends by itself when its output is closed.
     if (lines.some(enough)) return
   }
   const error = await failure

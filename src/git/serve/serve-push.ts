@@ -16,7 +16,7 @@ const HEAD_BYTES = 512 * 1024
 const LOOK_MS = 30_000
 const INDEX_MS = 15 * 60_000
 
-/** What became of a push: `unpack` and `refused` are null where all is well, `said` is what the repository's own hooks wrote. */
+/** The result of a push: `unpack` and `refused` are null for success, `said` is the output of the repository's own hooks. */
 export type Received = {
   capabilities: Set<string>
   commands: RefCommand[]
@@ -25,7 +25,7 @@ export type Received = {
   said: string
 }
 
-/** What a client that pushes is told first: where all branches and tags stand now. GitError. */
+/** Returns the ref advertisement for a push: where all branches and tags are now. GitError. */
 export async function offerPush(host: GitHost, repo: GitRepository): Promise<Buffer> {
   await refreshMirror(host, repo, { wait_ms: LOOK_MS })
   const refs = [...((await mirrorRefs(host, repo.id)) ?? new Map<string, string>())]
@@ -35,9 +35,9 @@ export async function offerPush(host: GitHost, repo: GitRepository): Promise<Buf
 }
 
 /**
- * Takes a push of a person: its objects are looked at in a place of their own, and what is sound is pushed to the repository itself, whose
- * answer is the answer. Until then nothing has changed anywhere; after it the mirror has what was pushed. What is wrong with the push is said
- * in the result; rejects with GitError when this is none, and with the reason of `signal`, which stops it before it is passed on and not later.
+ * Receives a push of a person: its objects are checked in quarantine, and valid ones are pushed to the repository itself, whose result is
+ * the result. Until then nothing has changed anywhere; afterwards the mirror has what was pushed. Problems of the push are in the result;
+ * rejects with GitError when the request is not a push, and with the reason of `signal`, which stops it only before it is forwarded.
  */
 export async function receivePush(host: GitHost, repo: GitRepository, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Received> {
   const chunks = body[Symbol.asyncIterator]()
@@ -86,7 +86,7 @@ async function passOn(
     if (!(error instanceof GitError)) throw error
     refuse(received, wanted, error.message)
   }
-  // A look that is under way may have been taken before the push. That it fails takes nothing back.
+  // A running refresh may have read the remote before the push. A failed refresh does not undo the push.
   for (let looks = host.flights.has(repo.id) ? 2 : 1; looks > 0; looks--)
     await refreshMirror(host, repo, { wait_ms: LOOK_MS }).catch(() => {})
 }
@@ -95,7 +95,7 @@ function refuse(received: Received, commands: RefCommand[], why: string): void {
   for (const { ref } of commands) received.refused.set(ref, why)
 }
 
-/** The list of refs, and what has come of the pack with it. */
+/** Returns the list of refs, and the part of the pack that came with it. */
 async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ request: PushRequest; pack: Buffer }> {
   let bytes = Buffer.alloc(0)
   for (;;) {
@@ -110,7 +110,7 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ request: PushR
   }
 }
 
-/** Reads the body to its end even when git has refused it, so that the client comes to hear why; twice of what is allowed at most. */
+/** Reads the body to its end even when git has rejected it, so that the client reads the reason; at most twice the limit. */
 async function takePack(
   host: GitHost,
   { call }: Quarantine,

@@ -4,19 +4,19 @@ import { excludePatterns } from './exclude-patterns.ts'
 import { cloneCommand, type WorkspaceRepository } from './workspace-commands.ts'
 
 export type Restoring = {
-  /** Where what was kept of the run is bound. */
+  /** Where the object cache of the run is bound. */
   kept_inside: string
   tree: string
-  /** The commit to stand at, and on which branch; null: on none. */
+  /** The commit to check out, and its branch; null: detached. */
   head: string | null
   branch: string | null
-  /** Paths that are in the workspace already and will be left out of what it holds: nothing of the tree may stand there. */
+  /** Paths that exist in the workspace and are excluded from its snapshots: the tree must not contain them. */
   beside: readonly string[]
 }
 
 /**
- * For bash inside the run's sandbox, in a workspace that is empty but for `beside`: lays out a tree that was kept, byte by byte, and on a repository with its
- * commits where there is one. What was ignored, staged or empty is not there. Exit code 0, otherwise git's.
+ * For bash inside the run's sandbox, in a workspace that is empty except for `beside`: restores a stored tree, byte by byte, on top of a
+ * repository with its commits if there is one. Ignored files, the index and empty folders are not restored. Exit code 0, otherwise git's.
  */
 export function restoreCommand({ kept_inside, tree, head, branch, beside }: Restoring, repository: WorkspaceRepository | null): string {
   const mirror = repository === null ? '' : `${repository.mirror_inside}/objects`
@@ -32,7 +32,7 @@ export function restoreCommand({ kept_inside, tree, head, branch, beside }: Rest
   ].join('\n')
 }
 
-/** By a repository of its own outside the workspace, in which no attribute changes a byte. */
+/** Uses a separate repository outside the workspace, in which no attribute changes a byte. */
 function populateWorkspace(kept: string, mirror: string, tree: string, beside: readonly string[]): string[] {
   return [
     'out=$(mktemp -d)',
@@ -49,7 +49,7 @@ function populateWorkspace(kept: string, mirror: string, tree: string, beside: r
   ]
 }
 
-/** Its commits are copied, because what was kept is not seen again in a later turn. */
+/** Its commits are copied, because the object cache is not bound in a later turn. */
 function standAt(kept: string, mirror: string, head: string, branch: string | null, repository: WorkspaceRepository | null): string[] {
   const base = repository?.base_sha ? quote(`^${repository.base_sha}`) : ''
   const shallow =
@@ -72,7 +72,7 @@ function standAt(kept: string, mirror: string, head: string, branch: string | nu
           `git update-ref --no-deref ${quote(`refs/heads/${branch}`)} ${quote(head)}`,
           `git symbolic-ref HEAD ${quote(`refs/heads/${branch}`)}`,
         ]),
-    // What the files have in common with the commit is known to be unchanged.
+    // Files that are equal to the commit are marked as unchanged.
     'cp "$out/index" .git/index',
     `git -c core.hooksPath=/dev/null -c core.fsmonitor=false read-tree --reset ${quote(head)}`,
   ]

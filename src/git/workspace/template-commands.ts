@@ -1,42 +1,42 @@
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
 import { cloneCommand, makeRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
 
-/** Said by `onTemplateCommand` when the files were not as the template should have them. */
+/** Printed by `onTemplateCommand` when the files were not those of the template. */
 export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out anew'
 
-/** For a folder of which many workspaces will be copies: the files of `base_sha`, and of the repository no more than what git knows of them. */
+/** For a folder that many workspaces will copy: the files of `base_sha`, and only those files of the repository that git tracks. */
 export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {
   const nobody = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
   return [cloneCommand({ ...input, ...nobody }), ...MAKE_OLDER, ...STRIP].join('\n')
 }
 
-/** Older than the index: git would read what is as young as that each time anew. */
+/** Older than the index: git would compare files that are as new as the index each time. */
 const MAKE_OLDER = [
   `g ls-files -z | xargs -0 -r touch --no-create --no-dereference --date='10 seconds ago' --`,
   'g update-index --refresh >/dev/null',
 ]
-/** Leaves of the repository no more than what git knows of its files, some of which may have been changed since, and submodules' own. */
+/** Keeps of the repository only what git tracks, some of which may have been changed since, and submodules. */
 const STRIP = [
   'g update-index -q --refresh >/dev/null || true',
   'find .git -mindepth 1 -maxdepth 1 ! -name index ! -name modules -exec rm -rf {} +',
 ]
 
-/** That they are in use stands in the configuration, which every run has its own of. */
+/** That submodules are in use is recorded in the configuration, which every run has its own of. */
 const KNOW_SUBMODULES = ['if [ -d .git/modules ] && [ -f .gitmodules ]; then g submodule --quiet init || true; fi']
 
-/** In a workspace that is as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
+/** In a workspace as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
 export function beforeEnvironmentCommand(): string {
   return [...PROLOGUE, ...MAKE_OLDER].join('\n')
 }
 
-/** What they have prepared becomes what many workspaces will be copies of. Exit code 0, otherwise git's. */
+/** Turns the result of the setup commands into a folder that many workspaces will copy. Exit code 0, otherwise git's. */
 export function afterEnvironmentCommand(): string {
   return [...PROLOGUE, ...STRIP].join('\n')
 }
 
 /**
- * In a copy of an environment that was made at `made_at_sha`: the repository at `base_sha`, beside what was prepared. What the setup changed of
- * the repository's files stays changed, unless the two commits differ in it. Exit code 0, otherwise git's.
+ * In a copy of an environment that was prepared at `made_at_sha`: the repository at `base_sha`, beside the prepared files. Changes of the
+ * setup to tracked files stay, unless the two commits differ in that file. Exit code 0, otherwise git's.
  */
 export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   const [made_at, sha] = [quote(input.made_at_sha), quote(input.base_sha)]
@@ -53,7 +53,7 @@ export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: st
   ].join('\n')
 }
 
-/** In a copy of the template of `base_sha`: what `cloneCommand` leaves in an empty folder. Exit code 0, otherwise git's. */
+/** In a copy of the template of `base_sha`: the same result as `cloneCommand` in an empty folder. Exit code 0, otherwise git's. */
 export function onTemplateCommand(input: WorkspaceRepository & { base_sha: string }): string {
   const sha = quote(input.base_sha)
   return [
@@ -66,21 +66,24 @@ export function onTemplateCommand(input: WorkspaceRepository & { base_sha: strin
   ].join('\n')
 }
 
-/** In a copy of an environment as well: the files of `base_sha` as they are in that commit, beside what was prepared. Exit code 0, otherwise git's. */
+/**
+ * In a copy of an environment as well: the files of `base_sha` exactly as in that commit, beside the prepared files. Exit code 0, otherwise
+ * git's.
+ */
 export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   return [
     ...PROLOGUE,
     ...makeRepository(input),
-    // What is as it was need not be written again.
+    // Unchanged files need not be written again.
     `if [ -f .git/index ] && g reset --quiet --soft ${quote(input.made_at_sha)} 2>/dev/null; then g update-index -q --refresh >/dev/null || true; fi`,
     `g reset --quiet --hard ${quote(input.base_sha)}`,
   ].join('\n')
 }
 
 /**
- * Where setup commands have run at `made_at_sha`: the files of `base_sha` as they are in that commit, beside what was made. Which of them are
- * so already is told from their contents, as nothing is believed that the commands left in `.git`; these keep their age, by which make goes.
- * Exit code 0, otherwise git's.
+ * Where setup commands have run at `made_at_sha`: the files of `base_sha` exactly as in that commit, beside the prepared files. Unchanged
+ * files are detected by content, because nothing that the commands left in `.git` is trusted; they keep their modification times, which
+ * make relies on. Exit code 0, otherwise git's.
  */
 export function exactlyBesideCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   return [

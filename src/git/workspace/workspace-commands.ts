@@ -2,8 +2,8 @@ import { shellQuote as quote } from '../../core/text/shell-quote.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
 /**
- * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed anything there, its `.git` included,
- * so each command finds out for itself what is there. Objects are borrowed from the mirror, which is bound read-only at the same place in every turn.
+ * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed anything there, including `.git`, so
+ * each command examines the state itself. Objects are borrowed from the mirror, which is bound read-only at the same path in every turn.
  */
 export type WorkspaceRepository = {
   /** Where the mirror is bound inside. */
@@ -12,7 +12,7 @@ export type WorkspaceRepository = {
   base_sha: string | null
   /** The run's branch. */
   branch: string
-  /** Shown as `origin`; fetching from it inside asks the mirror instead. Must not contain credentials. */
+  /** Shown as `origin`; a fetch from it inside reads the mirror instead. Must not contain credentials. */
   origin_url: string
   author_name: string
   author_email: string
@@ -21,24 +21,27 @@ export type WorkspaceRepository = {
 /** Exit code of `commitCommand` when there was nothing to commit. */
 export const NOTHING_TO_COMMIT = 3
 
-/** Makes the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. A `.git` left by an earlier, broken attempt is removed. */
+/**
+ * Creates the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. Removes a `.git` of an
+ * earlier, failed attempt.
+ */
 export function cloneCommand(input: WorkspaceRepository): string {
   const checkout = input.base_sha ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}` : 'true'
   return [...PROLOGUE, ...REMOVE_REPOSITORY, ...makeRepository(input), checkout].join('\n')
 }
 
 /**
- * Stages everything that .gitignore does not exclude and commits it, whatever state the agent left the repository in: a merge is concluded, stale locks are removed,
- * `at` is the time of the commit, so that the same files with the same words make the same commit whoever makes it;
- * a broken or deleted `.git` is made anew on top of `base_sha`, files of repositories within the workspace are taken as files. No hooks, no signature.
- * Exit code 0: committed; NOTHING_TO_COMMIT; anything else: git's complaint is in the output. Read the output with `parseCommit`.
+ * Stages everything that .gitignore does not exclude and commits it, in any state that the agent left the repository in: a merge is
+ * concluded, stale locks are removed, a broken or deleted `.git` is recreated on top of `base_sha`, and nested repositories are added as
+ * files. `at` is the time of the commit, so that the same files and message create the same commit everywhere. No hooks, no signature. Exit
+ * code 0: committed; NOTHING_TO_COMMIT; anything else: git's error is in the output. Parse the output with `parseCommit`.
  */
 export function commitCommand(input: WorkspaceRepository & { message: string; at: Date }): string {
   const base = input.base_sha ? quote(input.base_sha) : ''
   return [
     ...PROLOGUE,
     'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
-    // Git would wait at a named pipe in the place of one of its files until somebody writes. A folder that is closed has none for it either.
+    // Git would block on a named pipe instead of one of its files. A folder without permissions hides such a pipe from git as well.
     `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git -xtype p -exec rm -f {} + 2>/dev/null || true; fi`,
     'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
     ...makeRepository(input),
@@ -81,19 +84,19 @@ export function switchCommand(input: { branch: string; from_sha: string; to_sha:
   ].join('\n')
 }
 
-/** Notes down, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise git's. */
+/** Records, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise git's. */
 export function beforeSetupCommand(): string {
   return [...PROLOGUE, `${UNTRACKED} >/tmp/untracked`, `${CHANGED} >/tmp/changed`].join('\n')
 }
 
 /**
- * Says what they have made since beside the repository's own files, and which of these they have changed. Exit code 0, otherwise git's.
- * Read the output with `parseAfterSetup`.
+ * Reports the untracked files that they created since, and the tracked ones that they changed. Exit code 0, otherwise git's. Parse the
+ * output with `parseAfterSetup`.
  */
 export function afterSetupCommand(): string {
   return [
     ...PROLOGUE,
-    // A name with a line's end cannot be written down.
+    // A name with a newline cannot be recorded.
     `${UNTRACKED} | comm -z -13 /tmp/untracked - | sed -z '/\\n/d; s/^/agentrun-made /' | tr '\\0' '\\n'`,
     `${CHANGED} | comm -z -13 /tmp/changed - | sed -z '/\\n/d; s/^/agentrun-changed /' | tr '\\0' '\\n'`,
     'rm -f /tmp/untracked /tmp/changed',
@@ -103,24 +106,27 @@ export function afterSetupCommand(): string {
 const UNTRACKED = 'g ls-files -z --others --exclude-standard --directory | sort -z'
 const CHANGED = 'g diff -z --name-only --ignore-submodules=none HEAD | sort -z'
 
-/** Paths; `folder/` stands for all that is in it. `cut_at`: so many bytes are the beginning of the output, the rest is its end; null: it is whole. */
+/**
+ * Paths; `folder/` means everything in it. `cut_at`: that many bytes are the beginning of the output, the rest is its end; null: it is
+ * complete.
+ */
 export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { made: string[]; changed: string[] } {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
   const lines =
     cut_at === null
       ? text(output).split('\n')
-      : // Half a name is another name.
+      : // A partial name would be another name.
         [...text(output.subarray(0, cut_at)).split('\n').slice(0, -1), ...text(output.subarray(cut_at)).split('\n').slice(1)]
   const named = (kind: string) => lines.flatMap(line => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
   return { made: named('agentrun-made '), changed: named('agentrun-changed ') }
 }
 
-/** Has the workspace's git leave these paths out of what it stages. Exit code 0, otherwise bash's. */
+/** Excludes these paths from what the workspace's git stages. Exit code 0, otherwise bash's. */
 export function leaveOutCommand(paths: readonly string[]): string {
   return [...PROLOGUE, `mkdir -p .git/info; printf '%s' ${quote(excludePatterns(paths))} >>.git/info/exclude`].join('\n')
 }
 
-/** Removes the repository and its own files, and leaves what stands beside them, submodules too. Exit code 0. */
+/** Removes the repository and its tracked files, and keeps the other files, submodules included. Exit code 0. */
 export function takeFilesAwayCommand(): string {
   return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', ...REMOVE_REPOSITORY].join('\n')
 }
@@ -130,40 +136,43 @@ export function copyPreparedCommand(workspace: string, home: string): string {
   return ['set -e', `cp -a --reflink=auto ${quote(workspace)}/. .`, `cp -a --reflink=auto ${quote(home)}/. "$HOME"`].join('\n')
 }
 
-/** Has the workspace, committed as it is, stand at another commit of the same tree. Exit code 0, otherwise git's. */
+/** Moves the workspace, in which everything is committed, to another commit with the same tree. Exit code 0, otherwise git's. */
 export function standAtCommand(commit: CopiedCommit): string {
   return [...PROLOGUE, copyCommit(commit), `g update-ref HEAD ${quote(commit.sha)}`].join('\n')
 }
 
-/** A commit of the run's own objects, which are bound at `kept_inside`; the workspace has all that `known` leads to. */
+/** A commit of the run's own objects, which are bound at `kept_inside`; the workspace has all ancestors of `known`. */
 export type CopiedCommit = { sha: string; known: string[]; kept_inside: string }
 
-/** The workspace borrows from the mirror alone, and other runs see that one. */
+/** The workspace borrows only from the mirror, which other runs read too. */
 function copyCommit({ sha, known, kept_inside }: CopiedCommit): string {
   const revisions = [sha, ...known.map(commit => `^${commit}`)].map(quote).join(' ')
   const borrowed = `GIT_ALTERNATE_OBJECT_DIRECTORIES=${quote(`${kept_inside}/objects`)}`
   return `printf '%s\\n' ${revisions} | ${borrowed} g pack-objects --revs --stdout --quiet | g unpack-objects -q`
 }
 
-/** Has the workspace, committed as it is at `from_sha`, get the files of another commit and stand at it. Exit code 0, otherwise git's, and nothing is changed. */
+/**
+ * Moves the workspace, in which everything is committed at `from_sha`, to the files of another commit. Exit code 0, otherwise git's, and
+ * nothing is changed.
+ */
 export function moveToCommand(from_sha: string, to: CopiedCommit): string {
   const sha = quote(to.sha)
   return [...PROLOGUE, copyCommit(to), `g read-tree -m -u ${quote(from_sha)} ${sha}`, `g update-ref HEAD ${sha}`].join('\n')
 }
 
-/** Has the next commit of the workspace be made on `sha`, with all that was changed since: the commits between are gone. Exit code 0, otherwise git's. */
+/** Makes `sha` the parent of the next commit, with all changes since: the commits between are squashed. Exit code 0, otherwise git's. */
 export function putTogetherCommand(sha: string): string {
   return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')
 }
 
-/** What `commitCommand` said: where the workspace stands now (null: no commit at all), or null when it failed. */
+/** Parses the output of `commitCommand`: the HEAD of the workspace (null: no commit at all), or null when it failed. */
 export function parseCommit(exit_code: number | null, output: string): { head_sha: string | null; committed: boolean } | null {
   const [, head, result] = /\nagentrun-head ([0-9a-f]{40}|none) (committed|unchanged)\n?$/.exec(output) ?? []
   if (!head || (exit_code !== 0 && exit_code !== NOTHING_TO_COMMIT)) return null
   return { head_sha: head === 'none' ? null : head, committed: result === 'committed' }
 }
 
-/** Writes a bundle of what `head_sha` has and the mirror has not to standard output; nothing at all when the mirror has everything. */
+/** Writes a bundle of what `head_sha` has and the mirror lacks to standard output; nothing when the mirror has everything. */
 export function bundleCommand(input: { base_sha: string | null; head_sha: string }): string {
   const base = input.base_sha ? quote(`^${input.base_sha}`) : ''
   return [
@@ -175,10 +184,10 @@ export function bundleCommand(input: { base_sha: string | null; head_sha: string
   ].join('\n')
 }
 
-/** The name under which a bundle carries its one commit. */
+/** The ref under which a bundle carries its one commit. */
 export const BUNDLE_REF = 'refs/agentrun/out'
 
-/** GIT_DIR and GIT_WORK_TREE are given: what the workspace's own configuration says about them does not count. */
+/** GIT_DIR and GIT_WORK_TREE are set, so that the workspace's own configuration of them is ignored. */
 export const PROLOGUE = [
   'set -e -o pipefail',
   'export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD" LC_ALL=C GIT_TERMINAL_PROMPT=0 GIT_EDITOR=true GIT_PAGER=cat',
@@ -186,13 +195,13 @@ export const PROLOGUE = [
   `g() { git "\${SAFE[@]}" "$@"; }`,
 ]
 
-/** All of it but the repositories of submodules: where one is checked out git fails without its own. */
+/** All of it except the repositories of submodules: a checked-out submodule fails without its own. */
 export const REMOVE_REPOSITORY = [
   'if [ -L .git ] || [ -e .git -a ! -d .git ]; then rm -f .git; fi',
   'if [ -d .git ]; then find .git -mindepth 1 -maxdepth 1 ! -name modules -exec rm -rf {} +; fi',
 ]
 
-/** By hand rather than by `git clone`: faster, the same each time, and only branches and tags of the mirror become visible. */
+/** Instead of `git clone`: faster, deterministic, and only branches and tags of the mirror become visible. */
 export function makeRepository(input: WorkspaceRepository): string[] {
   const mirror = quote(input.mirror_inside)
   const config = [
@@ -222,7 +231,7 @@ function startOver(branch: string, base: string): string[] {
   return [`  g symbolic-ref HEAD ${ref}`, `  rm -f .git/${ref}`, `  g update-ref ${ref} ${base}`]
 }
 
-/** A repository within the workspace would be added as a bare link and its files lost: its `.git` is put aside while files are staged. */
+/** Git would add a nested repository as a bare link and lose its files: its `.git` is moved aside while files are staged. */
 const TAKE_NESTED = [
   'nested=()',
   'take_nested() {',
@@ -255,7 +264,7 @@ function author(input: WorkspaceRepository): string {
   return `GIT_AUTHOR_NAME=${name} GIT_AUTHOR_EMAIL=${email} GIT_COMMITTER_NAME=${name} GIT_COMMITTER_EMAIL=${email}`
 }
 
-/** A quoted value in git's configuration syntax. */
+/** Quotes a value in git's configuration syntax. */
 function configValue(text: string): string {
   const plain = text.replace(/[\u0000-\u001f\u007f]+/g, ' ')
   return `"${plain.replace(/["\\]/g, '\\$&')}"`

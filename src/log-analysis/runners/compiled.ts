@@ -1,7 +1,7 @@
 import type { FailedTest } from '../finding.ts'
 import { nextPlace, once, type Runner } from './runner.ts'
 
-/** What stands before each slash of a name: the tests that this one is part of. */
+/** Returns the prefixes before each slash of a name: the parent tests. */
 const foldersOf = (name: string): string[] => name.split('').flatMap((char, at) => (char === '/' ? [name.slice(0, at)] : []))
 
 const goTest: Runner = {
@@ -18,7 +18,7 @@ const goTest: Runner = {
       tests.push({ name, location: below ?? said })
       said = null
     }
-    // One that holds others has failed for them.
+    // A parent test fails because of its subtests.
     const others = new Set(tests.flatMap(({ name }) => foldersOf(name)))
     return tests.filter(({ name }) => !others.has(name))
   },
@@ -53,7 +53,7 @@ const surefire: Runner = {
         )
       return found ? [{ key: `${found[1]}.${found[2]}`, location: `${found[1]}.${found[2]}:${found[3]}` }] : []
     })
-    // Of several with one name the first one counts.
+    // The first of several with one name counts.
     const at = new Map(places.toReversed().map(({ key, location }) => [key, location]))
     const told = lines.flatMap((line): FailedTest[] => {
       const found =

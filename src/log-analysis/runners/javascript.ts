@@ -15,7 +15,7 @@ const jest: Runner = {
   },
 }
 
-/** Suites that could not be loaded, of jest and vitest. */
+/** Suites of jest and vitest that could not be loaded. */
 const suites: Runner = {
   name: 'jest suite',
   read: lines =>
@@ -48,7 +48,7 @@ const mocha: Runner = {
       if (first === undefined) continue
       const names = [first]
       let last = i
-      // The names of the suites stand above the test's, which ends with a colon.
+      // The names of the suites are above the test's, which ends with a colon.
       while (!names.at(-1)?.endsWith(':') && last - i < 8 && /^\s{4,}\S/.test(lines[last + 1] ?? ''))
         names.push((lines[++last] ?? '').trim())
       const location = nextPlace(lines, last, 40, AT, /^\s+\d{1,6}\) /)
@@ -69,7 +69,7 @@ const tap: Runner = {
       const below = lines.slice(i + 1, i + 12)
       const end = below.findIndex(one => /^\s*(?:not )?ok \d/.test(one))
       const details = end < 0 ? below : below.slice(0, end)
-      // It failed for those that stand above it.
+      // It failed because of the subtests above it.
       if (details.some(one => /failureType: '?subtestsFailed/.test(one))) return []
       const at = details.map(one => /^\s*(?:location|at|file): ['"]?([^'"]{1,300}:\d{1,7}(?::\d{1,6})?)/.exec(one)?.[1]).find(one => one)
       return [{ name, location: at === undefined ? null : place(at) }]

@@ -3,7 +3,7 @@ import { once, type Runner } from './runner.ts'
 
 const PLACE = /^(\S{1,300}\.py:\d{1,7}): /
 
-/** What a section of pytest's report says of the place: the last one of it, where the test failed. */
+/** Returns the location from each section of pytest's report: the last one, where the test failed. */
 function places(lines: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   let name: string | null = null

@@ -1,12 +1,12 @@
 import type { FailedTest } from '../finding.ts'
 
-/** Reads what one kind of test runner prints. Answers nothing for the output of any other. */
+/** Parses the output of one kind of test runner. Returns nothing for the output of any other. */
 export type Runner = { name: string; read(lines: readonly string[]): FailedTest[] }
 
-/** A place as the runner printed it, without brackets and `file://`. */
+/** Normalizes a location that the runner printed: without brackets and `file://`. */
 export const place = (text: string): string => text.replace(/^\(?(?:file:\/\/)?/, '').replace(/\)$/, '')
 
-/** The first line among the `most` after `from` that the pattern finds, as what it caught first. */
+/** Returns the first capture of the first match among the `max` lines after `from`. */
 export function nextPlace(
   lines: readonly string[],
   from: number,
@@ -22,7 +22,7 @@ export function nextPlace(
   return null
 }
 
-/** Each test once; a runner that tells of it twice has said the place at least once. */
+/** Returns each test once; a runner that lists it twice prints the location at least once. */
 export function once(tests: readonly FailedTest[]): FailedTest[] {
   const known = new Map<string, FailedTest>()
   for (const { name, location } of tests) {

@@ -1,6 +1,6 @@
 import type { Signature } from './signature.ts'
 
-/** Go, Rust, Java and its kin, C and C++, and what builds them. */
+/** Go, Rust, Java and related languages, C and C++, and their build tools. */
 export const compiledSignatures: readonly Signature[] = [
   {
     code: 'go_module_missing',

@@ -1,6 +1,6 @@
 import type { Signature } from './signature.ts'
 
-/** Out of reach. Behind each of them may stand the rules of the sandbox, which an entry `egress_blocked` tells. */
+/** Network errors. The cause of each may be a rule of the sandbox, which an entry `egress_blocked` reports. */
 export const networkSignatures: readonly Signature[] = [
   {
     code: 'egress_denied',

@@ -1,6 +1,6 @@
 import type { Signature } from './signature.ts'
 
-/** Ruby, PHP, Perl and the like. */
+/** Ruby, PHP, Perl and similar languages. */
 export const scriptingSignatures: readonly Signature[] = [
   {
     code: 'ruby_gem_missing',

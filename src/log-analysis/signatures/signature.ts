@@ -1,17 +1,17 @@
 /**
- * A way in which programs say that something is wrong, in one line. `$1` to `$3` in the words stand for what the pattern caught. A pattern
- * begins with something literal or at the beginning of the line, and repeats nothing that is repeated: a hostile line costs no more than others.
+ * A one-line error message of programs. `$1` to `$3` in the texts are replaced by captures. A pattern begins with a literal or at the
+ * beginning of the line, and has no nested repetition: a hostile line costs no more than others.
  */
 export type Signature = {
   code: string
   pattern: RegExp
   title: string
-  /** Looked for in the lines right before; absent: the line says it alone. */
+  /** Must match one of the lines directly before; absent: the line is sufficient. */
   near?: RegExp
   cause: string
   mend: string
-  /** Said after something more exact, which is the cause where it is there too. */
+  /** Follows a more specific error, which is the cause if present. */
   general?: true
-  /** A test may well provoke it: behind the tests that failed where some did. */
+  /** A test may provoke it: listed after the failed tests, if there are any. */
   in_tests?: true
 }

@@ -1,6 +1,6 @@
 import type { Signature } from './signature.ts'
 
-/** What the system says, whatever the program. */
+/** Errors of the operating system, from any program. */
 export const systemSignatures: readonly Signature[] = [
   {
     code: 'file_watchers',

@@ -19,5 +19,5 @@ const all = [
   ...uncaughtErrors,
 ]
 
-/** A line is what the first of them says that it is: the general ones come last. */
+/** The first match decides: general ones come last. */
 export const signatures: readonly Signature[] = [...all.filter(({ general }) => !general), ...all.filter(({ general }) => general)]

@@ -1,6 +1,6 @@
 import type { Signature } from './signature.ts'
 
-/** Errors that say no more than their own words: after all that is known better. */
+/** Errors without a better explanation than their own text: after all specific ones. */
 export const uncaughtErrors: readonly Signature[] = [
   {
     code: 'node_uncaught',

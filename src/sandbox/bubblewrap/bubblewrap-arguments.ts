@@ -4,12 +4,12 @@ import { initParameters } from '../process/init-process.ts'
 import type { RuntimeFolder } from '../process/runtime-folder.ts'
 import { nodeHeaders, ownFiles, systemFiles, systemLinks } from './host-files.ts'
 
-/** Descriptors that bubblewrap gets besides 0–2; 3 goes on to process 1, and so does 7 where ports are asked for. */
+/** Descriptors that bubblewrap gets in addition to 0–2; process 1 inherits 3, and 7 when ports are requested. */
 export const descriptors = { control: 3, arguments: 4, info: 5, seccomp: 6, channel: 7 }
 
 /**
- * The arguments of one sandbox, to be given by `--args`: a root of our own with /usr read-only, /workspace writable, everything unshared,
- * no capability, the system call filter. `pipes` is the host folder that becomes /run/exec.
+ * Returns the arguments of one sandbox for `--args`: a new root with /usr read-only, /workspace writable, everything unshared, no
+ * capability, the system call filter. `pipes` is the host folder that becomes /run/exec.
  */
 export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, pipes: string, node_path: string): string[] {
   const tmpfs = (path: string, bytes: number) => ['--size', String(bytes), '--tmpfs', path]
@@ -36,11 +36,11 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
   ]
 }
 
-/** The command of process 1. */
+/** Returns the command of process 1. */
 export const initCommand = (spec: SandboxSpec): string[] => [
   ...['/run/init/bash', '/run/init/init.sh', 'bubblewrap', ...initParameters(spec.limits)],
   ...portsOf(spec.sockets).map(String),
 ]
 
-/** The ports that a sandbox is to have of its own loopback. */
+/** Returns the ports that a sandbox needs on its own loopback. */
 export const portsOf = (sockets: SandboxSocket[] = []): number[] => sockets.flatMap(({ port }) => (port === undefined ? [] : [port]))

@@ -15,7 +15,7 @@ import { within } from '../settled-within.ts'
 import { enterLayer } from '../workspaces/layer.ts'
 import { bubblewrapArguments, descriptors, initCommand, portsOf } from './bubblewrap-arguments.ts'
 
-/** What a driver starts its sandboxes with. `user` is null when we are not root. */
+/** The settings with which a driver starts its sandboxes. `user` is null without root. */
 export type SandboxHost = {
   start_timeout_ms: number
   runtime: RuntimeFolder
@@ -49,7 +49,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
       resolve()
     })
   })
-  // It may come after the end of the process; a command that was never started says nothing.
+  // It may arrive after the end of the process; a command that never started sends nothing.
   const heard = new Promise<void>(resolve => {
     child.once('close', () => resolve())
     child.once('error', () => resolve())
@@ -69,11 +69,11 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   })
   const list = child.stdio[descriptors.arguments] as Writable
   const control = child.stdio[descriptors.control] as Duplex
-  // A bubblewrap that died closes them under our hands; `ended` tells.
+  // A bubblewrap that died closes them at any moment; `ended` reports it.
   for (const stream of [list, control]) stream.on('error', () => {})
   let group: ResourceGroup | null = null
   try {
-    // It waits for its arguments, so it has started nothing yet.
+    // It is waiting for its arguments, so it has started nothing yet.
     if (child.pid !== undefined) group = takeIn(child.pid, host.resources, spec)
     list.end(bubblewrapArguments(spec, host.runtime, pipes, host.node_path).join('\0'))
   } catch (error) {
@@ -84,7 +84,8 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
 
   const stopOnce = async () => {
     const inner = innerPid()
-    // Process 1 by its own id where it is certainly still bubblewrap's child: bubblewrap then sees it end and we see bubblewrap end.
+    // Process 1 is killed by its own id while it is certainly still bubblewrap's child: bubblewrap then sees it end, and this process sees
+    // bubblewrap end.
     if (inner && parentOf(inner) === child.pid) signalProcess(inner, 'SIGKILL')
     else child.kill('SIGKILL')
     if (await within(ended, kill_grace_ms)) return
@@ -113,7 +114,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   }
 }
 
-/** What the host starts inside has a reserve beyond the agent's processes; bubblewrap is one or two itself. */
+/** Processes that the host starts inside come out of a reserve on top of the agent's limit; bubblewrap itself needs one or two. */
 const RESERVE = 40
 
 function takeIn(pid: number, resources: ResourceControl, { limits }: SandboxSpec): ResourceGroup {
@@ -135,7 +136,10 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** Of all processes of the machine the kernel shall rather kill those inside, not the database. Where we may not say so it decides alone. */
+/**
+ * When the machine runs out of memory, the kernel should kill processes of a sandbox rather than the database. Without the permission the
+ * kernel decides alone.
+ */
 function preferWhenMemoryEnds(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '500')

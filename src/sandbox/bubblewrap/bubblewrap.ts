@@ -19,19 +19,20 @@ import { nodeHeaders } from './host-files.ts'
 const bwrap_places = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 
 /**
- * Sandboxes by bubblewrap 0.8 or newer. As root everything is run as `user`, to whom the workspaces belong; otherwise `user` is null.
- * `path` as in the environment: where bwrap is looked for besides the usual places. `node_path` is the Node shown inside as /opt/node/bin/node. `runtime_dir` is a host folder of ours, made when missing, that `user` can
- * reach; all that sandboxes are made of is written there at the first start. Use it from the main thread only: the kernel ends a sandbox
- * with the thread that started it.
+ * Creates the driver for bubblewrap 0.8 or newer. As root everything runs as `user`, who owns the workspaces; otherwise `user` is null.
+ * `path` as in the environment: where bwrap is searched for in addition to the default folders. `node_path` is the Node shown inside as
+ * /opt/node/bin/node. `runtime_dir` is a host folder of the service, created when missing, that `user` can reach; the files that sandboxes
+ * consist of are written there at the first start. Use it from the main thread only: the kernel ends a sandbox with the thread that started
+ * it.
  */
 export function createBubblewrapDriver(options: {
   user: SystemUser | null
   path: string
   node_path: string
   runtime_dir: string
-  /** How long a sandbox may take to start; default 10 s. */
+  /** Timeout for the start of a sandbox; default 10 s. */
   start_timeout_ms?: number
-  /** What holds the limits; by default what this machine turns out to have. */
+  /** Enforces the limits; by default the mechanisms that this machine provides. */
   resources?: ResourceControl
 }): SandboxDriver {
   let host: SandboxHost | undefined
@@ -69,7 +70,10 @@ export function createBubblewrapDriver(options: {
   }
 }
 
-/** The first of `places` that is there, or bwrap in a folder of `path`; undefined when there is none. Relative folders count for nothing. */
+/**
+ * Returns the first of `candidates` that exists, or bwrap in a folder of `path`; undefined when there is none. Relative folders are
+ * ignored.
+ */
 export function findBubblewrap(places: string[], path: string): string | undefined {
   const folders = path.split(delimiter).filter(isAbsolute)
   return [...places, ...folders.map(folder => join(folder, 'bwrap'))].find(place => existsSync(place))

@@ -1,4 +1,4 @@
-/** Known complaints of bubblewrap, and what to do about each. */
+/** Known error messages of bubblewrap, and the remedy for each. */
 const remedies: { complaint: RegExp; remedy: string }[] = [
   {
     complaint: /No permissions to creat|Creating new namespace failed|creating new namespace|uid map|RTM_NEWADDR|Failed to make \/ slave/i,
@@ -13,7 +13,7 @@ const remedies: { complaint: RegExp; remedy: string }[] = [
     remedy:
       'bubblewrap may not be executed by the sandbox user: check the permissions of the program and of every folder on the way to it, or reinstall the package "bubblewrap"',
   },
-  // A program of another kind of machine is taken for a script by the C library and comes out as a syntax error of the shell.
+  // The C library runs a program for another architecture as a script, which fails with a syntax error of the shell.
   {
     complaint: /^spawn .*\b(ENOENT|ENOEXEC)$|: \d+: Syntax error/,
     remedy: 'bubblewrap is no program that this machine can run: reinstall the package "bubblewrap"',
@@ -24,7 +24,7 @@ const remedies: { complaint: RegExp; remedy: string }[] = [
   },
 ]
 
-/** One line for the operator: what bubblewrap said and what to do. */
+/** Returns one line for the operator: bubblewrap's error and what to do. */
 export function explainFailure(complaint: string): string {
   const line = complaint.replace(/\s+/g, ' ').trim()
   const known = remedies.find(remedy => remedy.complaint.test(line))

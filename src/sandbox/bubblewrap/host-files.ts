@@ -7,25 +7,25 @@ import { phpExtensions } from './php-extensions.ts'
 /** A path of the host, and where a sandbox sees it, read-only. */
 export type Shown = { host: string; inside: string }
 
-/** The headers that come with a Node, for addons that are compiled; null: it came without. */
+/** Returns the headers that belong to a Node, for compiled addons; null: it has none. */
 export function nodeHeaders(node_path: string): string | null {
   const path = join(dirname(dirname(node_path)), 'include/node')
   return existsSync(join(path, 'node_api.h')) ? path : null
 }
 
-/** Parts of the host's /etc that programs below /usr refer to and that hold nothing of this machine's own. */
+/** Parts of the host's /etc that programs below /usr need and that contain nothing private to this machine. */
 const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']
-/** Without its settings, which may have passwords of registries. */
+/** Without its settings, which may contain passwords of registries. */
 const MAVEN_ETC = ['maven/m2.conf', 'maven/logging']
-/** Where Java has what it does not start without. */
+/** Files of Java without which it does not start. */
 const JAVA_ETC = /^java-\d+-openjdk$/
 
 /** Folders inside /usr with settings of the host's programs, such as a global npmrc with the password of a registry. */
 const HOST_SETTINGS = ['/usr/etc', '/usr/local/etc']
 
 /**
- * The programs of the host, for a sandbox that has no root of its own. `node_path` becomes its Node; the folder `empty` covers the settings
- * of the host.
+ * Returns the programs of the host, for a sandbox without a root of its own. `node_path` becomes its Node; the folder `empty` covers the
+ * settings of the host.
  */
 export function systemFiles(node_path: string, empty: string): Shown[] {
   const headers = nodeHeaders(node_path)
@@ -44,14 +44,14 @@ export function systemFiles(node_path: string, empty: string): Shown[] {
   ]
 }
 
-/** Links into /usr that belong to these. */
+/** Returns the symbolic links into /usr that belong to them. */
 export function systemLinks(): { inside: string; target: string }[] {
   return systemFolders()
     .filter(isLink)
     .map(path => ({ inside: path, target: readlinkSync(path) }))
 }
 
-/** Our own files, which every sandbox has. */
+/** Returns the service's own files, which every sandbox has. */
 export function ownFiles(runtime: RuntimeFolder): Shown[] {
   const etc = Object.entries(runtime.etc).map(([name, host]) => ({ host, inside: `/etc/${name}` }))
   return [...etc, { host: runtime.init, inside: '/run/init' }]

@@ -6,8 +6,8 @@ const HARMLESS = /^\s*(?:(?:zend_)?extension\s*=\s*"?[\w./-]+"?\s*|opcache\.jit\
 const MOST_BYTES = 4 * 1024
 
 /**
- * The settings by which PHP for the command line loads the extensions that were installed with it, many of which nothing works without. One that
- * sets anything else stays out: it may hold the key of a service.
+ * Returns the settings by which the command-line PHP loads its installed extensions, which most programs need. A file with any other
+ * setting is excluded: it may contain the key of a service.
  */
 export function phpExtensions(pattern = SETTINGS): { host: string; inside: string }[] {
   return globSync(pattern).flatMap(inside => {

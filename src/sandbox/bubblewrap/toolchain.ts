@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-/** What package managers of systems write to, and where programs are that nobody manages. */
+/** Databases of system package managers, and folders of unmanaged programs. */
 const PLACES = [
   '/etc/os-release',
   '/var/lib/dpkg/status',
@@ -14,7 +14,7 @@ const PLACES = [
   '/usr/local/lib',
 ]
 
-/** Stands for the programs that sandboxes of this machine show: another text where some were installed, changed or removed. */
+/** Returns a fingerprint of the programs that sandboxes of this machine see: it changes when one is installed, changed or removed. */
 export function toolchainMark(): string {
   const states = PLACES.map(place => statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return JSON.stringify([process.version, process.arch, process.platform, states])

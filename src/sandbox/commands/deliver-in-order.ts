@@ -1,6 +1,6 @@
 export type Sink = (chunk: Uint8Array) => Promise<void> | void
 
-/** One chunk at a time; nothing more is delivered after an error, which `done` throws. */
+/** Delivers one chunk at a time; after an error, which `done` throws, nothing more is delivered. */
 export function deliverInOrder(sink: Sink, on_error: () => void) {
   let last: Promise<void> = Promise.resolve()
   let failure: { error: unknown } | undefined

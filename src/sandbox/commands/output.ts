@@ -1,13 +1,13 @@
-/** The first and the last bytes of a stream whose middle may be any size. */
+/** The first and the last bytes of a stream of any size. */
 export type Output = {
   /** Copies what it keeps. */
   add(chunk: Uint8Array): void
-  /** Bytes added in all. */
+  /** The total number of bytes added. */
   readonly total: number
   take(): { output: Uint8Array; truncated: boolean }
 }
 
-/** Keeps `max_bytes`: half of the beginning, half of the end. `on_output` gets a copy of what comes until `max_bytes` have come. */
+/** Keeps `max_bytes`: half from the beginning, half from the end. `on_output` gets a copy of the output up to `max_bytes`. */
 export function keepHeadAndTail(max_bytes: number, on_output?: (chunk: Uint8Array) => void): Output {
   const head_size = Math.ceil(max_bytes / 2)
   const head: Uint8Array[] = []
@@ -37,7 +37,7 @@ export function keepHeadAndTail(max_bytes: number, on_output?: (chunk: Uint8Arra
 
 type Ring = { add(chunk: Uint8Array): void; parts(): Uint8Array[] }
 
-/** The last `size` bytes. */
+/** Keeps the last `size` bytes. */
 function makeRing(size: number): Ring {
   const bytes = new Uint8Array(size)
   let end = 0

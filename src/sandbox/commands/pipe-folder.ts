@@ -7,7 +7,7 @@ import { childEnv } from '../../system/host-child-env.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { PipeReader } from './pipe-reader.ts'
 
-/** What one command, or one shell, talks to the host by: files `NAME.command` and `NAME.input`, and a pipe for each other kind. */
+/** The connection between the host and one command, or one shell: files `NAME.command` and `NAME.input`, and a pipe for each other kind. */
 export type Slot = { name: string; path(kind: (typeof all_kinds)[number]): string }
 const pipe_kinds = ['output', 'errors', 'status', 'requests'] as const
 const file_kinds = ['command', 'input'] as const
@@ -17,27 +17,30 @@ const all_kinds = [...pipe_kinds, ...file_kinds]
 export type PipeFolder = {
   readonly path: string
   takeSlot(): Promise<Slot>
-  /** Only when nobody inside holds its pipes any more: a late writer would speak in the next command's name. */
+  /** Returns a slot for reuse. Only when nothing inside has its pipes open: a late writer would write into the next command's output. */
   giveBack(slot: Slot): void
-  /** For a slot whose pipes a process in the background holds open: it is given back when they have ended. */
+  /** For a slot whose pipes a background process has open: it is returned when the pipes have ended. */
   leaveOpen(slot: Slot, readers: PipeReader[]): void
-  /** Says the command of a slot; it holds no NUL. */
+  /** Writes the command of a slot; it contains no NUL. */
   writeCommand(slot: Slot, command: string): Promise<void> | void
-  /** Fills the input file of a slot. */
+  /** Writes the input file of a slot. */
   writeInput(slot: Slot, bytes: string | Uint8Array): Promise<void> | void
   remove(): void
 }
 
 const slots_at_once = 4
 const max_left_open = 32
-/** From here on a file is written without holding up everything else. */
+/** From this size on a file is written asynchronously. */
 const large_bytes = 256 * 1024
 
-/** Makes the folder below `parent`. Its files belong to us and the group of `user`, so nothing inside can replace one, even by a hole. */
+/**
+ * Creates the folder below `parent`. Its files belong to this process and the group of `user`, so nothing inside can replace one, even
+ * after an escape.
+ */
 export function createPipeFolder(parent: string, user: SystemUser | null): PipeFolder {
   const path = mkdtempSync(join(parent, `${process.pid}-`))
   if (user) chownSync(path, -1, user.gid)
-  // Set-group-id: pipes made in it get its group.
+  // Set-group-id: pipes created in it get its group.
   chmodSync(path, user ? 0o2750 : 0o700)
   const free: Slot[] = []
   const left_open: { slot: Slot; readers: PipeReader[] }[] = []
@@ -74,7 +77,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
       const entry = { slot, readers }
       left_open.push(entry)
       if (left_open.length > max_left_open) {
-        // The oldest goes for good: its writers see a broken pipe.
+        // The oldest is closed for good: its writers get a broken pipe.
         const oldest = left_open.shift()
         for (const reader of oldest?.readers ?? []) reader.close()
         for (const kind of all_kinds) if (oldest) rmSync(oldest.slot.path(kind), { force: true })
@@ -89,7 +92,8 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
     writeCommand(slot, command) {
       const file = slot.path('command')
       if (command.length > large_bytes) return writeFile(file, command)
-      // In place, with a NUL where its reader stops: a file that is cut and filled anew goes to the disk at once, which takes a millisecond.
+      // Written in place, with a NUL where its reader stops: a file that is truncated and refilled goes to the disk at once, which takes a
+      // millisecond.
       const descriptor = openSync(file, 'r+')
       try {
         writeSync(descriptor, `${command}\0`)

@@ -3,29 +3,29 @@ import { Socket } from 'node:net'
 
 /** The reading end of a named pipe. */
 export type PipeReader = {
-  /** Hands over, at once, what is in the pipe now. True when the pipe has ended: nobody has it open for writing any more. */
+  /** Delivers the current content of the pipe immediately. Returns true when the pipe has ended: it has no writer any more. */
   drain(): boolean
   /** Resolves when every writer has closed it, or after `close`. */
   readonly ended: Promise<void>
-  /** From now on what is written vanishes, slowly, until the pipe ends: a process left in the background can go on writing. */
+  /** From now on output is discarded, slowly, until the pipe ends: a process left in the background can go on writing. */
   discard(): void
   close(): void
 }
 
-/** More than any pipe holds: a writer that never rests cannot keep `drain` busy. */
+/** More than any pipe holds: a writer that never pauses cannot keep `drain` busy. */
 const max_drained_bytes = 2 * 1024 * 1024
 const discard_pause_ms = 100
-/** Of all readers: what is read is handed over before anything else is read, so that a flood takes no memory. */
+/** Shared by all readers: data is delivered before anything else is read, so that a flood takes no memory. */
 const buffer = Buffer.allocUnsafeSlow(65_536)
 
 /**
- * Opens the pipe at `path` without waiting for a writer and gives what comes to `on_data`, which must copy what it keeps. While a promise
- * that `on_data` returned is pending nothing more is read; it must not reject.
+ * Opens the pipe at `path` without waiting for a writer and passes data to `on_data`, which must copy what it keeps. While a promise that
+ * `on_data` returned is pending nothing more is read; it must not reject.
  */
 export function readPipe(path: string, on_data: (chunk: Uint8Array) => Promise<void> | void): PipeReader {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   let discarding = false
-  /** False stops the reading until `resume`. */
+  /** Returns false to stop reading until `resume`. */
   const take = (length: number): boolean => {
     if (discarding) {
       setTimeout(() => socket.resume(), discard_pause_ms).unref()
@@ -63,7 +63,7 @@ export function readPipe(path: string, on_data: (chunk: Uint8Array) => Promise<v
   }
 }
 
-/** Fills `buffer`. 0 at the end of the pipe, null when it is empty. */
+/** Fills `buffer`. Returns 0 at the end of the pipe, null when it is empty. */
 function readAvailable(descriptor: number): number | null {
   try {
     return readSync(descriptor, buffer)

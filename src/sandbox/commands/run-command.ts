@@ -9,33 +9,33 @@ import { type PipeReader, readPipe } from './pipe-reader.ts'
 import type { StatusPipe } from './status-pipe.ts'
 import { watchStopReasons } from './stop-reasons.ts'
 
-/** `exit_code` is null when whoever would have told it was killed. */
+/** `exit_code` is null when the process that reports it was killed. */
 export type CommandEnd = { exit_code: number | null; shell_ended: boolean }
 
-/** A command that was given to process 1 or to the shell. */
+/** A command that process 1 or the shell is running. */
 export type RunningCommand = {
   /** The name by which process 1 kills it. */
   job: string
   finished: Promise<CommandEnd>
   /** Called after the command was killed. */
   wasKilled(): void
-  /** The pipe by which the end was told, where it is the command's own. */
+  /** The pipe that reports the end, if it belongs to the command alone. */
   status?: StatusPipe
 }
 
-/** `full`: aborted, with the size of the workspace, when that is beyond its bound. */
+/** `full`: aborted, with the size of the workspace, when that exceeds its limit. */
 export type CommandContext = { init: InitProcess; pipes: PipeFolder; full(): AbortSignal }
 export type CommandRequest = Omit<ExecRequest, 'shell'>
 
-/** Once a command has ended, what still holds its output open has this long to end too. Only then is waited at all. */
+/** Once a command has ended, processes that have its output open get this long to end too. Only then is there a wait at all. */
 const settle_ms = 10
-/** After a kill, whoever reports the end has this long. */
+/** The timeout for the report of the end after a kill. */
 const kill_settle_ms = 1_000
 const min_output_limit = 16 * 1024 * 1024
 
 /**
- * Runs one command in a slot of its own and watches it to its end: exit, time-out, abort or flood. `start` is called when the pipes are
- * open. With `sink`, standard output goes there and only standard error is kept; an error of the sink kills the command and is thrown.
+ * Runs one command in its own slot until its end: exit, timeout, abort or output limit. `start` is called when the pipes are open. With
+ * `sink`, standard output goes there and only standard error is kept; an error of the sink kills the command and is thrown.
  */
 export async function runCommand(
   { init, pipes, full }: CommandContext,
@@ -103,13 +103,13 @@ async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRe
     if (request.stdin) await pipes.writeInput(slot, request.stdin)
     return slot
   } catch (error) {
-    // A full disk of the host, for instance: nothing can be run in this sandbox any more.
+    // For example the disk of the host is full: nothing can run in this sandbox any more.
     await init.stop()
     throw new SandboxLostError('a command could not be handed to the sandbox', { cause: error })
   }
 }
 
-/** Takes what is left in the pipes, and gives the slot back as soon as nobody inside holds one of them. */
+/** Reads the rest of the pipes, and returns the slot as soon as nothing inside has one of them open. */
 async function release(pipes: PipeFolder, slot: Slot, readers: PipeReader[]): Promise<void> {
   const drain = () => readers.map(reader => reader.drain()).every(over => over)
   const ended = Promise.all(readers.map(reader => reader.ended))

@@ -3,7 +3,7 @@ import type { Slot } from './pipe-folder.ts'
 import type { RunningCommand } from './run-command.ts'
 import { exitCode, readStatus } from './status-pipe.ts'
 
-/** Has process 1 run the command of the slot as a process of its own. */
+/** Starts the command of the slot as a separate process of process 1. */
 export function startSeparate(init: InitProcess, slot: Slot, streams: { input: boolean; errors: boolean }): RunningCommand {
   const { promise, resolve } = Promise.withResolvers<number | null>()
   const status = readStatus(slot.path('status'), line => resolve(exitCode(line, 'exit')))

@@ -6,12 +6,12 @@ import { exitCode, readStatus, type StatusPipe } from './status-pipe.ts'
 
 /** The one bash of a sandbox that keeps its directory and variables from command to command. */
 export type Shell = {
-  /** Gives it the command of the slot, one at a time. When it has ended or never run it is started first, in /workspace. */
+  /** Runs the command of the slot, one at a time. A shell that has ended or never ran is started first, in /workspace. */
   run(slot: Slot): Promise<RunningCommand>
   close(): void
 }
 
-/** One bash. `waiting` is told what the running command ends with. */
+/** One bash. `waiting` is resolved with the result of the running command. */
 type Process = { slot: Slot; requests: number; status: StatusPipe; alive: boolean; waiting?: (line: string | null) => void }
 
 export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
@@ -21,7 +21,7 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
     if (!process.alive) return
     process.alive = false
     if (current === process) current = undefined
-    // Should it have outlived its keeper: it finds no more requests and ends.
+    // If it outlives its keeper, it reads the end of its requests and exits.
     closeSync(process.requests)
     process.status.discard()
     pipes.leaveOpen(process.slot, [process.status])
@@ -33,7 +33,7 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
       process.waiting?.(line)
       if (exitCode(line, 'exit') !== null) end(process)
     })
-    // Open for reading too: for the shell its requests never end while we are here.
+    // Opened for reading too: the shell sees no end of its requests while this process lives.
     const requests = openSync(slot.path('requests'), constants.O_RDWR | constants.O_NONBLOCK)
     const process: Process = { slot, requests, status, alive: true }
     status.ended.then(() => end(process))
@@ -43,7 +43,7 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 
   return {
     async run(slot) {
-      // It may have been killed since, and its keeper with it: the end of the pipe tells at once.
+      // It may have been killed since, and its keeper with it: the end of the pipe reports that immediately.
       if (current?.status.drain()) end(current)
       const process = current ?? start(await pipes.takeSlot())
       current = process
@@ -66,9 +66,9 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 }
 
 /**
- * What the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of the
- * agent mean there what they mean in any script; `|| :` because the agent may have said `set -e`. Descriptor 9, the shell's own hold on
- * its status pipe, is not for what the command starts.
+ * The line that the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of
+ * the agent mean what they mean in any script; `|| :` because the agent may have run `set -e`. Descriptor 9, the shell's own end of its
+ * status pipe, is closed for child processes.
  */
 function requestLine(slot: string, shell: string): string {
   const at = '/run/exec'

@@ -1,12 +1,12 @@
 import { type PipeReader, readPipe } from './pipe-reader.ts'
 
-/** Words from inside a sandbox, where anybody can write into the pipe: short lines, and not many. */
+/** Messages from inside a sandbox, where anything can write into the pipe: short lines, and few. */
 export type StatusPipe = Pick<PipeReader, 'drain' | 'ended' | 'discard' | 'close'> & {
-  /** Allows the answers to one more command. */
+  /** Allows the messages of one more command. */
   expectMore(): void
 }
 
-/** What one command may say; after more the pipe is closed, as if whoever writes had died. */
+/** The limit for the messages of one command; above it the pipe is closed, as if the writer had died. */
 const max_bytes = 4096
 const max_line_length = 100
 
@@ -26,7 +26,7 @@ export function readStatus(path: string, on_line: (line: string) => void): Statu
   }
 }
 
-/** Calls `on_line` for each line that has ended; what is too long to be one of ours is cut. */
+/** Calls `on_line` for each complete line; a line that is too long is cut. */
 export function splitLines(on_line: (line: string) => void): (chunk: Uint8Array) => void {
   let rest = ''
   return chunk => {
@@ -36,7 +36,7 @@ export function splitLines(on_line: (line: string) => void): (chunk: Uint8Array)
   }
 }
 
-/** The exit code of a line "WORD CODE"; null when it is not such a line. */
+/** Returns the exit code of a line "WORD CODE"; null for any other line. */
 export function exitCode(line: string, word: string): number | null {
   const [first, code = ''] = line.split(' ')
   return first === word && /^\d{1,3}$/.test(code) ? Number(code) & 255 : null

@@ -4,7 +4,7 @@ const longest_timeout_ms = 2 ** 31 - 1
 
 export type StopReason = 'timeout' | 'interrupted' | 'output_limit' | 'disk_limit' | 'lost'
 
-/** The first of what ends a command that does not end by itself. */
+/** Resolves with the first event that stops a command which does not end by itself. */
 export function watchStopReasons({ timeout_ms, signal }: Pick<ExecRequest, 'timeout_ms' | 'signal'>, lost: AbortSignal, full: AbortSignal) {
   const { promise: reason, resolve: giveUp } = Promise.withResolvers<StopReason>()
   const over = new AbortController()

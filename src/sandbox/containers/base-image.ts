@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 
 type Entry = { path: string; link?: string; mode: number }
 
-/** A root that holds nothing but folders to mount at and links: the programs are the host's. `name` changes with what is in it. */
+/** Builds a root that contains only mount points and links: the programs are the host's. `name` is a digest of its content. */
 export function baseImage(links: { inside: string; target: string }[]): { name: string; tar: Buffer } {
   const folders = ['dev', 'etc', 'home', 'opt', 'opt/node', 'proc', 'run', 'sys', 'usr', 'workspace']
   const entries = [
     ...folders.map((path): Entry => ({ path: `${path}/`, mode: 0o755 })),
-    // What is mounted there in memory takes the mode over.
+    // A memory file system mounted there takes over the mode.
     ...['home/agent', 'tmp'].map((path): Entry => ({ path: `${path}/`, mode: 0o1777 })),
     ...links.map(({ inside, target }): Entry => ({ path: inside.slice(1), link: target, mode: 0o777 })),
   ]
   const tar = Buffer.concat([...entries.map(header), Buffer.alloc(1024)])
-  // Podman 4 imports under any name, and under no tag but this one.
+  // Podman 4 imports under any name, but with this tag only.
   return { name: `localhost/agentrun-base-${createHash('sha256').update(tar).digest('hex').slice(0, 12)}:latest`, tar }
 }
 
-/** A header of a POSIX (ustar) archive: root's, as old as time. */
+/** A header of a POSIX (ustar) archive: owned by root, with time 0. */
 function header({ path, link, mode }: Entry): Buffer {
   const block = Buffer.alloc(512)
   const octal = (value: number, at: number, length: number) => block.write(value.toString(8).padStart(length - 1, '0'), at, 'latin1')

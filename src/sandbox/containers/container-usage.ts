@@ -5,8 +5,8 @@ import { boundSockets, readUsage } from '../resources/cgroup.ts'
 import { ownGroups } from '../resources/cgroup-paths.ts'
 
 /**
- * Asks what the control group of the process `pid` takes, as long as it is there; nobody knows where we cannot see its groups. What engines do
- * not bound is bounded first, where we may.
+ * Reads the usage of the control group of process `pid` while it exists; unknown where its groups are not visible. Limits that engines do
+ * not set are set first, where permitted.
  */
 export function watchUsage(pid: number): () => ResourceUsage {
   const groups = groupsOf(pid)
@@ -18,7 +18,7 @@ export function watchUsage(pid: number): () => ResourceUsage {
   const at = (controller: string, file: string) => join(v1.get(controller) ?? v2 ?? '/nowhere', file)
   return () => {
     const now = readUsage(v1.has('memory') ? 1 : 2, at, last)
-    // Its group goes with it.
+    // Its group disappears with it.
     if (now.memory_bytes > 0) last = now
     return last
   }

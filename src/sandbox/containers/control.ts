@@ -7,23 +7,23 @@ import { readPipe } from '../commands/pipe-reader.ts'
 import { splitLines } from '../commands/status-pipe.ts'
 import { SandboxLostError } from '../port.ts'
 
-/** The host's ends of what process 1 of a container is talked to by. */
+/** The host's ends of the connection to process 1 of a container. */
 export type Control = {
   send(line: string): void
   listen(on_line: (line: string) => void): void
-  /** Resolves when what joins the ports listens; rejects with SandboxLostError when it has ended before. */
+  /** Resolves when the port forwarder listens; rejects with SandboxLostError when it has ended before. */
   readonly ports: Promise<void>
-  /** Process 1 ends with the requests. */
+  /** Process 1 ends with its requests. */
   close(): void
 }
 
-/** Process 1 ends itself when it has heard nothing for ten times as long. */
+/** Process 1 exits after ten times as long without a message. */
 const here_ms = 1_000
 
 /**
- * Makes the pipes in the folder that is shown as /run/exec. They have no name any more when process 1 has said its first word, before
- * anything else is started inside: nobody else can ever open them. `has_ports`: that they are to be waited for. `environment` goes the same
- * way: an engine would show it to whoever may ask about its containers, and a cluster would keep it.
+ * Creates the pipes in the folder that is shown as /run/exec. They are unlinked when process 1 has sent its first message, before anything
+ * else starts inside: nothing else can ever open them. `has_ports`: wait for the ports. `environment` is sent through a pipe too: an engine
+ * would show it to anybody who may inspect its containers, and a cluster would store it.
  */
 export async function openControl(folder: string, has_ports: boolean, environment: Record<string, string>): Promise<Control> {
   const name = (end: string) => join(folder, `control.${end}`)
@@ -37,20 +37,20 @@ export async function openControl(folder: string, has_ports: boolean, environmen
       .join(''),
   )
   chmodSync(name('environment'), 0o640)
-  // Open for reading too: opening does not wait, and for process 1 its requests end when we do.
+  // Opened for reading too: the open does not block, and process 1 sees the end of its requests when this process ends.
   let requests: number | null = openSync(name('requests'), constants.O_RDWR | constants.O_NONBLOCK)
   const send = (line: string) => {
     if (requests === null) return
     try {
       writeSync(requests, `${line}\n`)
     } catch (error) {
-      // A full pipe: process 1 hears nothing any more, and whoever waits for an answer ends it.
+      // A full pipe: process 1 no longer reads, and the caller that waits for an answer ends it.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
     }
   }
   const here = setInterval(() => send('.'), here_ms)
   here.unref()
-  // It may have spoken before anybody listens.
+  // Lines may arrive before there is a listener.
   const early: string[] = []
   let on_line = (line: string): void => void early.push(line)
   let named = true
@@ -61,7 +61,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
     split(chunk)
   })
   const opened = Promise.withResolvers<void>()
-  // Who waits for them may come later, or not at all.
+  // Callers may await it later, or never.
   opened.promise.catch(() => {})
   const port_pipe = has_ports ? readPipe(name('ports'), chunk => heardOfPorts(Buffer.from(chunk).toString())) : null
   const heardOfPorts = (text: string) => {

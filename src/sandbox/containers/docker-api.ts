@@ -2,16 +2,16 @@ import { request } from 'node:http'
 import type { Readable } from 'node:stream'
 import { SandboxError } from '../port.ts'
 
-/** `body` is what JSON the answer held, or its text. */
+/** `body` is the JSON of the response, or its text. */
 export type Answer = { status: number; body: unknown }
 
-/** The Docker Engine API, which Podman speaks too, on a unix socket of this machine. */
+/** The Docker Engine API, which Podman implements too, on a unix socket of this machine. */
 export type DockerApi = {
-  /** Rejects with SandboxError when nobody answers; a refusal is an answer. Without `timeout_ms` it waits for as long as it takes. */
+  /** Rejects with SandboxError when there is no response; a refusal is a response. Without `timeout_ms` it waits without limit. */
   call(method: string, path: string, options?: { body?: unknown; timeout_ms?: number }): Promise<Answer>
 }
 
-/** Docker 19.03 and Podman 4 have it. */
+/** Docker 19.03 and Podman 4 support it. */
 const VERSION = 'v1.40'
 const max_answer_bytes = 8 * 1024 * 1024
 
@@ -34,7 +34,7 @@ export function dockerApi(socket: string): DockerApi {
         readAll(response).then(text => resolve({ status: response.statusCode ?? 0, body: parsed(text) }), away)
       })
       call.on('error', away)
-      // Who waits for the end of a container keeps no process from ending.
+      // Waiting for the end of a container keeps no process alive.
       if (timeout_ms !== undefined) call.setTimeout(timeout_ms, () => call.destroy(new Error(`no answer within ${timeout_ms / 1000} s`)))
       else call.on('socket', connection => connection.unref())
       call.end(bytes)

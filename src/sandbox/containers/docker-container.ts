@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { ContainerSpec } from './engine.ts'
 
-/** What asks Docker's API (and Podman's) for a container that shows `spec` and nothing else. `seccomp`: the profile, or a file that holds it. */
+/**
+ * Returns the request to Docker's API (and Podman's) for a container that shows `spec` and nothing else. `seccomp`: the profile, or a file
+ * that contains it.
+ */
 export function createRequest(
   spec: ContainerSpec,
   {
@@ -39,19 +42,19 @@ export function createRequest(
       })),
       Tmpfs: {
         ...Object.fromEntries(spec.memory_folders.map(({ inside, bytes }) => [inside, tmpfs(bytes)])),
-        // What the kernel says of the machine's devices is nobody's business.
+        // Hides what the kernel reports about the machine's devices.
         '/sys': closed,
-        // What Podman adds by itself.
+        // Mounts that Podman adds by itself.
         ...(name === 'podman' && { '/sys/fs/cgroup': closed, '/var/tmp': closed }),
       },
       ShmSize: 64 * 1024 * 1024,
-      // The same for both: no swap.
+      // Equal values: no swap.
       Memory: bounds.max_memory_bytes,
       MemorySwap: bounds.max_memory_bytes,
       NanoCpus: Math.round(bounds.cpus * 1e9),
       PidsLimit: bounds.max_processes,
       Ulimits: [ulimit('core', 0), ulimit('nofile', spec.max_open_files), ulimit('nproc', ownProcesses())],
-      // Ports below are for programs with rights, as outside.
+      // Lower ports need privileges, as on the host.
       Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '1024' },
       OomScoreAdj: 500,
       LogConfig: { Type: 'none' },
@@ -61,7 +64,10 @@ export function createRequest(
   }
 }
 
-/** Podman asks for a million, and is refused more than it has itself. It is no bound: the kernel counts all containers as one. */
+/**
+ * Podman requests a million, which fails above its own limit. It is not the real bound, because the kernel counts all containers as one
+ * user.
+ */
 function ownProcesses(): number {
   const [, hard = 'unlimited'] = /^Max processes\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
   const most = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'))

@@ -12,30 +12,30 @@ import { createRequest } from './docker-container.ts'
 import type { Container, ContainerEngine, ContainerSpec } from './engine.ts'
 
 const call_ms = 30_000
-/** Docker wants some time of its own for each of many that end at once. */
+/** Docker needs extra time for each container when many end at once. */
 const end_ms = 30_000
 
 export type DockerOptions = {
   name: 'docker' | 'podman'
   socket: string
-  /** Null: an empty one, in which the programs of the host are shown. */
+  /** Null: an empty one, into which the programs of the host are mounted. */
   image: string | null
-  /** The engine's word for who runs containers, `runsc` for instance; null: its default. */
+  /** The engine's name of the container runtime, `runsc` for instance; null: its default. */
   runtime: string | null
-  /** Two services on one machine end each other's containers never. */
+  /** Distinguishes services on one machine, so that none ends containers of another. */
   owner: string
-  /** Where the profile of system calls is written for an engine that reads it from a file. */
+  /** Where the seccomp profile is written for an engine that reads it from a file. */
   seccomp_file: string
 }
 
-// What is looked at of the engine's answers.
+// The parts of the engine's responses that are used.
 const refusal = z.object({ message: z.string() })
 const created = z.object({ Id: z.string() })
 const inspected = z.object({ State: z.object({ Pid: z.number() }) })
 const waited = z.object({ StatusCode: z.number() })
 const listed = z.array(z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()) }))
 
-/** Docker or Podman on this machine, over its unix socket. */
+/** Creates the engine for Docker or Podman on this machine, over its unix socket. */
 export function createDockerEngine(options: DockerOptions): ContainerEngine {
   const api = dockerApi(options.socket)
   const { name } = options
@@ -71,7 +71,7 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
     return prepared
   }
 
-  /** What a killed process of ours has made and not started; what it had started has ended with it. */
+  /** Removes containers that a killed process created and did not start; started ones have ended with it. */
   const removeLeft = async () => {
     const filters = encodeURIComponent(JSON.stringify({ label: [`agentrun.owner=${options.owner}`] }))
     const { body } = check('lists no containers', await ask('GET', `/containers/json?all=1&filters=${filters}`))
@@ -79,7 +79,7 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
   }
   const remove = async (id: string) => {
     const answer = await ask('DELETE', `/containers/${id}?force=1&v=1`)
-    // 409: somebody else is removing it.
+    // 409: another process is removing it.
     if (answer.status !== 404 && answer.status !== 409) check('does not remove a container', answer)
     const gone = await waitUntil(async () => (await ask('GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
     if (!gone) throw new SandboxError(`${name} does not remove the container ${id.slice(0, 12)}`)
@@ -90,7 +90,7 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
     const make = () => ask('POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
     let made = await make()
     if (made.status === 404) {
-      // Somebody has cleaned up, and our own image with it.
+      // The operator has pruned images, including the service's own.
       prepared = undefined
       await prepare()
       made = await make()
@@ -111,7 +111,7 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
     const identity = [name, readBootId(), id].join(' ')
     usage()
     const ended = over.then(async answer => {
-      // An engine that has gone says nothing more, and what it started may go on.
+      // An engine that is gone reports nothing more, and its containers may go on.
       await waitUntil(() => pid === 0 || !isAlive(pid), Number.POSITIVE_INFINITY, 50)
       const code = waited.safeParse(answer?.body).data?.StatusCode
       return code === undefined || code === 137
@@ -125,9 +125,9 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
       ended,
       async stop() {
         usage()
-        // It may have gone meanwhile.
+        // It may have ended meanwhile.
         await ask('POST', `/containers/${id}/kill`).catch(() => null)
-        // Nobody else keeps this process going until it has.
+        // Nothing else keeps this process alive until then.
         while (!(await within(ended, end_ms)));
       },
     }
@@ -148,7 +148,7 @@ const hint = ({ image }: DockerOptions) =>
     ? 'do the programs of this machine run in it?'
     : `the image ${image} must have /opt/agentrun/bash and what deploy/sandbox/Dockerfile installs`
 
-/** Adds what to do to what an engine says. */
+/** Adds a remedy to an error of the engine. */
 function explain(said: string, { image, runtime }: DockerOptions): string {
   if (/no such image|image not known/i.test(said) && image !== null) return `${said}: pull or build it, AGENTRUN_SANDBOX_IMAGE names it`
   if (runtime !== null && /unknown or invalid runtime|runtime .*not found|invalid runtime name/i.test(said))

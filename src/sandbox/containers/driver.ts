@@ -14,13 +14,17 @@ import { openControl } from './control.ts'
 import type { ContainerEngine, ContainerSpec } from './engine.ts'
 import { toldUsage } from './reported-usage.ts'
 
-/** What is in a container besides the agent's processes: process 1, keepers, what joins the ports; and what may come before it is noticed. */
+/**
+ * Processes in a container beyond the agent's limit: process 1, keepers, the port forwarder, and a margin for what starts before it is
+ * noticed.
+ */
 export const RESERVE = 96
 
 /**
- * Sandboxes as containers of an engine. As root they are run as `user`, to whom the workspaces belong; otherwise `user` is null and they are
- * run as ourselves. `node_path` and the programs of the host are shown in them, unless `own_root`: then the engine's image has all of it,
- * a bash at /opt/agentrun/bash that nobody may read included. `runtime_dir` is a host folder of ours, made when missing.
+ * Creates the driver for sandboxes as containers of an engine. As root they run as `user`, who owns the workspaces; otherwise `user` is
+ * null and they run as the service's own user. `node_path` and the programs of the host are shown in them, unless `own_root`: then the
+ * engine's image contains everything, including an unreadable bash at /opt/agentrun/bash. `runtime_dir` is a host folder of the service,
+ * created when missing.
  */
 export function createContainerDriver(options: {
   engine: ContainerEngine
@@ -28,7 +32,7 @@ export function createContainerDriver(options: {
   node_path: string
   runtime_dir: string
   own_root: boolean
-  /** How long a sandbox may take to start; default 10 s. */
+  /** Timeout for the start of a sandbox; default 10 s. */
   start_timeout_ms?: number
 }): SandboxDriver {
   const { engine, own_root } = options
@@ -47,7 +51,7 @@ export function createContainerDriver(options: {
   }
   const launch = async (spec: SandboxSpec, pipes: PipeFolder, ready: RuntimeFolder): Promise<SandboxProcess> => {
     const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path, ready.empty)), ...ownFiles(ready)])
-    // Some engines make what is missing.
+    // Some engines create what is missing.
     const missing = mounts.find(({ host }) => !existsSync(host))
     if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
     if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)

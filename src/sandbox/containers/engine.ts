@@ -2,33 +2,32 @@ import type { Sandbox } from '../port.ts'
 import type { EngineName, ResourceBounds, ResourceUsage } from '../resources/bounds.ts'
 
 /**
- * What a container engine is asked for: to start a container, and to end what is left of one. Everything else is said by pipes in a folder
- * that both sides see, so a container must run on this machine, on the same kernel.
- *
- * Failure contract: `prepare` and `start` reject with SandboxError, whose one line says what to do, and leave nothing behind. `end` resolves
- * when nothing is left of that container, also of one that was gone before, and rejects when the engine cannot be asked.
+ * Starts containers, and ends those that are left over. All other communication uses pipes in a shared folder, so a container must run on
+ * this machine, on the same kernel.
+ * Failure contract: `prepare` and `start` reject with SandboxError, whose one line says what to do, and leave nothing behind. `end`
+ * resolves when nothing is left of that container, even if it was gone before, and rejects when the engine does not respond.
  */
 export interface ContainerEngine {
   readonly name: EngineName
-  /** Before anything else, and again each time work is to be taken: whether the engine answers and has what it needs. */
+  /** Runs first, and again before each claim: checks that the engine responds and has what it needs. */
   prepare(): Promise<void>
-  /** Resolves when the engine says that it has started it. */
+  /** Resolves when the engine reports that the container has started. */
   start(spec: ContainerSpec): Promise<Container>
   end(identity: string): Promise<void>
-  /** The host sees nothing of a container's control groups: process 1 bounds the processes and tells what they take. */
+  /** The host cannot see a container's control groups: process 1 limits the processes and reports their usage. */
   readonly watched_from_inside?: true
-  /** What a sandbox can reach that it must not, as words for the operator, null when all is well. Absent: it has no network at all. */
+  /** Returns what a sandbox can reach and must not, as text for the operator; null when nothing. Absent: it has no network at all. */
   findReachable?(sandbox: Sandbox): Promise<string | null>
 }
 
 export type ContainerSpec = {
   /** The program of process 1 and its parameters. */
   command: string[]
-  /** All of its environment. */
+  /** Its complete environment. */
   environment: Record<string, string>
-  /** Of everything in it, as the host counts. */
+  /** The user of everything in it, as the host counts. */
   user: { uid: number; gid: number }
-  /** Folders, files and sockets of the host. Where `inside` lies below another one's, it comes after it. */
+  /** Folders, files and sockets of the host. A mount below another one comes after it. */
   mounts: { host: string; inside: string; writable: boolean }[]
   /** Empty writable folders in memory. */
   memory_folders: { inside: string; bytes: number }[]
@@ -37,14 +36,14 @@ export type ContainerSpec = {
 }
 
 export type Container = {
-  /** Names it for `end`, whichever process asks, until this machine starts again. */
+  /** Identifies it for `end`, from any process, until this machine reboots. */
   readonly identity: string
-  /** Its process 1 as this machine counts; 0 where it cannot be seen. */
+  /** The host's id of its process 1; 0 where it is not visible. */
   readonly pid: number
-  /** After its end, what it took last; 0 and null where nobody may read it. Not asked where containers are watched from inside. */
+  /** Its last usage, also after its end; 0 and null where it cannot be read. Not called for engines with `watched_from_inside`. */
   usage(): ResourceUsage
-  /** Ends it at once. Resolves when no process of it is left. */
+  /** Ends it immediately. Resolves when no process of it is left. */
   stop(): Promise<void>
-  /** Resolves when its last process has ended, for whatever reason, with one line about why; '' when there is nothing to say. */
+  /** Resolves when its last process has ended, for any reason, with one line about why; '' when unknown. */
   readonly ended: Promise<string>
 }

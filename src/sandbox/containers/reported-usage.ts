@@ -1,13 +1,13 @@
 import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
 import { within } from '../settled-within.ts'
 
-/** What a container takes, as its process 1 reads it from its own control groups: where the host cannot. */
+/** The usage of a container, as its process 1 reads it from its own control groups where the host cannot. */
 export type ToldUsage = {
-  /** As it was told last, which is each second. */
+  /** The last reported usage, which is updated every second. */
   usage(): ResourceUsage
-  /** Asks for it now. Resolves when it was told, or nobody answers. */
+  /** Requests an update. Resolves when it was reported, or when there is no response. */
   refresh(): Promise<void>
-  /** Whether a line of process 1 was about it. */
+  /** Returns whether a line of process 1 was a usage report. */
   hear(line: string): boolean
 }
 

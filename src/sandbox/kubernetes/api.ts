@@ -6,14 +6,14 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadline } from '../../core/deadline.ts'
 
-/** Where the API server is, and the files of the service account, which the kubelet replaces while we run. */
+/** Where the API server is, and the files of the service account, which the kubelet replaces at run time. */
 export type ApiAccess = { server: URL; ca_file: string; token_file: string }
 
-/** What the API server refused with. `status` 0: it did not answer at all. */
+/** A refusal of the API server. `status` 0: it did not respond at all. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
-  /** Kubernetes' word for it, `AlreadyExists`; empty when it said none. */
+  /** The reason in Kubernetes' terms, such as `AlreadyExists`; empty when there is none. */
   readonly reason: string
   readonly retry_after_ms: number | null
   constructor(status: number, reason: string, message: string, retry_after_ms: number | null = null) {
@@ -28,17 +28,17 @@ export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK
 
 export type KubernetesApi = {
   /**
-   * The object that is answered. While the server is away, busy or wants it, the call is made again, until `signal` aborts; then, and at
-   * any other refusal, it throws ApiError.
+   * Returns the object of the response. While the server is unavailable or busy, or requests it, the call is retried until `signal` aborts;
+   * then, and on any other refusal, it throws ApiError.
    */
   call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, options: { body?: object; signal: AbortSignal }): Promise<T>
-  /** Events until the stream ends, which it does each minute. Throws ApiError; with status 410 the list has to be asked for anew. */
+  /** Yields events until the stream ends, which it does each minute. Throws ApiError; status 410 requires a new list. */
   watch<T>(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>
 }
 
 const ATTEMPT_MS = 10_000
 const WATCH_SECONDS = 60
-/** Doubled with each attempt, up to the second. */
+/** The delay doubles with each attempt, up to the second value. */
 const PAUSE_MS = [200, 3_000] as const
 
 export function createApi(access: ApiAccess): KubernetesApi {
@@ -46,7 +46,7 @@ export function createApi(access: ApiAccess): KubernetesApi {
   const send = (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
     const content = body === undefined ? undefined : JSON.stringify(body)
     return new Promise((resolve, reject) => {
-      // Read each time: a token that the kubelet has replaced is good for some minutes only.
+      // Read for each call: a token that the kubelet has replaced expires within minutes.
       const headers = {
         authorization: `Bearer ${readFileSync(access.token_file, 'utf8').trim()}`,
         accept: 'application/json',
@@ -82,10 +82,10 @@ export function createApi(access: ApiAccess): KubernetesApi {
       }
     },
     async *watch<T>(path: string, signal: AbortSignal) {
-      // A connection that nobody told us is dead ends here a little after it should have.
+      // A connection that died silently ends here soon after its normal end.
       using bounded = deadline(WATCH_SECONDS * 1_000 + ATTEMPT_MS, signal)
       const answer = await answered('GET', `${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}`, bounded.signal)
-      // Nobody stays alive for its sake.
+      // The connection keeps no process alive.
       answer.socket.unref()
       try {
         for await (const line of createInterface({ input: answer })) {
@@ -102,7 +102,7 @@ export function createApi(access: ApiAccess): KubernetesApi {
   }
 }
 
-/** Something on the way may cut an answer off, or put its own in its place. */
+/** A proxy may cut off a response, or replace it by its own. */
 async function readObject<T>(answer: IncomingMessage): Promise<T> {
   try {
     return JSON.parse(await text(answer)) as T
@@ -120,7 +120,7 @@ function refusal(answer: IncomingMessage, body: string): ApiError {
   return new ApiError(answer.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)
 }
 
-/** A proxy on the way may answer with a page. */
+/** A proxy may respond with a page. */
 function readStatus(body: string): Status {
   try {
     const value: unknown = JSON.parse(body)
@@ -133,10 +133,10 @@ function readStatus(body: string): Status {
 const noAnswer = (error: unknown) =>
   new ApiError(0, '', `the Kubernetes API does not answer: ${error instanceof Error ? error.message : error}`)
 
-/** Whether the same call may be answered otherwise in a moment. A token that has just been replaced is tried once more. */
+/** Returns whether the same call may succeed in a moment. A token that has just been replaced is retried once. */
 function mayPass(method: string, error: ApiError, attempt: number): boolean {
   if (error.status === 401) return attempt === 0
-  // Of a quota that others were counted on at the same moment.
+  // A quota on which others were counted at the same moment.
   if (error.status === 409) return method === 'POST' && error.reason === 'Conflict'
   return [0, 408, 429].includes(error.status) || error.status >= 500
 }

@@ -1,12 +1,12 @@
 import { isAbsolute, relative } from 'node:path'
 import { SandboxError } from '../port.ts'
 
-/** A volume that worker and sandboxes share. `root`: where the worker has the whole of it. */
+/** A volume that worker and sandboxes share. `root`: where the worker has mounted it. */
 export type Claim = { name: string; root: string }
 
 /**
- * The claim that has a path of the worker, and where on its volume the path is. Throws SandboxError for a path that is on none of them, which
- * no pod can be shown.
+ * Returns the claim that contains a path of the worker, and the path on its volume. Throws SandboxError for a path outside all claims,
+ * which cannot be mounted into a pod.
  */
 export function findOnClaims(claims: Claim[], path: string): { claim: Claim; sub_path: string } {
   for (const claim of claims) {

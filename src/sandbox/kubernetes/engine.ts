@@ -14,23 +14,23 @@ export type Cluster = {
   api: KubernetesApi
   namespace: string
   pod: PodSettings
-  /** Names the data folder, whichever process works with it. */
+  /** Identifies the data folder for every process that uses it. */
   folder_id: string
-  /** How long the API may take to take a pod. */
+  /** Timeout for the creation of a pod by the API. */
   start_timeout_ms: number
 }
 
 export type KubernetesEngine = ContainerEngine & {
-  /** The address of the node, once a pod of ours was on it. */
+  /** The address of the node, once a pod of this service has run on it. */
   nodeAddress(): string | null
 }
 
-/** What its node may take to end a pod, and the API to say so. Process 1 has ended before, with the host's end of its pipe. */
+/** Timeout for a node to end a pod, and for the API to report it. Process 1 has ended before, with the host's end of its pipe. */
 const END_MS = 30_000
 
 /**
- * Sandboxes as pods on the worker's own node, on the volume that it has its data folder on. A pod that is deleted, evicted or ended by its
- * node has ended, whatever still runs of it ends with its pipe.
+ * Creates the engine for sandboxes as pods on the worker's own node, on the volume of its data folder. A pod that is deleted, evicted or
+ * ended by its node has ended: its processes end with their pipe.
  */
 export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
   const { api, namespace, folder_id } = cluster
@@ -53,7 +53,7 @@ export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
   }
   return {
     name: 'kubernetes',
-    // The kubelet has one bound of processes for all pods of a node, if any.
+    // The kubelet has one process limit for all pods of a node, if any.
     watched_from_inside: true,
     nodeAddress: () => address,
     async prepare() {
@@ -88,20 +88,20 @@ export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
   }
 }
 
-/** It may be there already: the answer to a call that was made again is lost with the first one's. Nobody else makes such a name. */
+/** The pod may exist already: the response to the first of two calls was lost. Nothing else creates such a name. */
 async function createPod(api: KubernetesApi, pods: string, document: { metadata: { name: string } }, signal: AbortSignal): Promise<Pod> {
   try {
     return await api.call<Pod>('POST', pods, { body: document, signal })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.reason === 'AlreadyExists') return api.call<Pod>('GET', `${pods}/${document.metadata.name}`, { signal })
-    // Nobody knows whether it was taken.
+    // It is unknown whether the pod was created.
     if (error.status === 0 || error.status >= 500) await forget(api, `${pods}/${document.metadata.name}`)
     throw error
   }
 }
 
-/** What the API cannot be told now, the next start removes. */
+/** If the API is unavailable now, the next start removes the pod. */
 async function forget(api: KubernetesApi, path: string): Promise<void> {
   const signal = AbortSignal.timeout(5_000)
   await api.call<Pod>('GET', path, { signal }).then(
@@ -112,7 +112,7 @@ async function forget(api: KubernetesApi, path: string): Promise<void> {
 
 type Told = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
 
-/** `over` resolves, with one line, when nothing of the pod runs any more; `latest` is undefined before anything was told. */
+/** `over` resolves, with one line, when nothing of the pod runs any more; `latest` is undefined before the first report. */
 function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Told {
   const { promise: over, resolve } = Promise.withResolvers<string>()
   let latest: Pod | null | undefined
@@ -121,7 +121,7 @@ function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void)
     latest = pod
     if (pod !== null) see(pod)
     const state = podState(pod)
-    // Of one that is gone the last words count, where it had any.
+    // For a deleted pod its last state counts, if there was one.
     const last = before ? podState(before) : state
     if (state.is === 'over') resolve(last.is === 'over' ? last.why : state.why)
   })

@@ -3,9 +3,12 @@ import { deadline } from '../../core/deadline.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
 import type { Pod } from './pod.ts'
 
-/** Tells what becomes of pods, from one watch for all of them. */
+/** Reports the states of pods, from one watch for all of them. */
 export type PodFollower = {
-  /** `tell` is called with each state that the API knows, and with null when it has the pod no more. Say `created` when it has answered so. */
+  /**
+   * `report` is called with each state that the API knows, and with null when the pod is gone. Call `created` when the API has confirmed
+   * it.
+   */
   follow(name: string, tell: (pod: Pod | null) => void): { created(): void; leave(): void }
 }
 
@@ -15,7 +18,7 @@ type PodList = { metadata: { resourceVersion: string }; items: Pod[] }
 const CALL_MS = 30_000
 const PAUSE_MS = 500
 
-/** `path`: of pods with a selector of labels. It asks while there is somebody to tell, and keeps nobody from ending. */
+/** `path`: pods with a label selector. Polls while there is a follower, and keeps no process alive. */
 export function followPods(api: KubernetesApi, path: string): PodFollower {
   const followed = new Map<string, Followed>()
   let running: AbortController | null = null
@@ -25,7 +28,7 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
       try {
         await listAndWatch(stop.signal)
       } catch (error) {
-        // Expired (410): the list is asked for anew. Everything else: the API is away, and the sandboxes do without.
+        // Expired (410): the list is requested again. Anything else: the API is unavailable, and the sandboxes run without it.
         if (!(error instanceof ApiError) || error.status !== 410) await pause(stop.signal)
       }
     }

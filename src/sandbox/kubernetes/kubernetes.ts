@@ -10,8 +10,9 @@ import type { PodSettings } from './pod-document.ts'
 import { findReachable, nameServers, targets } from './reach.ts'
 
 /**
- * Sandboxes as pods. `user` as for bubblewrap: null when we are not root, and the pods run as we do. `runtime_dir`, workspaces and all that
- * is shown are on the volumes of the claims. `folder_id` names the data folder: pods that a killed process of it left are removed.
+ * Creates the driver for sandboxes as pods. `user` as for bubblewrap: null without root, and the pods run as the service's user.
+ * `runtime_dir`, workspaces and all mounts are on the volumes of the claims. `folder_id` identifies the data folder: pods that a killed
+ * process of it left are removed.
  */
 export function createKubernetesDriver(options: {
   access: ApiAccess
@@ -21,7 +22,7 @@ export function createKubernetesDriver(options: {
   node_path: string
   runtime_dir: string
   folder_id: string
-  /** How long a sandbox may take to start, its image to be pulled included; default 10 s. */
+  /** Timeout for the start of a sandbox, including the pull of its image; default 10 s. */
   start_timeout_ms?: number
 }): SandboxDriver {
   const { access, namespace, pod, folder_id, runtime_dir, start_timeout_ms = 10_000 } = options
@@ -32,7 +33,7 @@ export function createKubernetesDriver(options: {
     engine: {
       ...engine,
       async prepare() {
-        // For whoever puts it on the nodes.
+        // For the operator who installs it on the nodes.
         mkdirSync(runtime_dir, { recursive: true })
         writeFileSync(join(runtime_dir, 'seccomp.json'), seccompProfile())
         await engine.prepare()

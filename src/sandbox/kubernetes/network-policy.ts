@@ -1,6 +1,6 @@
 import type { KubernetesApi } from './api.ts'
 
-/** Of a NetworkPolicy, what decides here. */
+/** The parts of a NetworkPolicy that matter here. */
 type NetworkPolicy = {
   metadata: { name: string }
   spec: {
@@ -15,8 +15,8 @@ const CLOSED = 'agentrun-sandboxes-closed'
 const CALL_MS = 10_000
 
 /**
- * What is wrong with the network policies of the namespace, as one line; null when they close every pod of it. They add up, so none may
- * open anything. That the cluster does what they say is proved from inside of a pod. Throws ApiError.
+ * Returns a problem of the namespace's network policies, as one line; null when they isolate every pod. Policies are additive, so none may
+ * allow anything. That the cluster enforces them is tested from inside of a pod. Throws ApiError.
  */
 export async function policyFault(api: KubernetesApi, namespace: string): Promise<string | null> {
   const path = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`

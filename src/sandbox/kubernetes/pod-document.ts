@@ -2,32 +2,34 @@ import type { ContainerSpec } from '../containers/engine.ts'
 import { type Claim, findOnClaims } from './claim.ts'
 import type { PodDocument, PodSpec, Volume, VolumeMount } from './pod.ts'
 
-/** What is the same for all pods of this worker. */
+/** The settings that all pods of this worker share. */
 export type PodSettings = {
-  /** The worker's own node: pipes and sockets join processes of one kernel only. */
+  /** The worker's own node: pipes and sockets connect processes of one kernel only. */
   node: string
-  /** What pods can be shown; nothing else of the data folder is on a claim of their namespace. */
+  /** The volumes that pods can mount; no other part of the data folder is on a claim of their namespace. */
   claims: Claim[]
   image: string
-  /** Of the cluster; null: the one that it takes by itself. */
+  /** A runtime class of the cluster; null: its default. */
   runtime_class: string | null
-  /** A profile below the kubelet's seccomp folder; null: the one of the container runtime, which lets more system calls through. */
+  /** A profile below the kubelet's seccomp folder; null: the one of the container runtime, which permits more system calls. */
   seccomp_profile: string | null
   user_namespaces: boolean
 }
 
-/** Host paths are the worker's, on one of the claims. How many processes there may be is the node's to say, Kubernetes has no such bound for a pod. */
+/** Host paths are the worker's, on one of the claims. The process limit is set per node, because Kubernetes has none for a pod. */
 export type PodInput = Omit<ContainerSpec, 'max_open_files'> & { name: string; labels: Record<string, string> }
 
-/** The account of the sandboxes in their namespace: it has no role. */
+/** The service account of the sandboxes in their namespace: it has no role. */
 const SERVICE_ACCOUNT = 'agentrun-sandbox'
-/** Longer than any run may take; should nobody be left who ends it. */
+/** Longer than any run may take; the last resort when nothing else ends the pod. */
 const LAST_SECONDS = 8 * 86_400
-/** Nothing is written there, the root is read-only: it is the runtime's own. */
+/** Nothing is written there, because the root is read-only: it is for the runtime itself. */
 const OWN_STORAGE = '64Mi'
 const SHARED_MEMORY_BYTES = 64 * 1024 * 1024
 
-/** The pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path that is on no claim. */
+/**
+ * Returns the pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path outside all claims.
+ */
 export function podDocument(settings: PodSettings, input: PodInput): PodDocument {
   const { bounds } = input
   const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: SHARED_MEMORY_BYTES }].map((folder, index) => ({
@@ -106,12 +108,12 @@ function walls(settings: PodSettings, user: ContainerSpec['user']): Omit<PodSpec
       runAsNonRoot: true,
       runAsUser: user.uid,
       runAsGroup: user.gid,
-      // Ports below are for programs with rights, as on any machine.
+      // Lower ports need privileges, as on any machine.
       sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '1024' }],
       seccompProfile: seccomp_profile === null ? { type: 'RuntimeDefault' } : { type: 'Localhost', localhostProfile: seccomp_profile },
     },
   }
 }
 
-/** Kubernetes reads `$(NAME)` in a value as a variable, and `$$` as one dollar. */
+/** Kubernetes expands `$(NAME)` in a value as a variable, and `$$` to one dollar. */
 const escapeReferences = (value: string) => value.replaceAll('$', () => '$$')

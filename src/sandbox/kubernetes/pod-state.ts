@@ -1,9 +1,9 @@
 import type { Pod } from './pod.ts'
 
-/** What became of a pod: `wait`: it may still run, or runs. `over`: nothing of it runs, or will; `why` is one line. */
+/** The state of a pod. `wait`: it may still run, or runs. `over`: nothing of it runs, or will; `why` is one line. */
 export type PodState = { is: 'wait' | 'over'; why: string }
 
-/** The kubelet goes on trying after these; nobody waits for it. */
+/** The kubelet keeps retrying after these; the start fails immediately instead. */
 const HOPELESS = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -17,13 +17,13 @@ const HOPELESS = new Set([
   'RunContainerError',
 ])
 
-/** `pod` null: the API has it no more. */
+/** `pod` null: it is gone from the API. */
 export function podState(pod: Pod | null): PodState {
   if (pod === null) return { is: 'over', why: 'the pod is gone' }
   const { phase, reason, message, conditions = [], containerStatuses = [] } = pod.status ?? {}
   const { waiting, terminated } = containerStatuses[0]?.state ?? {}
   if (terminated) return { is: 'over', why: endOf(terminated) }
-  // By the node: evicted, refused for want of processors, past its deadline.
+  // Ended by the node: evicted, rejected for lack of processors, past its deadline.
   if (phase === 'Failed' || phase === 'Succeeded') return { is: 'over', why: `the pod has ended: ${told(reason ?? phase, message)}` }
   if (pod.metadata.deletionTimestamp !== undefined) return { is: 'over', why: 'the pod was deleted' }
   const refused = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False')
@@ -38,5 +38,5 @@ function endOf({ reason, message, exitCode }: { reason?: string; message?: strin
   return `the pod has ended: ${told(`${reason ?? 'ended'}, exit code ${exitCode}`, message)}`
 }
 
-/** On one line: the words are the cluster's. */
+/** On one line: the text comes from the cluster. */
 const told = (reason = '', message = '') => [reason, message].filter(Boolean).join(': ').replace(/\s+/g, ' ').trim().slice(0, 1_000)

@@ -1,4 +1,4 @@
-/** What we send and read of Kubernetes' objects, and nothing else of them. */
+/** The fields of Kubernetes objects that this service writes and reads. */
 export type Pod = PodDocument & { metadata: { uid: string; deletionTimestamp?: string }; status?: PodStatus }
 
 export type PodStatus = {

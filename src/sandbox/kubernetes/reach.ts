@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { shellQuote } from '../../core/text/shell-quote.ts'
 import type { Sandbox } from '../port.ts'
 
-/** What no sandbox may reach, and where that is in this cluster. */
+/** What no sandbox may reach, and its address in this cluster. */
 export type Target = { name: string; host: string; port: number; udp?: boolean }
 
 const KUBELET_PORT = 10_250
 const CONNECT_SECONDS = 2
 
-/** `api`: the address that the worker itself talks to; `node`: of the machine under the pods. */
+/** `api`: the address that the worker itself uses; `node`: the machine of the pods. */
 export function targets(api: URL, node: string | null, name_servers: string[]): Target[] {
   return [
     { name: 'the API server of the cluster', host: api.hostname.replace(/^\[|\]$/g, ''), port: Number(api.port || 443) },
@@ -21,14 +21,14 @@ export function targets(api: URL, node: string | null, name_servers: string[]): 
   ]
 }
 
-/** The name servers of this process, which are those of the cluster. */
+/** Returns the name servers of this process, which are those of the cluster. */
 export function nameServers(resolv_conf = readFileSync('/etc/resolv.conf', 'utf8')): string[] {
   return [...resolv_conf.matchAll(/^nameserver\s+(\S+)/gm)].flatMap(([, address = '']) => address.split('%')[0] ?? [])
 }
 
 /**
- * The first of `targets` that a process in the sandbox can reach, as words for the operator; null when it reaches none. Whoever refuses the
- * connection was reached too: no policy keeps it away. Throws SandboxLostError.
+ * Returns the first of `targets` that a process in the sandbox can reach, as text for the operator; null when it reaches none. A refused
+ * connection counts as reached: no policy blocked it. Throws SandboxLostError.
  */
 export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<string | null> {
   const tries = list.map(({ host, port, udp }, index) => `${udp ? 'ask' : 'connect'} ${index} ${shellQuote(host)} ${port} &`)
@@ -44,7 +44,7 @@ export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<s
   return reached ? `${reached.name} (${reached.host}, port ${reached.port}${reached.udp ? ' of UDP' : ''}) can be reached from it` : null
 }
 
-/** The question is for the root's name servers: every name server answers it in one way or another. A pod's own loopback may refuse. */
+/** The query is for the root's name servers: every name server responds to it in some way. A pod's own loopback may refuse. */
 const FUNCTIONS = String.raw`
 connect() {
   local said

@@ -9,7 +9,7 @@ export const OWNER_LABEL = 'agentrun-owner'
 
 const LOOK_MS = 200
 
-/** Names a process of ours on its pods: pids are used again, and in every container they begin anew. */
+/** Returns the label of a process of this service on its pods: pids are reused, and start again in every container. */
 export function ownerMark(pid = process.pid): string {
   return `${pid}-${createHash('sha256')
     .update(processIdentity(pid) ?? 'gone')
@@ -17,7 +17,10 @@ export function ownerMark(pid = process.pid): string {
     .slice(0, 16)}`
 }
 
-/** Removes the pods of a data folder whose process is gone. `pods`: the path of all pods. Throws ApiError, at the latest when `signal` aborts. */
+/**
+ * Removes the pods of a data folder whose process is gone. `pods`: the path of all pods. Throws ApiError, at the latest when `signal`
+ * aborts.
+ */
 export async function removeLeftovers(api: KubernetesApi, pods: string, folder_id: string, signal: AbortSignal): Promise<void> {
   const selector = encodeURIComponent(`${FOLDER_LABEL}=${folder_id}`)
   const { items } = await api.call<{ items: Pod[] }>('GET', `${pods}?labelSelector=${selector}`, { signal })
@@ -29,8 +32,8 @@ export async function removeLeftovers(api: KubernetesApi, pods: string, folder_i
 }
 
 /**
- * Deletes the pod at `path`, unless it is another one than `uid` by now, and resolves when its node has said that nothing of it runs any
- * more. Throws ApiError, at the latest when `signal` aborts.
+ * Deletes the pod at `path`, unless its uid is no longer `uid`, and resolves when its node has reported that nothing of it runs any more.
+ * Throws ApiError, at the latest when `signal` aborts.
  */
 export async function removePod(
   api: KubernetesApi,
@@ -38,7 +41,8 @@ export async function removePod(
   { uid, known_to_node = true }: { uid: string; known_to_node?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  // With a grace of 0 the API forgets it at once, whatever its node does; and for another one it waits for a node that may never answer.
+  // With a grace of 0 the API forgets the pod immediately, regardless of its node; with any other it waits for a node that may never
+  // respond.
   const body = { gracePeriodSeconds: known_to_node ? 1 : 0, preconditions: { uid } }
   for (let asked = false; ; asked = true) {
     try {

@@ -4,28 +4,30 @@ import type { ResourceUsage } from '../resources/bounds.ts'
 import { within } from '../settled-within.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
-/** Process 1 of a running sandbox, seen from the host: what inside/init.sh answers to. */
+/** Process 1 of a running sandbox, seen from the host: the protocol of inside/init.sh. */
 export type InitProcess = {
   readonly identity: string | null
-  /** As this machine counts; 0 where it cannot be seen. */
+  /** The host's id of the process; 0 where it is not visible. */
   readonly pid: number
   usage(): ResourceUsage
   refreshUsage(): Promise<void>
-  /** Resolves when what is inside can connect to the sandbox's ports; rejects with SandboxLostError. */
+  /** Resolves when processes inside can connect to the sandbox's ports; rejects with SandboxLostError. */
   readonly ports: Promise<void>
-  /** One request, without the line's end. */
+  /** Sends one request, without the newline. */
   send(request: string): void
-  /** Kills what `job` started since `since` (performance.now). When nothing answers it ends the sandbox and rejects with SandboxLostError. */
+  /**
+   * Kills what `job` started since `since` (performance.now). When nothing responds it ends the sandbox and rejects with SandboxLostError.
+   */
   kill(job: string, since: number): Promise<void>
   stop(): Promise<void>
-  /** One line, after its end: why it ended. Empty when nobody knows. */
+  /** One line, after its end: why it ended. Empty when unknown. */
   complaint(): Promise<string>
   readonly ended: Promise<void>
-  /** Aborted when it has ended: for listeners that come and go. */
+  /** Aborted when it has ended: for temporary listeners. */
   readonly lost: AbortSignal
 }
 
-/** What process 1 is told of the limits. In the units of bash's `ulimit`. */
+/** Returns the limits as parameters of process 1, in the units of bash's `ulimit`. */
 export function initParameters({ max_processes, max_file_bytes, max_process_bytes, niceness = 10 }: SandboxLimits): string[] {
   const kib = (bytes: number) => Math.max(1, Math.floor(bytes / 1024))
   return [max_processes, kib(max_file_bytes), kib(max_process_bytes), niceness].map(String)
@@ -34,7 +36,7 @@ export function initParameters({ max_processes, max_file_bytes, max_process_byte
 /** Long, because a fork bomb keeps the machine busy until it is found. */
 const answer_timeout_ms = 10_000
 
-/** Waits until process 1 is ready. Rejects with SandboxError, in the driver's own words where it has any, and leaves nothing running. */
+/** Waits until process 1 is ready. Rejects with SandboxError, with the driver's own message if there is one, and leaves nothing running. */
 export async function startInit(started: SandboxProcess, timeout_ms: number): Promise<InitProcess> {
   const waiting = new Map<string, () => void>()
   const answer = (line: string) => new Promise<void>(resolve => waiting.set(line, resolve))

@@ -2,19 +2,19 @@ import type { ChildProcess } from 'node:child_process'
 import { connect, Server, type Socket } from 'node:net'
 import { SandboxLostError, type SandboxSocket } from '../port.ts'
 
-/** Connections that a sandbox may have to one port; the kernel tells the next one that nobody listens. */
+/** Connections that a sandbox may have to one port; the kernel refuses further ones. */
 const max_connections = 128
 
 /**
- * Takes over the ports that inside/listen.cjs opens on the sandbox's own loopback, and joins what connects to them with the sockets of
- * the host. The listening socket is the sandbox's, who listens is this process: nothing of it can be killed, and costs memory, inside.
+ * Takes over the ports that inside/listen.cjs opens on the sandbox's own loopback, and connects them to the sockets of the host. The
+ * listening socket belongs to the sandbox, but this process accepts the connections: nothing inside can be killed for it or costs memory.
  * They end with `child`. Rejects with SandboxLostError when not all of them were opened in time.
  */
 export async function openPorts(child: ChildProcess, sockets: SandboxSocket[], timeout_ms: number): Promise<void> {
   const wanted = new Map(sockets.flatMap(({ host, port }) => (port === undefined ? [] : [[String(port), host] as const])))
   if (wanted.size === 0) return
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // Who waits for them may come later, or not at all.
+  // Callers may await it later, or never.
   promise.catch(() => {})
   const open: Server[] = []
   const fail = () => reject(new SandboxLostError('the ports of the sandbox could not be opened'))
@@ -25,7 +25,7 @@ export async function openPorts(child: ChildProcess, sockets: SandboxSocket[], t
     if (host === undefined || !(server instanceof Server)) return fail()
     wanted.delete(String(port))
     open.push(server)
-    // What is read to its end may still be written to.
+    // A connection that was read to its end may still be written to.
     Object.assign(server, { allowHalfOpen: true, maxConnections: max_connections })
     server.on('connection', socket => join(socket, host))
     server.on('error', () => {})

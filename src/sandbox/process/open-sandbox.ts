@@ -12,7 +12,7 @@ import type { InitProcess } from './init-process.ts'
 
 const max_separate_commands = 8
 
-/** The sandbox that `init` is process 1 of. It owns both from now on. */
+/** Returns the sandbox of `init`, its process 1. It owns both from now on. */
 export function openSandbox(
   spec: SandboxSpec,
   init: InitProcess,
@@ -29,14 +29,14 @@ export function openSandbox(
     size => {
       full.abort(size)
       full = newSignal()
-      // What was left in the background too: nobody knows who it was.
+      // Background processes are cleared too: their owner is unknown.
       init.send('clear')
     },
   )
   const shell = createShell(init, pipes)
   const shell_gate = createSemaphore(1)
   const separate_gate = createSemaphore(max_separate_commands)
-  // It would be another sandbox than the one that was asked for.
+  // Without its ports it would not be the requested sandbox.
   init.ports.catch(() => init.stop())
   const ended = init.ended.then(() => {
     watch.end()
@@ -104,7 +104,7 @@ function notRun(status: ExecResult['status'], exit_code: number | null, message 
   }
 }
 
-/** Every command that runs listens. */
+/** Every running command adds a listener. */
 function newSignal(): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)

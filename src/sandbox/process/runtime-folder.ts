@@ -5,18 +5,18 @@ import { SandboxError } from '../port.ts'
 import { seccompProgram } from '../seccomp/seccomp.ts'
 import { seccompProfile } from '../seccomp/seccomp-profile.ts'
 
-/** What the host prepares once for all sandboxes; every path is a host path. */
+/** Files that the host prepares once for all sandboxes; every path is a host path. */
 export type RuntimeFolder = {
   seccomp: string
-  /** The same for container engines. */
+  /** The same filter for container engines. */
   seccomp_profile: string
-  /** Becomes /run/init: a bash that cannot be read, the script of process 1, what listens on ports, and what Node loads. */
+  /** Becomes /run/init: a bash that cannot be read, the script of process 1, the port listener, and the script that Node preloads. */
   init: string
-  /** File name → host path of what the sandbox sees in /etc. */
+  /** File name → host path of the sandbox's files in /etc. */
   etc: Record<string, string>
-  /** An empty folder that everybody can list, mounted over folders of the host that hold its settings. */
+  /** An empty, readable folder, mounted over folders of the host that contain its settings. */
   empty: string
-  /** Each sandbox has a folder of pipes in here while it lives. */
+  /** Each running sandbox has a folder of pipes in here. */
   pipes: string
 }
 
@@ -26,18 +26,18 @@ const etcFiles = ({ uid, gid }: { uid: number; gid: number }): Record<string, st
   hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
   'nsswitch.conf': 'passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n',
   'host.conf': 'multi on\n',
-  // Container engines would put those of the host there.
+  // Container engines would mount that of the host.
   'resolv.conf': '',
   hostname: 'sandbox\n',
-  // The workspace's own configuration names the author; this is for repositories that the agent makes itself.
+  // The workspace's own configuration names the author; this is for repositories that the agent creates itself.
   gitconfig:
     '[user]\n\tname = Agent\n\temail = agent@sandbox.invalid\n[safe]\n\tdirectory = *\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n',
 })
 
 /**
- * Writes the files that sandboxes, in which everything is run as `agent`, are made of below `folder`, which is made when missing, and
- * removes pipes of killed processes.
- * Safe when several processes of this machine prepare the same folder. Throws SandboxError when this machine cannot have sandboxes at all.
+ * Writes the files of sandboxes, in which everything runs as `agent`, below `folder`, which is created when missing, and removes pipes of
+ * killed processes. Safe when several processes of this machine prepare the same folder. Throws SandboxError when this machine cannot run
+ * sandboxes at all.
  */
 export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1000 }): RuntimeFolder {
   if (process.platform !== 'linux' || (process.arch !== 'x64' && process.arch !== 'arm64')) {
@@ -60,7 +60,7 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   place(seccomp_profile, 0o444, path => writeFileSync(path, seccompProfile()))
   for (const name of ['init.sh', 'listen.cjs', 'bridge.cjs', 'fetch.cjs'])
     place(join(init, name), 0o444, path => copyFileSync(new URL(`../inside/${name}`, import.meta.url), path))
-  // A process whose program file cannot be read is closed to others of its user: no memory, descriptors or environment by /proc.
+  // A process whose program file cannot be read is protected from others of its user: /proc shows no memory, descriptors or environment.
   place(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))
   removeKilledPipes(pipes)
   return {
@@ -82,7 +82,7 @@ function place(path: string, mode: number, write: (path: string) => void): void 
   renameSync(fresh, path)
 }
 
-/** The name of a pipe folder starts with the id of the process that made it. */
+/** The name of a pipe folder starts with the id of the process that created it. */
 function removeKilledPipes(pipes: string): void {
   for (const name of readdirSync(pipes)) {
     if (!isAlive(Number.parseInt(name, 10))) rmSync(join(pipes, name), { recursive: true, force: true })

@@ -1,21 +1,21 @@
 import type { ResourceUsage } from '../resources/bounds.ts'
 
-/** What a driver has started, with process 1 (inside/init.sh) in it. What is above this is the same for all drivers. */
+/** A process that a driver has started, with process 1 (inside/init.sh) in it. The layers above are the same for all drivers. */
 export type SandboxProcess = {
-  /** Says one line to process 1; to one that has ended, nobody. */
+  /** Sends one line to process 1; ignored after its end. */
   send(line: string): void
-  /** Called once, at once: what process 1 answers, line by line. */
+  /** Called once, immediately: receives the lines of process 1. */
   listen(on_line: (line: string) => void): void
-  /** Resolves when the sandbox's ports are open; rejects with SandboxLostError when they do not get there. */
+  /** Resolves when the sandbox's ports are open; rejects with SandboxLostError when they cannot be opened. */
   readonly ports: Promise<void>
   usage(): ResourceUsage
-  /** Resolves when `usage` is as of now. */
+  /** Resolves when `usage` is up to date. */
   refreshUsage(): Promise<void>
-  /** Process 1 as this machine counts; 0 where it cannot be seen. */
+  /** The host's id of process 1; 0 where it is not visible. */
   pid(): number
-  /** Names it for `end` of its driver. Null when it is gone. */
+  /** Identifies it for `end` of its driver. Null when it is gone. */
   identity(): string | null
-  /** One line, after its end: why it ended, as whoever started it says. Empty when nobody knows. */
+  /** One line, after its end: why it ended, from the program that started it. Empty when unknown. */
   complaint(): Promise<string>
   /** Kills everything inside; resolves when the last process is gone. */
   stop(): Promise<void>

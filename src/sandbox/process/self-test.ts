@@ -18,18 +18,18 @@ const limits: SandboxLimits = {
   max_process_bytes: 1024 * mebibyte,
 }
 
-/** What is different from driver to driver. `own_root`: there is a /var/lib, which is not the host's. */
+/** The differences between drivers. `own_root`: /var/lib exists and is not the host's. */
 export type Expected = {
   uid: number
   own_root: boolean
   usr: 'nosuid' | 'read-only'
-  /** Tells what it can reach, where it has more of a network than its loopback; null: nothing more may be there. */
+  /** Reports what it can reach when it has more than its loopback; null: there must be nothing more. */
   findReachable: ((sandbox: Sandbox) => Promise<string | null>) | null
-  /** Adds what to do to a complaint. */
+  /** Adds a remedy to an error. */
   explain: (complaint: string) => string
 }
 
-/** Starts a real sandbox in a folder of its own below `runtime_dir` and looks around in it. Never throws: whatever goes wrong is the reason. */
+/** Starts a real sandbox in a new folder below `runtime_dir` and probes it from inside. Never throws: any failure is the reason. */
 export async function proveIsolation(
   start: (spec: SandboxSpec) => Promise<Sandbox>,
   { user, runtime_dir, ...expected }: { user: SystemUser | null; runtime_dir: string } & Expected,
@@ -69,7 +69,7 @@ echo hello >/workspace/file && echo 'workspace written'
 `
 }
 
-/** What the sandbox said about itself that it must not say, or did not say that it must; null when all is well. */
+/** Returns what the sandbox reported and must not, or did not report and must; null when it is isolated. */
 export function findFault(report: string, { uid, usr, findReachable }: Omit<Expected, 'own_root' | 'explain'>): string | null {
   const lines = report.split('\n').map(line => line.trim().replace(/\s+/g, ' '))
   const wanted: Record<string, string> = {

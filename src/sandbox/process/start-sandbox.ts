@@ -8,11 +8,11 @@ import { startInit } from './init-process.ts'
 import { openSandbox } from './open-sandbox.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
-/** `user` is null when we are not root. `pipes`: the host folder in which each sandbox has one of its own. */
+/** `user` is null without root. `pipes`: the host folder in which each sandbox has its pipe folder. */
 export type SandboxPlace = { user: SystemUser | null; pipes: string; start_timeout_ms: number }
 
 /**
- * A sandbox as every driver starts it: `launch` starts process 1, with the folder of pipes shown as /run/exec. Rejects with SandboxError and
+ * Starts a sandbox for any driver: `launch` starts process 1, with the folder of pipes shown as /run/exec. Rejects with SandboxError and
  * leaves nothing behind.
  */
 export async function startSandbox(
@@ -26,7 +26,7 @@ export async function startSandbox(
   if (odd) throw new SandboxError(`the sandbox cannot have the variable ${JSON.stringify(odd[0])}`)
   const pipes = createPipeFolder(place.pipes, place.user)
   const starting = async () => startInit(await launch(pipes), place.start_timeout_ms)
-  // Together: inside, the pipes are needed only when process 1 gets its first request.
+  // In parallel: inside, the pipes are needed only when process 1 gets its first request.
   const [init, slot] = await Promise.allSettled([starting(), pipes.takeSlot()])
   if (init.status === 'fulfilled' && slot.status === 'fulfilled') {
     pipes.giveBack(slot.value)

@@ -3,25 +3,25 @@ import { fileURLToPath } from 'node:url'
 import { childEnv } from '../../system/host-child-env.ts'
 import { processStart } from '../../system/process-identity.ts'
 
-/** A process of its own that ends the sandboxes of this one when this one is frozen: nothing else on this machine may know of them. */
+/** A separate process that ends the sandboxes of this one when this one is frozen: nothing else on this machine may know about them. */
 export type Watchdog = {
-  /** `pid`: process 1 of a sandbox. Call the answer when it has ended. */
+  /** `pid`: process 1 of a sandbox. Call the returned function when it has ended. */
   watch(pid: number): () => void
 }
 
-/** Longer than a lease lasts: a process that has said nothing for so long owns no run any more. */
+/** Longer than a lease: a process that was silent for that long owns no run any more. */
 const SILENCE_SECONDS = 10
 const HERE_MS = 1_000
 const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 
-/** Started with the first sandbox, and again should it be killed. It ends with this process, and keeps nobody from ending. */
+/** Started with the first sandbox, and restarted if killed. It ends with this process, and keeps no process alive. */
 export function createWatchdog(): Watchdog {
   const watched = new Map<number, string>()
   let child: ChildProcess | null = null
   const say = (line: string) => child?.stdin?.write(`${line}\n`)
 
   const start = () => {
-    // In a session of its own: what stops the terminal's processes does not stop it.
+    // In its own session: signals of the terminal do not stop it.
     const started = spawn('/bin/bash', ['--noprofile', '--norc', script, String(SILENCE_SECONDS)], {
       cwd: '/',
       env: childEnv(),

@@ -1,16 +1,16 @@
 import { join, relative } from 'node:path'
 
-/** Folders of the cgroup file systems that stand for the group of a process, by controller. */
+/** The folders in the cgroup file systems for the group of a process, by controller. */
 export type OwnGroups = {
-  /** Where version 2 is mounted and the process is known there; its controllers are in `cgroup.controllers`. */
+  /** Where version 2 is mounted and the process is listed there; its controllers are in `cgroup.controllers`. */
   v2: string | null
-  /** Version 1: one folder for each controller that is mounted. */
+  /** Version 1: one folder for each mounted controller. */
   v1: Map<string, string>
 }
 
 /**
- * Where the groups of a process are, by /proc/PID/cgroup and /proc/PID/mountinfo. In a container the mounted part may begin below the group
- * of the process or beside it: then it is not to be had, and left out.
+ * Returns the groups of a process from /proc/PID/cgroup and /proc/PID/mountinfo. In a container the mounted part may begin below the group
+ * of the process or beside it: then it is not accessible, and omitted.
  */
 export function ownGroups(cgroup: string, mountinfo: string): OwnGroups {
   const mounts = mountinfo.split('\n').flatMap(line => {
@@ -47,5 +47,5 @@ function place(mount: { root: string; point: string } | undefined, path: string)
   return below === '..' || below.startsWith('..') ? null : join(mount.point, below)
 }
 
-/** Blanks and the like stand as \040 in mountinfo. */
+/** Blanks and similar characters are escaped as \040 in mountinfo. */
 const plainPath = (text: string) => text.replace(/\\([0-7]{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)))

@@ -4,20 +4,20 @@ import { processIdentity } from '../../system/process-identity.ts'
 import { signalProcess, waitUntil } from '../../system/processes.ts'
 import { MAX_SOCKET_BYTES, no_usage, type ResourceBounds, type ResourceGroup, type ResourceUsage } from './bounds.ts'
 
-/** Folders that groups of sandboxes are made in, by controller; those of version 2 are one and the same. */
+/** Folders in which groups of sandboxes are created, by controller; those of version 2 are the same folder. */
 export type GroupFolders = { version: 1 | 2; memory?: string; cpu?: string; cpuacct?: string; pids?: string }
 
 const PERIOD_US = 100_000
-/** A sandbox that is busy gets a fourth of what the service and the database get, when all want the processor. */
+/** A busy sandbox gets a quarter of the share of the service and the database when all want the processor. */
 const SHARES = 256
 const WEIGHT = 25
-/** A process that has ended is still counted until somebody has asked for its exit code. */
+/** A process that has ended is still counted until its parent has read its exit code. */
 const EMPTY_MS = 5_000
 const PREFIX = 'agentrun-'
 
 let count = 0
 
-/** Makes the group of one sandbox in each folder, with its bounds. Leaves none behind when it throws. */
+/** Creates the group of one sandbox in each folder, with its limits. Leaves none behind when it throws. */
 export function openGroup(folders: GroupFolders, bounds: ResourceBounds): ResourceGroup {
   const name = `${PREFIX}${process.pid}-${startOf(process.pid)}-${++count}`
   const groups = [...new Set([folders.memory, folders.cpu, folders.cpuacct, folders.pids])].flatMap(parent =>
@@ -52,16 +52,16 @@ export function openGroup(folders: GroupFolders, bounds: ResourceBounds): Resour
   }
 }
 
-/** What a group has used; `last`: what it had when it was asked before. Everything is 0 of one that is gone. */
+/** Returns the usage of a group; `last`: the previous usage. Everything is 0 for a group that is gone. */
 export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): ResourceUsage {
   const v2 = version === 2
   const cpu_ms = v2
     ? Number(/^usage_usec (\d+)$/m.exec(read(at('cpu', 'cpu.stat')))?.[1] ?? Number.NaN) / 1_000
     : Number(read(at('cpuacct', 'cpuacct.usage')) || Number.NaN) / 1e6
   const memory_bytes = Number(read(at('memory', v2 ? 'memory.current' : 'memory.usage_in_bytes')))
-  // Version 2 has told its peak since Linux 5.19.
+  // Version 2 reports its peak since Linux 5.19.
   const peak = Number(read(at('memory', v2 ? 'memory.peak' : 'memory.max_usage_in_bytes')))
-  // Version 1 tells no peak: the most that was there when somebody asked.
+  // Version 1 reports no peak: the highest value that was read.
   const processes = Math.max(Number(read(at('pids', v2 ? 'pids.peak' : 'pids.current'))), last.peak_processes ?? 0)
   return {
     memory_bytes,
@@ -72,7 +72,7 @@ export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): Resource
   }
 }
 
-/** The path of a file of the group of a controller. */
+/** Returns the path of a file of the group of a controller. */
 export type At = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => string
 
 function bound2(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
@@ -90,7 +90,7 @@ function bound2(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_pro
 function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
   if (folders.memory !== undefined) {
     writeFileSync(at('memory', 'memory.limit_in_bytes'), String(max_memory_bytes))
-    // Together with swap, which a kernel may not count: then its own bound is none.
+    // Together with swap, which a kernel may not count: then the limit has no effect.
     optional(() => writeFileSync(at('memory', 'memory.memsw.limit_in_bytes'), String(max_memory_bytes)))
     optional(() => writeFileSync(at('memory', 'memory.swappiness'), '0'))
     boundSockets(at('memory', '.'))
@@ -103,14 +103,14 @@ function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_pro
   if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
 }
 
-/** Where control groups are of version 1: there what waits in sockets is counted apart, or not at all. */
+/** For version 1, where socket buffers are counted separately, or not at all. */
 export function boundSockets(group: string): void {
   optional(() => writeFileSync(join(group, 'memory.kmem.tcp.limit_in_bytes'), String(MAX_SOCKET_BYTES)))
 }
 
 /**
- * Removes the groups of processes that are gone, with what is left in them: a sandbox ends with its worker, but bubblewrap that was killed in
- * the middle of a start leaves a process behind that waits for it for ever.
+ * Removes the groups of processes that are gone, with the processes in them: a sandbox ends with its worker, but a bubblewrap that was
+ * killed during a start leaves a process behind that waits for it forever.
  */
 export function removeLeftGroups(folders: GroupFolders): void {
   for (const parent of new Set([folders.memory, folders.cpu, folders.cpuacct, folders.pids])) {
@@ -126,7 +126,7 @@ export function removeLeftGroups(folders: GroupFolders): void {
   }
 }
 
-/** False while a process is in it. */
+/** Returns false while it contains a process. */
 function removeGroup(path: string): boolean {
   try {
     rmdirSync(path)
@@ -136,7 +136,7 @@ function removeGroup(path: string): boolean {
   }
 }
 
-/** When a process started, in ticks since boot: a number that is used again has another. */
+/** Returns when a process started, in ticks since boot: a reused pid has another value. */
 const startOf = (pid: number) => processIdentity(pid)?.split(' ')[3] ?? ''
 
 function read(path: string): string {

@@ -8,12 +8,12 @@ const LOOK_MS = 20_000
 const MOST_SAID = 64 * 1024 ** 2
 
 /**
- * What files take that have no name any more, and that what came of `process_1` holds open or mapped: they are on the disk of `folders`,
- * and nobody finds them there. Mapped alone they are seen by root only. Null when it cannot be told in time.
+ * Returns the size of deleted files that descendants of `process_1` have open or mapped: they are on the disk of `folders`, where no
+ * listing shows them. Files that are only mapped are visible to root alone. Null when the size cannot be determined in time.
  */
 export async function deletedFiles(process_1: number, folders: string[]): Promise<WorkspaceSize | null> {
   const processes = process_1 > 0 ? descendantsOf(process_1) : []
-  // Threads may have files of their own. Who is not root would hear a complaint for each file that is mapped.
+  // Threads may have files of their own. Without root there would be an error for each mapped file.
   const held = processes.flatMap(pid => [
     ...(process.getuid?.() === 0 ? [`/proc/${pid}/map_files`] : []),
     ...threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`),
@@ -32,12 +32,12 @@ export async function deletedFiles(process_1: number, folders: string[]): Promis
   return { bytes: [...files.values()].reduce((sum, bytes) => sum + bytes, 0), files: files.size }
 }
 
-/** By a program of its own: there may be a million of them. */
+/** In a separate program: there may be a million of them. */
 function namelessIn(folders: string[]): Promise<string | null> {
   const depth = ['-mindepth', '1', '-maxdepth', '1']
   const args = ['-n', '10', '/usr/bin/find', '-L', ...folders, ...depth, '-type', 'f', '-links', '0', '-printf', '%D %i %b\n']
   const limits = { timeout: LOOK_MS, maxBuffer: MOST_SAID }
-  // Processes end meanwhile, so it always complains.
+  // Processes end meanwhile, so it always reports errors.
   return new Promise(resolve => {
     const child = execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), ...limits }, (_error, said) =>
       resolve(child.signalCode === null ? said : null),

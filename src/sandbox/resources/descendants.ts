@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** All that came of a process of this machine, itself left out: what made itself a daemon in a sandbox is a child of its process 1. */
+/** Returns all descendants of a process of this machine: a daemon in a sandbox is a child of its process 1. */
 export function descendantsOf(pid: number): number[] {
   const found: number[] = []
   for (let next = childrenOf(pid); next.length > 0; next = next.flatMap(childrenOf)) found.push(...next)
@@ -17,7 +17,7 @@ export function childrenOf(pid: number): number[] {
   })
 }
 
-/** None when it is gone. */
+/** Returns an empty list when it is gone. */
 export function threadsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`)

@@ -6,15 +6,15 @@ import { type OwnGroups, ownGroups } from './cgroup-paths.ts'
 import { openWatchdog } from './memory-watchdog.ts'
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const
-/** In version 2 a group with groups below it may hold no process: we move into this one. */
+/** In version 2 a group with subgroups may contain no process: the service moves into this one. */
 const OWN_LEAF = 'agentrun-service'
-/** Others on this machine may have died since we started. */
+/** Other processes on this machine may have died since the start. */
 const SWEEP_MS = 60_000
 const TRIAL: ResourceBounds = { max_memory_bytes: 64 * 1024 ** 2, cpus: 1, max_processes: 64 }
 
 /**
- * What bounds the sandboxes of this process: control groups below its own, version 2 or 1, each controller that may be written; the rest by
- * a watchdog, by niceness and by the limits of processes. Tried out, not guessed; removes what processes that are gone have left.
+ * Detects how the sandboxes of this process are limited: control groups below its own, version 2 or 1, each controller that can be written;
+ * the rest by a watchdog, by niceness and by process limits. Each mechanism is tested. Removes what processes that are gone have left.
  */
 export function detectResources(read: (path: string) => string = path => readFileSync(path, 'utf8')): ResourceControl {
   const folders = usable(candidates(read))
@@ -53,7 +53,7 @@ function control(folders: GroupFolders): ResourceControl {
   }
 }
 
-/** The version that has more to offer first. */
+/** The version with more controllers first. */
 function candidates(read: (path: string) => string): GroupFolders[] {
   try {
     const own = ownGroups(read('/proc/self/cgroup'), read('/proc/self/mountinfo'))
@@ -95,7 +95,7 @@ function inVersion1({ v1 }: OwnGroups): GroupFolders | null {
   return names.length === 0 ? null : { version: 1, ...Object.fromEntries(names) }
 }
 
-/** Those controllers of the first candidate with any for which a group could be made and bounded. */
+/** Returns those controllers of the first candidate with any for which a group could be created and limited. */
 function usable(found: GroupFolders[]): GroupFolders | null {
   for (const { version, ...controllers } of found) {
     const working = Object.entries(controllers).filter(([name, folder]) => {

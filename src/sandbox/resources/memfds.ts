@@ -6,7 +6,10 @@ import { threadsOf } from './descendants.ts'
 const LOOK_MS = 10_000
 const MOST_SAID = 64 * 1024 ** 2
 
-/** What files in memory that have no name take, by the process that holds them; of several the first. What cannot be told in time is left out. */
+/**
+ * Returns the size of unnamed memory files, by the process that has them open; of several the first. Files that cannot be read in time are
+ * omitted.
+ */
 export async function memfdBytes(processes: number[]): Promise<Map<number, number>> {
   const held = processes.flatMap(pid => threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`))
   const found = new Map<number, number>()
@@ -21,16 +24,16 @@ export async function memfdBytes(processes: number[]): Promise<Map<number, numbe
   return found
 }
 
-/** By a program of its own: there may be a million descriptors. */
+/** In a separate program: there may be a million descriptors. */
 function listMemfds(folders: string[]): Promise<string> {
   const tell = ['-exec', 'stat', '-L', '-c', '%d:%i %b %n', '{}', '+']
   const args = ['-n', '10', '/usr/bin/find', ...folders, '-mindepth', '1', '-maxdepth', '1', '-lname', '/memfd:*', ...tell]
   const options = { cwd: '/', env: childEnv(), timeout: LOOK_MS, maxBuffer: MOST_SAID }
-  // Processes end meanwhile, so it may complain.
+  // Processes end meanwhile, so it may report errors.
   return new Promise(resolve => execFile('/usr/bin/nice', args, options, (_error, said) => resolve(said)))
 }
 
-/** Of the whole machine. */
+/** Returns the value for the whole machine. */
 export function sharedMemoryBytes(): number {
   return 1024 * Number(/^Shmem:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? 0)
 }

@@ -6,16 +6,16 @@ import { memfdBytes, sharedMemoryBytes } from './memfds.ts'
 
 const SLOW_MS = 500
 const FAST_MS = 100
-/** Above this part of the bound it looks more often. */
+/** Above this part of the limit it polls more often. */
 const NEAR = 0.5
-/** When the machine's shared memory has grown by this part of the bound, somebody may hold files in it. */
+/** When the machine's shared memory has grown by this part of the limit, a process may hold files in it. */
 const SHARED = 0.1
 
 type Process = { pid: number; bytes: number }
 
 /**
- * Bounds the memory of a sandbox where the kernel does not: adds up what its processes have for themselves, and kills the largest while that
- * is more than `max_bytes`. What grows by gigabytes within a tenth of a second is beyond it.
+ * Limits the memory of a sandbox where the kernel does not: adds up the private memory of its processes, and kills the largest while the
+ * sum exceeds `max_bytes`. It cannot limit what grows by gigabytes within a tenth of a second.
  */
 export function openWatchdog(max_bytes: number): ResourceGroup {
   let root: number | null = null
@@ -63,15 +63,15 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
 }
 
 /**
- * What came of bubblewrap, with their own memory, files in it included. Neither bubblewrap, nor process 1 inside: everything inside would end
- * with them.
+ * Returns the descendants of bubblewrap, with their private memory, including memory files. Excludes bubblewrap and process 1 inside:
+ * everything inside would end with them.
  */
 function family(bubblewrap: number, files: ReadonlyMap<number, number>): Process[] {
   const [first] = childrenOf(bubblewrap)
   return (first === undefined ? [] : descendantsOf(first)).map(pid => ({ pid, bytes: ownBytes(pid, files.get(pid) ?? 0) }))
 }
 
-/** Anonymous and shared pages that are in memory, or those of files in it that it has not mapped; other files are the machine's cache. */
+/** Returns anonymous and shared resident pages, or those of unmapped memory files; other files are the machine's cache. */
 function ownBytes(pid: number, file_bytes: number): number {
   const status = read(`/proc/${pid}/status`)
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0)

@@ -3,20 +3,20 @@ import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 
 export type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
 
-/** `peak_bytes`: the most that was measured; 0: it was not. */
+/** `peak_bytes`: the highest measured value; 0: not measured. */
 export type WorkspaceWatch = { peak_bytes(): number; end(): void }
 
 const LOOK_MS = 250
-/** A sandbox that does something is measured at least this often, and never more than a sixtieth of the time. */
+/** An active sandbox is measured at least this often, and never for more than a sixtieth of the time. */
 const MEASURE_EVERY_MS = 15_000
 const MEASURE_SHARE = 60
-/** Since the last measurement, in milliseconds of the processor: less is nothing that writes much. */
+/** CPU milliseconds since the last measurement: below it nothing can have written much. */
 const IDLE_CPU_MS = 50
 
 /**
- * Bounds what a workspace takes on the disk where no quota does. The free space of the file system is looked at four times a second; when so
- * much is gone that it could be this workspace, it is measured. `over` is called when it is beyond a bound, and again each time it has grown.
- * What is written within a quarter of a second, and while it is measured, is beyond it.
+ * Limits the size of a workspace on disk where there is no quota. The free space of the file system is polled four times a second; when it
+ * has decreased by so much that this workspace could be the cause, the workspace is measured. `over` is called when it exceeds a limit, and
+ * again each time it has grown. It cannot limit what is written within a quarter of a second, or during a measurement.
  */
 export function watchWorkspace(
   path: string,
@@ -52,7 +52,8 @@ export function watchWorkspace(
   const lookClosely = async (now: WorkspaceSize, gone: WorkspaceSize) => {
     const began = performance.now()
     cpu_then = cpuMs()
-    // What cannot be counted in time, links by the million for instance, is taken for all that is gone.
+    // When the files cannot be counted in time, for example because of millions of links, all missing free space is attributed to the
+    // workspace.
     const found = (await measure()) ?? { bytes: size.bytes + gone.bytes, files: size.files + gone.files }
     measure_at = performance.now() + Math.max(MEASURE_EVERY_MS, MEASURE_SHARE * (performance.now() - began))
     free = now
@@ -85,7 +86,7 @@ export function watchWorkspace(
   return { peak_bytes: () => peak_bytes, end }
 }
 
-/** As much as may be written unseen: a quarter of what is left, but not ever less. */
+/** How much may be written without a measurement: a quarter of the rest, with a minimum. */
 const margin = (max: number, used: number) => Math.max(max / 64, (max - used) / 4)
 
 async function freeSpace(path: string): Promise<WorkspaceSize> {

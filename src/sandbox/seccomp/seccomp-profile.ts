@@ -9,7 +9,7 @@ const ENOSYS = 38
 const LOW_WORD = 0xffffffff
 
 /**
- * The filter of `seccompProgram` as a profile of container engines, in their JSON. They take names, so what neither of us knows is refused by
+ * Returns the filter of `seccompProgram` as a profile of container engines, in their JSON. They use names, so unlisted calls are refused by
  * default; and a call by another architecture's table kills.
  */
 export function seccompProfile(): string {
@@ -32,11 +32,11 @@ export function seccompProfile(): string {
       ),
     ),
     when('socket', equal(0, 16), equal(2, 0)),
-    // The kernel looks at the low word alone.
+    // The kernel evaluates only the low word.
     ...allBut(Object.values(refused_requests)).map(({ mask, value }) => when('ioctl', masked(1, mask, value))),
     when('personality', equal(0, 0)),
     when('personality', equal(0, LOW_WORD)),
-    // A process's own limits.
+    // The limits of the calling process itself.
     when('prlimit64', equal(0, 0)),
   ]
   return JSON.stringify({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: ENOSYS, syscalls })
@@ -51,7 +51,10 @@ const masked = (index: number, mask: number, value: number): Condition => ({
   op: 'SCMP_CMP_MASKED_EQ',
 })
 
-/** Every word of 32 bits that is none of `values`, each once: those that agree with some of them in the bits above one, and with none in that. */
+/**
+ * Returns masked comparisons that match every 32-bit word except `values`, each once: prefixes that agree with some of them up to one bit
+ * and with none in that bit.
+ */
 export function allBut(values: number[], bit = 31, prefix = 0): { mask: number; value: number }[] {
   if (bit < 0) return []
   return [0, 1].flatMap(digit => {

@@ -1,4 +1,4 @@
-/** Numbers of the system calls that the sandbox refuses or looks into; null where the architecture has no such call. */
+/** Numbers of the system calls that the sandbox refuses or inspects; null where the architecture has no such call. */
 type Numbers = { x64: number | null; arm64: number | null }
 
 const both = (number: number): Numbers => ({ x64: number, arm64: number })
@@ -71,14 +71,14 @@ export const forbidden_calls: Record<string, Numbers> = {
   _sysctl: numbers(156, null),
 }
 
-/** Answered with ENOSYS, as an old kernel would: callers fall back to calls that can be looked into. */
+/** Refused with ENOSYS, as by an old kernel: callers fall back to calls that can be inspected. */
 export const absent_calls: Record<string, Numbers> = {
   clone3: both(435),
   io_uring_setup: both(425),
   io_uring_enter: both(426),
   io_uring_register: both(427),
   memfd_secret: both(447),
-  // The kernel has so many contexts for the whole machine, whoever takes them.
+  // The kernel has a fixed number of contexts for the whole machine.
   io_setup: numbers(206, 0),
   quotactl_fd: both(443),
 }
@@ -94,8 +94,8 @@ export const inspected_calls = {
 }
 
 /**
- * Requests to devices and file systems: typing into a terminal for somebody else; other line disciplines, for which the kernel loads modules
- * that had many holes; volumes of Btrfs within a workspace, where nobody counts and nothing is removed.
+ * Requests to devices and file systems: typing into another terminal; other line disciplines, for which the kernel loads modules with many
+ * known vulnerabilities; Btrfs subvolumes within a workspace, which are neither counted nor removed.
  */
 export const refused_requests: Record<string, number> = {
   TIOCSTI: 0x5412,
@@ -107,8 +107,8 @@ export const refused_requests: Record<string, number> = {
   BTRFS_IOC_SUBVOL_CREATE_V2: 0x50009418,
 }
 
-/** What sockets of the internet speak, by their type: the usual, and TCP over streams, UDP over datagrams. */
+/** Permitted protocols of internet sockets, by type: the default, and TCP for streams, UDP for datagrams. */
 export const internet_protocols: Record<number, number[]> = { 1: [0, 6], 2: [0, 17] }
 
-/** The first number that nobody has looked at (open_tree_attr of Linux 6.15): it and all above get ENOSYS. */
+/** The first number that was not reviewed (open_tree_attr of Linux 6.15): it and all above get ENOSYS. */
 export const first_unknown_call = 467

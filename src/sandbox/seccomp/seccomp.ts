@@ -29,7 +29,7 @@ const ENOSYS = 38
 const EPROTONOSUPPORT = 93
 const EAFNOSUPPORT = 97
 
-// Where struct seccomp_data keeps the call's number, the architecture and the lower half of each argument.
+// Offsets in struct seccomp_data: the call's number, the architecture and the lower half of each argument.
 const number_at = 0
 const architecture_at = 4
 const argument_at = (index: number) => 16 + index * 8
@@ -38,13 +38,13 @@ const load = (offset: number): Instruction => ({ code: load_word, yes: 0, no: 0,
 const mask = (bits: number): Instruction => ({ code: and_with, yes: 0, no: 0, value: bits })
 const answer = (value: number): Instruction => ({ code: finish, yes: 0, no: 0, value })
 
-/** `body` runs when the test holds, otherwise it is skipped. */
+/** `body` runs when the test is true, otherwise it is skipped. */
 const when = (code: number, value: number, body: Instruction[]): Instruction[] => [{ code, yes: 0, no: body.length, value }, ...body]
 const unless = (code: number, value: number, body: Instruction[]): Instruction[] => [{ code, yes: body.length, no: 0, value }, ...body]
 
 /**
- * The filter that every process of a sandbox lives under, as `bwrap --seccomp` wants it (an array of struct sock_filter, little endian).
- * A call by another architecture's table, x32 included, kills the process; a forbidden one fails with an error the caller can report.
+ * Returns the filter for every process of a sandbox, in the format of `bwrap --seccomp` (an array of struct sock_filter, little endian). A
+ * call by another architecture's table, x32 included, kills the process; a forbidden one fails with an error the caller can report.
  */
 export function seccompProgram(architecture: SeccompArchitecture): Buffer {
   const refuse = (calls: typeof forbidden_calls, errno: number) =>
@@ -74,7 +74,10 @@ export function seccompProgram(architecture: SeccompArchitecture): Buffer {
 /** No new namespace of any kind: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const clone_rules = [load(argument_at(0)), ...when(jump_any_bit, 0x7e020000, [answer(refuse_with(EPERM))]), answer(allow)]
 
-/** Unix sockets; TCP and UDP over IPv4 and IPv6; the route part of netlink. AF_VSOCK, a door to the hypervisor, and the rest do not exist. */
+/**
+ * Unix sockets; TCP and UDP over IPv4 and IPv6; the route part of netlink. AF_VSOCK, which reaches the hypervisor, and the rest do not
+ * exist.
+ */
 const internet_rules = [
   load(argument_at(1)),
   mask(0xf),
@@ -96,7 +99,7 @@ const socket_rules = [
   answer(refuse_with(EAFNOSUPPORT)),
 ]
 
-/** Unix sockets alone: other families that can make pairs, TIPC for one, are those whose sockets do not exist. */
+/** Unix sockets only: other families with socket pairs, such as TIPC, are not permitted anyway. */
 const pair_rules = [load(argument_at(0)), ...when(jump_equal, 1, [answer(allow)]), answer(refuse_with(EAFNOSUPPORT))]
 
 const ioctl_rules = [
@@ -105,7 +108,7 @@ const ioctl_rules = [
   answer(allow),
 ]
 
-/** Only the usual personality, and asking for the current one. */
+/** Only the default personality, and reading the current one. */
 const personality_rules = [
   load(argument_at(0)),
   ...when(jump_equal, 0, [answer(allow)]),
@@ -113,7 +116,9 @@ const personality_rules = [
   answer(refuse_with(EPERM)),
 ]
 
-/** A process's own limits. Those of process 1 are not to be lowered: the kernel would kill it for the processor time that it may not have. */
+/**
+ * The limits of the calling process itself. Those of process 1 must not be lowered: the kernel would kill it for exceeding its CPU time.
+ */
 const limit_rules = [load(argument_at(0)), ...when(jump_equal, 0, [answer(allow)]), answer(refuse_with(EPERM))]
 
 function encode(program: Instruction[]): Buffer {

@@ -4,15 +4,15 @@ import { once } from 'node:events'
 import { childEnv } from '../../system/host-child-env.ts'
 import type { SystemUser } from '../../system/users.ts'
 
-/** A name has no zero byte; the time of change is the kernel's, nobody else sets it. */
+/** A name has no zero byte; only the kernel sets the time of change. */
 const STATE = '%p\\0%y %m %s %T@ %C@ %i %l\\0'
 
 /**
- * Of what folders in `root` hold: names, kinds, modes, sizes, times of change and the places of links. Whatever is written into one of the
- * files, and be it put back, changes it. Read as `user`, whose they are. Rejects when they cannot be read to the end.
+ * Returns a digest of folders in `root`: names, kinds, modes, sizes, times of change and link targets. Any write into one of the files
+ * changes it, even if reverted. Read as `user`, the owner. Rejects when they cannot be read completely.
  */
 export async function folderFingerprint(root: string, folders: readonly string[], user: SystemUser | null, signal?: AbortSignal) {
-  // Its user may have closed folders to itself.
+  // Its user may have removed permissions of its own folders.
   const command = ['--user', '--map-root-user', '--', '/usr/bin/find', ...folders, '-printf', STATE]
   const child = spawn('/usr/bin/unshare', command, {
     ...{ cwd: root, env: childEnv(), stdio: ['ignore', 'pipe', 'pipe'] },

@@ -16,12 +16,12 @@ const limits: SandboxLimits = {
   max_process_bytes: 2 ** 30,
 }
 
-/** What a copy must be able to do: folders that are made anew hide what was in them, and a second owner finds it so. */
+/** What a copy must support: a recreated folder hides its old content, and a second mount sees the same. */
 const CHANGE = 'set -e; cat kept gone/file; rm -r gone; mkdir gone; echo more >>kept; mv kept moved; chmod 700 gone'
 const LOOK = 'set -e; cat moved; ls -A . gone; [ "$(stat -c %u%U moved)" = 1000agent ]'
 const SEEN = 'one\nmore\n.:\ngone\nmoved\n\ngone:\n'
 
-/** Makes a real layer below `folder`, changes it in a sandbox and looks at it in another one, twice. Never throws. */
+/** Mounts a real layer below `folder`, changes it in a sandbox and reads it in another one, twice. Never throws. */
 export async function proveLayers(
   folder: string,
   user: SystemUser | null,
@@ -64,7 +64,7 @@ function makeBase(place: string, user: SystemUser | null): void {
   for (const path of folders) mkdirSync(path)
   const files = { kept: 'one\n', 'gone/file': 'two\n' }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(place, 'base', name), text)
-  // The innermost first: what is in a folder is given away before the folder is, so that its new owner can put no link there.
+  // The innermost first: the content of a folder is handed over before the folder, so that its new owner cannot create links in it.
   const inside_out = [...Object.keys(files).map(name => join(place, 'base', name)), ...folders.toReversed()]
   if (user) for (const path of inside_out) lchownSync(path, user.uid, user.gid)
 }

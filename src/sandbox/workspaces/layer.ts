@@ -6,8 +6,8 @@ import { type Copy, type Layer, SandboxError } from '../port.ts'
 import { within } from '../settled-within.ts'
 
 /**
- * Short names in the folder itself, because what runs inside can read them among its mounts. The mount covers the folder, and so the three.
- * What holds it ends when our end of its standard input is closed, however we end.
+ * Short names in the folder itself, because processes inside can read them among their mounts. The mount covers the folder, and so the
+ * three. The holder ends when this process closes its standard input, or ends in any way.
  */
 const HOLD = `
 set -e
@@ -25,8 +25,8 @@ exec cat >/dev/null
 const max_complaint_bytes = 2_000
 
 /**
- * Overlays, mounted by an unprivileged process in namespaces of its own: there and nowhere else is each folder the copy. Everything that is
- * to see it enters them, because two mounts of the same files do not see each other's changes.
+ * Mounts overlays from an unprivileged process in namespaces of its own: only there is each folder the copy. Everything that needs it
+ * enters these namespaces, because two mounts of the same files do not see each other's changes.
  */
 export async function openLayer(copies: readonly Copy[], host: { user: SystemUser | null; start_timeout_ms: number }): Promise<Layer> {
   const child = spawn(
@@ -72,7 +72,7 @@ export async function openLayer(copies: readonly Copy[], host: { user: SystemUse
   }
 }
 
-/** The words before a command that runs it where the layer can be seen. */
+/** Returns the prefix of a command that runs it inside the layer's namespaces. */
 export function enterLayer({ identity }: Layer): string[] {
   const [, , pid = ''] = identity.split(' ')
   return ['/usr/bin/nsenter', '--target', pid, '--user', '--mount', '--preserve-credentials', '--']

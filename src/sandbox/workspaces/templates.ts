@@ -9,8 +9,9 @@ import { workspaceBytes } from './workspace-size.ts'
 import { removeWorkspace, templateOf } from './workspaces.ts'
 
 /**
- * Folders that workspaces are layers on, in `root`: `<name>/tree`, and `<name>/home` where there are home folders for them, belong to the
- * sandbox's user and are not written any more once they have that name. `new-…` is being made and `old-…` is going; both carry the process that does it, so that what a killed one left is found.
+ * Folders that workspaces are layers on, in `root`: `<name>/tree`, and `<name>/home` if they have home folders, belong to the sandbox's
+ * user and are immutable once they have that name. `new-…` is being created and `old-…` is being removed; both contain the id of the
+ * process, so that leftovers of a killed process are recognized.
  */
 export type TemplatePlace = { root: string; workspaces: string; user: SystemUser | null }
 
@@ -20,14 +21,14 @@ export const templatePath = ({ root }: Pick<TemplatePlace, 'root'>, name: string
 
 export const templateHomePath = ({ root }: Pick<TemplatePlace, 'root'>, name: string): string => join(root, name, 'home')
 
-/** Which templates are looked at together: the files of commits, or what setup commands have prepared. */
+/** Which templates are swept together: the files of commits, or the results of setup commands. */
 export type TemplateKind = 'commit' | 'environment'
 const NAMES = { commit: /^\d+-[0-9a-f]{40}$/, environment: /^\d+-env-[0-9a-f]{32}$/ }
 
-/** A name that no environment has had. */
+/** Returns a unique name. */
 export const newEnvironmentName = (repository_id: number): string => `${repository_id}-env-${randomUUID().replaceAll('-', '')}`
 
-/** Whether it is there; from now on it was used last. */
+/** Returns whether it exists, and records that it is used now. */
 export function touchTemplate(place: TemplatePlace, name: string): boolean {
   try {
     const now = new Date()
@@ -40,7 +41,10 @@ export function touchTemplate(place: TemplatePlace, name: string): boolean {
 
 type Draft = { folder: string; tree: string; home: string; publish(name: string): void } & AsyncDisposable
 
-/** An empty `tree` for one that is being made, and an empty `home` for an environment. `publish` gives it its name, unless another process was faster; disposing removes what has none. */
+/**
+ * Creates an empty `tree` for a new template, and an empty `home` for an environment. `publish` gives it its name, unless another process
+ * was faster; disposing removes an unpublished one.
+ */
 export function draftTemplate(place: TemplatePlace, kind: TemplateKind): Draft {
   const path = join(place.root, `new-${ownMark()}-${randomUUID()}`)
   makeOwnFolder(path, 0o711, null)
@@ -61,15 +65,15 @@ export function draftTemplate(place: TemplatePlace, kind: TemplateKind): Draft {
   }
 }
 
-/** Nobody finds it any more. It stays while this process does, because workspaces may stand on it. */
+/** Hides it from new workspaces. It stays while this process lives, because workspaces may use it as their base. */
 export function discardTemplate(place: TemplatePlace, name: string): void {
   if (existsSync(join(place.root, name))) renameSync(join(place.root, name), join(place.root, `old-${ownMark()}-${randomUUID()}`))
 }
 
 /**
- * Removes what killed processes left, those of a kind that nobody wants, and then, the longest unused first, what is more than `max_bytes`.
- * One that a workspace stands on stays. Answers which are gone. `listWanted` is asked when it is known which are there: one that was wanted before it
- * was there is among them.
+ * Removes what killed processes left, unwanted templates of a kind, and then, the least recently used first, the excess over `max_bytes`.
+ * The base of a workspace stays. Returns the removed names. `listWanted` is called after the existing templates were listed: one that was
+ * wanted before it existed is included.
  */
 export async function sweepTemplates(
   place: TemplatePlace,
@@ -99,19 +103,22 @@ async function measure(place: TemplatePlace, name: string) {
   const bytes = noted || (await templateBytes(place, name))
   if (!noted && bytes > 0) {
     await writeFile(note, String(bytes)).catch(() => {})
-    // That was no use of it.
+    // The check itself does not count as a use.
     if (existsSync(note)) utimesSync(join(place.root, name), new Date(used_at), new Date(used_at))
   }
   return { name, used_at, bytes }
 }
 
-/** What it takes on the disk; 0 when that cannot be told in time. */
+/** Returns its size on disk; 0 when it cannot be measured in time. */
 export async function templateBytes(place: TemplatePlace, name: string): Promise<number> {
   const parts = PARTS.map(part => join(place.root, name, part)).filter(part => existsSync(part))
   return (await Promise.all(parts.map(part => workspaceBytes(part, place.user)))).reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** True: it is gone. Whoever takes it for a workspace makes the folder of that first and looks for the template then; here it is the other way round. */
+/**
+ * Returns true when it is gone. A caller that uses it for a workspace creates the workspace folder first and then checks for the template;
+ * here the order is reversed, so one of the two notices.
+ */
 async function retire(place: TemplatePlace, name: string): Promise<boolean> {
   const is_used = () => readdirSync(place.workspaces).some(workspace => templateOf(workspace) === name)
   if (is_used()) return false

@@ -4,21 +4,21 @@ import type { SystemUser } from '../../system/users.ts'
 
 const MEASURE_MS = 20_000
 
-/** What the files of a workspace take on the disk. `files`: everything that has an inode, folders and links too. */
+/** The size of a workspace on disk. `files`: everything that has an inode, folders and links included. */
 export type WorkspaceSize = { bytes: number; files: number }
 
-/** Counted as `user`, who may read nothing else, behind everything else that wants the processor. Null when it cannot be told in time. */
+/** Measured as `user`, who can read nothing else, with low priority. Null when it cannot be measured in time. */
 export async function workspaceSize(path: string, user: SystemUser | null): Promise<WorkspaceSize | null> {
   const [bytes, files] = await Promise.all([diskUsage(['-B1'], path, user), diskUsage(['--inodes'], path, user)])
   return bytes === null || files === null ? null : { bytes, files }
 }
 
-/** Bytes alone; 0 when they cannot be told in time. */
+/** Bytes only; 0 when they cannot be measured in time. */
 export const workspaceBytes = async (path: string, user: SystemUser | null): Promise<number> => (await diskUsage(['-B1'], path, user)) ?? 0
 
-/** In a namespace of its own that user is root over what belongs to it, and sees into folders that it has closed to itself. */
+/** In its own user namespace the user is root over its files, and can read folders whose permissions it removed. */
 const AS_OWNER = ['/usr/bin/unshare', '--user', '--map-root-user', '--']
-/** Whether this machine lets anybody have one. */
+/** Whether this machine permits user namespaces. */
 let owner_sees_all: boolean | undefined
 
 async function diskUsage(unit: string[], path: string, user: SystemUser | null): Promise<number | null> {
@@ -29,7 +29,7 @@ async function diskUsage(unit: string[], path: string, user: SystemUser | null):
   return Number.isNaN(count) ? null : count
 }
 
-/** What it says, whatever it ends with; null when it says nothing in time or cannot be started. */
+/** Returns its output for any exit code; null when it does not end in time or cannot be started. */
 function run(command: string[], user: SystemUser | null): Promise<string | null> {
   const as_user = user ? { uid: user.uid, gid: user.gid } : {}
   return new Promise(resolve => {

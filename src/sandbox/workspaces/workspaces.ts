@@ -5,22 +5,22 @@ import { handOver, makeOwnFolder } from '../../system/own-folder.ts'
 import { runAs } from '../../system/run-as.ts'
 import type { SystemUser } from '../../system/users.ts'
 
-/** What the folder of a workspace is called; `template`: it is a layer on that one, and nothing else says so. */
+/** Returns the name of a workspace folder; `template`: the base of its layer, which only the name records. */
 export function workspaceName(run_id: number, epoch: number, template: string | null): string {
   return `${run_id}-${epoch}${template === null ? '' : `.on.${template}`}`
 }
 
-/** The template that a workspace is a layer on; null: it is a folder by itself. */
+/** Returns the template that a workspace is a layer on; null: it is a plain folder. */
 export function templateOf(workspace: string): string | null {
   return /\.on\.(\d+-(?:[0-9a-f]{40}|env-[0-9a-f]{32}))$/.exec(workspace)?.[1] ?? null
 }
 
-/** Names of the folders of one owner of a run (`workspaceName` without a template), its shadow included. */
+/** Returns the names of the folders of one worker of a run (`workspaceName` without a template), its shadow included. */
 export function foldersOf(root: string, owner: string): string[] {
   return readdirSync(root).filter(name => name === owner || name.startsWith(`${owner}.`))
 }
 
-/** Makes the empty folder `<root>/<workspaceName>`, mode 0700, of `user` (null: ours). Throws when it exists. */
+/** Creates the empty folder `<root>/<workspaceName>`, mode 0700, owned by `user` (null: the service's own). Throws when it exists. */
 export function createWorkspace(
   root: string,
   run_id: number,
@@ -31,17 +31,17 @@ export function createWorkspace(
   return makeEmpty(root, workspaceName(run_id, epoch, template), user)
 }
 
-/** The same with `.shadow` behind its name: for what is not the agent's to see. */
+/** The same with the suffix `.shadow`: for files that the agent must not see. */
 export function createShadow(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
   return makeEmpty(root, `${run_id}-${epoch}.shadow`, user)
 }
 
-/** Makes the empty home folder of this owner of a run: `homeOf` its workspace. */
+/** Creates the empty home folder of this worker of a run: `homeOf` its workspace. */
 export function createHome(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
   return makeEmpty(root, `${run_id}-${epoch}.home`, user)
 }
 
-/** Makes an empty folder for checks, anew where an earlier one could not be removed. `template`: it will be a layer on that one. */
+/** Creates an empty folder for checks, under another name when an earlier one could not be removed. `template`: the base of its layer. */
 export async function createCheckFolder(
   root: string,
   run_id: number,
@@ -55,10 +55,10 @@ export async function createCheckFolder(
   return makeEmpty(root, own, user)
 }
 
-/** The home folder beside a workspace. It keeps its name for as long as it is shown: what it takes on the disk is looked up by it. */
+/** Returns the home folder beside a workspace. It keeps its name while it is mounted, because its size is looked up by that name. */
 export const homeOf = (workspace: string): string => join(dirname(workspace), `${basename(workspace).split('.')[0]}.home`)
 
-/** An empty folder beside it that says that it was set up to the end, and as what. */
+/** Returns an empty folder beside the workspace that records that its setup is complete, and with which digest. */
 const readyMark = (workspace: string, digest: string): string => `${homeOf(workspace)}.${digest}`
 
 export const isHomeReady = (workspace: string, digest: string): boolean =>
@@ -66,13 +66,13 @@ export const isHomeReady = (workspace: string, digest: string): boolean =>
 
 export const markHomeReady = (workspace: string, digest: string): void => mkdirSync(readyMark(workspace, digest), { mode: 0o700 })
 
-/** Gives the home folder of an earlier owner, and what says of it that it is ready, the names that belong to the workspace `to`. */
+/** Renames the home folder of an earlier worker, and its ready mark, for the workspace `to`. */
 export function adoptHome(from: string, to: string, digest: string): void {
   renameSync(homeOf(from), homeOf(to))
   renameSync(readyMark(from, digest), readyMark(to, digest))
 }
 
-/** Whether the folder at `path` is the home folder of the owner of that workspace, or says that it is ready. */
+/** Returns whether the folder at `path` is the home folder of that workspace, or its ready mark. */
 export const isHomeOf = (path: string, workspace: string): boolean =>
   path === homeOf(workspace) || path.startsWith(readyMark(workspace, ''))
 
@@ -84,21 +84,21 @@ async function makeEmpty(root: string, name: string, user: SystemUser | null): P
   return path
 }
 
-/** Gives the workspace of an earlier turn or worker its new name. Its sandbox must have ended. Throws when `to` exists or `from` does not. */
+/** Renames the workspace of an earlier turn or worker. Its sandbox must have ended. Throws when `to` exists or `from` does not. */
 export function adoptWorkspace(from: string, to: string): void {
   // A rename would silently replace an empty folder.
   if (existsSync(to)) throw new Error(`there is already a workspace at ${to}`)
   renameSync(from, to)
 }
 
-/** Whether the workspace at `path` is there, and the data folder around it is the one of that name, not another one at the same place. */
+/** Returns whether the workspace at `path` exists and its data folder has that id; another data folder could be at the same path. */
 export function isWorkspaceOf(path: string, folder_id: string): boolean {
   return existsSync(path) && folderId(dirname(dirname(path))) === folder_id
 }
 
 /**
- * Removes a workspace with whatever the agent made of it: any name, any depth, folders without permissions. Links are removed, never
- * followed. Done as `user`, so that nothing of anybody else can go with it. A missing workspace is fine; throws when something stays.
+ * Removes a workspace with any content that the agent created: any name, any depth, folders without permissions. Links are removed, never
+ * followed. Runs as `user`, so that files of others are safe. A missing workspace is fine; throws when something remains.
  */
 export async function removeWorkspace(path: string, user: SystemUser | null): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
@@ -111,14 +111,14 @@ export async function removeWorkspace(path: string, user: SystemUser | null): Pr
   if (!removeEmpty(path)) throw new Error(`cannot remove the workspace ${path}: ${stderr.slice(0, 500)}`)
 }
 
-/** Removes a workspace, and what its owner has beside it: its home folder and its shadow. */
+/** Removes a workspace with its home folder and its shadow. */
 export async function removeWithAll(workspace: string, user: SystemUser | null): Promise<void> {
   const [owner = ''] = basename(workspace).split('.')
   const root = dirname(workspace)
   for (const name of foldersOf(root, owner)) await removeWorkspace(join(root, name), user)
 }
 
-/** The folder itself stands in a folder of ours, where the sandbox's user may not remove it. */
+/** The folder itself is in a folder of the service, where the sandbox's user cannot remove it. */
 function removeEmpty(path: string): boolean {
   try {
     rmdirSync(path)

@@ -4,10 +4,10 @@ import type { Project } from '../tree.ts'
 const SOURCES = /\.(?:c|cc|cpp|cxx|h|hpp|m|f90|asm|S)$/
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'] as const
 
-/** In the order in which one is made of the other. */
+/** In the order in which one is generated from the other. */
 const TOUCH = `touch aclocal.m4 && find . \\( -name configure -o -name '*.in' \\) -exec touch {} + && find . \\( -name '*.[1-8]' -o -name '*.info' \\) -exec touch {} +`
 
-/** Null: it is nothing that is built with CMake, Meson, Autotools or make. */
+/** Returns null when CMake, Meson, Autotools or make do not build it. */
 export function cPart(project: Project): Part | null {
   const manifest = project.first('CMakeLists.txt', 'meson.build', 'configure', 'configure.ac', 'configure.in', ...MAKEFILES)
   if (manifest === null) return null
@@ -44,7 +44,8 @@ export function cPart(project: Project): Part | null {
       manifest === 'configure' ? null : (project.first('autogen.sh', 'bootstrap', 'bootstrap.sh', 'buildconf') ?? 'autoreconf -fi')
     const generated =
       prepare === null ? [] : [said(prepare === 'autoreconf -fi' ? prepare : `NOCONFIGURE=1 sh ./${prepare}`, 'makes configure')]
-    // A clone makes generated files look as old as what they are made of, and make would make them anew with programs that nobody asked for.
+    // A clone gives generated files the same age as their sources, and make would regenerate them with programs that are not needed
+    // otherwise.
     const age =
       manifest === 'configure' && project.has('aclocal.m4') ? [said(TOUCH, 'generated files are newer than what they are made of')] : []
     const makefile = `${project.text('Makefile.am') ?? ''}\n${project.text('Makefile.in') ?? ''}`
@@ -71,7 +72,7 @@ export function cPart(project: Project): Part | null {
   }
   const targets = targetsOf(project.text(manifest) ?? '')
   const test = ['check', 'test', 'tests', 'unittest', 'run-tests'].find(name => targets.includes(name))
-  // Without sources it is a list of errands, of which nobody knows what the first one does.
+  // Without sources a Makefile is a list of tasks, whose first one is unknown.
   const builds =
     compiler === null && !targets.some(name => name === 'all' || name === 'build')
       ? []

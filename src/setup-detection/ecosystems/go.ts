@@ -1,7 +1,7 @@
 import type { Part } from '../proposal.ts'
 import type { Project } from '../tree.ts'
 
-/** Null: it is no project of Go. */
+/** Returns null when it is not a Go project. */
 export function goPart(project: Project): Part | null {
   const manifest = project.first('go.work', 'go.mod')
   if (manifest === null) return withoutModule(project)
@@ -31,7 +31,7 @@ export function goPart(project: Project): Part | null {
   }
 }
 
-/** From before there were modules: it is built as it stands, if it needs nothing but what Go brings. */
+/** Older than modules: it is built as it is, if it needs only the standard library. */
 function withoutModule(project: Project): Part | null {
   const from = project.matching(/^(?:[^/]+\/)?[^/]+\.go$/)[0]
   if (from === undefined || project.folder !== '') return null

@@ -2,10 +2,10 @@ import type { Part, Said, Toolchain } from '../proposal.ts'
 import { MAVEN_REPOSITORY } from '../toolchain.ts'
 import type { Project } from '../tree.ts'
 
-/** The plugin that runs tests brings what runs them only when it runs: a test that is not there has it brought. */
+/** The plugin that runs tests downloads their runner only when it runs: a nonexistent test triggers the download. */
 const NO_TEST = '-Dtest=NoTestAtAll -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false'
 
-/** Null: it is no project of Java that Maven, Gradle or Ant builds. */
+/** Returns null when it is not a Java project with Maven, Gradle or Ant. */
 export function javaPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.first('pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'build.xml')
   if (manifest === null) return null
@@ -52,7 +52,7 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
       tools: [java, { binary: 'ant', wanted: null, from, package: 'ant' }],
     }
   }
-  // Without its archive, which some leave out, it is a script that starts nothing.
+  // Some repositories omit its archive, and then the script fails.
   const wrapped = project.has('gradlew') && project.has('gradle/wrapper/gradle-wrapper.jar')
   const gradle = `${wrapped ? 'sh ./gradlew' : 'gradle'} --no-daemon`
   return {
@@ -61,12 +61,12 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
     tests: has_tests ? [said(`${gradle} --offline test`, 'its tests')] : [],
     builds: [said(`${gradle} --offline assemble`, 'all of it')],
     tools: [java, ...(wrapped ? [] : [{ binary: 'gradle', wanted: null, from, package: 'gradle' }])],
-    // The wrapper would fetch the version of Gradle that it names.
+    // The wrapper would download the version of Gradle that it names.
     ...(wrapped && toolchain.has('gradle') && { offline: withOwnGradle(said, has_tests) }),
   }
 }
 
-/** Of plugins and libraries, those that Debian has. */
+/** With the plugins and libraries of Debian. */
 function withDebians(said: (command: string, why: string) => Said, has_tests: boolean): Part['offline'] {
   const mvn = `mvn -B -ntp -o -Dmaven.repo.local=${MAVEN_REPOSITORY}`
   return {

@@ -1,7 +1,7 @@
 import type { Toolchain } from '../proposal.ts'
 import { asText, asValues, type Project, valueAt, yamlOf } from '../tree.ts'
 
-/** How the package manager of a project is got, if it is not there, and called. `lock`: the file that it goes by, if the repository has one. */
+/** How the package manager of a project is installed, if missing, and called. `lock`: its lockfile, if the repository has one. */
 export type Manager = {
   name: 'npm' | 'pnpm' | 'yarn'
   get: string | null
@@ -16,8 +16,8 @@ const LOCKS = ['pnpm-lock.yaml', 'yarn.lock', 'npm-shrinkwrap.json', 'package-lo
 const VERSION = /^(npm|pnpm|yarn)@(\d+\.\d+\.\d+(?:-[\w.]{1,40})?)/
 
 /**
- * Managers come from the registry by the version that the repository names and are kept in the home folder, where the agent, who has no
- * network, finds them by their usual names. Where the machine has one of that name too, which is another version, ours is called by its path.
+ * Managers come from the registry in the version that the repository names and are kept in the home folder, where the agent, who has no
+ * network, finds them by their usual names. If the machine has another version under that name, the installed one is called by its path.
  */
 export function managerOf(project: Project, toolchain: Toolchain): Manager {
   const lock = project.first(...LOCKS)
@@ -94,7 +94,7 @@ function yarn(project: Project, { run, version, lock, why }: Known): Manager {
   const install = `${called} install${lock === null ? '' : ' --immutable'}`
   return {
     name: 'yarn',
-    // Before version 4 there is no command of that name on the registry that starts by itself.
+    // Before version 4 the registry has no self-contained package for it.
     get: kept !== null ? null : getting(`@yarnpkg/cli-dist@${release}`),
     run: called,
     install,

@@ -5,13 +5,13 @@ import { managerOf } from './node-managers.ts'
 
 const TESTS = ['test', 'tests', 'tests-only', 'test-only', 'test:only', 'test:ci', 'test:unit', 'unit-test', 'unit', 'test:node']
 const BUILDS = ['build', 'compile', 'typecheck', 'type-check', 'check-types', 'tsc', 'types']
-/** Waits for a person where it thinks that one is there. */
+/** Commands that wait for input on a terminal. */
 const WATCHES = /react-scripts test|\bng test|--watch\b|vitest(?! run)|vue-cli-service test/
 /** Scripts that an install runs in the package itself, such as one that builds what the tests load. */
 const RUN_BY_INSTALL = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
 const NO_TESTS = /no test specified|^\s*(?:exit 0|true|echo [^&|;]*)\s*$/
 
-/** Null: it is no project of Node. */
+/** Returns null when it is not a Node project. */
 export function nodePart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.json('package.json')
   if (manifest === null) return null
@@ -43,7 +43,7 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
       from: lock === null ? from : project.at(lock),
       why: manager.why,
     })),
-    // Projects without a script for their tests may still have such as Node runs by itself.
+    // Projects without a test script may have tests for Node's own runner.
     tests: tests.length > 0 ? tests.slice(0, 3) : ownTests(project, dependencies),
     builds: builds.slice(0, 3),
     smokes: [
@@ -80,7 +80,7 @@ function ownTests(project: Project, dependencies: string[]): Said[] {
   return found === undefined ? [] : [{ command: 'node --test', from: project.at(found), why: 'files that Node takes for tests' }]
 }
 
-/** That what the package gives to others can be loaded. */
+/** Proves that the exports of the package can be loaded. */
 function entrySmoke(project: Project, manifest: { [key: string]: unknown }, from: string): Said[] {
   const named = [entryOf(manifest.exports), asText(manifest.module), asText(manifest.main), 'index.js', 'index.mjs'].filter(
     path => path !== null,
@@ -102,7 +102,7 @@ function entryOf(exports: unknown, depth = 0): string | null {
   return null
 }
 
-/** Folders that the manager installs with the root, as patterns of one star. */
+/** Folders that the manager installs with the root, as patterns with one star. */
 export function isNodeWorkspaceRoot(project: Project): boolean {
   return valueAt(project.json('package.json'), 'workspaces') !== null || project.has('pnpm-workspace.yaml') || project.has('lerna.json')
 }

@@ -4,7 +4,7 @@ import type { Project } from '../tree.ts'
 const MANIFESTS = ['Makefile.PL', 'Build.PL', 'cpanfile', 'dist.ini'] as const
 const MODULE = /^lib\/((?:\w+\/)*\w+)\.pm$/
 
-/** Null: it is no project of Perl. What others have written for it comes from the machine: there is no list of what is installed. */
+/** Returns null when it is not a Perl project. Its dependencies come from the machine: there is no lockfile. */
 export function perlPart(project: Project): Part | null {
   const manifest = project.first(...MANIFESTS)
   if (manifest === null) return null
@@ -37,7 +37,7 @@ export function perlPart(project: Project): Part | null {
   }
 }
 
-/** The module that the distribution is named after, or the one that stands highest. */
+/** Returns the module that the distribution is named after, or the topmost one. */
 function mainModule(project: Project, manifest: string): string | null {
   const name = /^\s*['"]?(?:DIST|module_)?NAME['"]?\s*(?:=>|=)\s*['"]?([\w:-]{1,100})/im.exec(manifest)?.[1]?.replaceAll('-', '::')
   if (name !== undefined && project.has(`lib/${name.replaceAll('::', '/')}.pm`)) return name

@@ -4,7 +4,7 @@ import { asText, asTexts, asValues, namesOf, type Project, valueAt } from '../tr
 
 const SETTINGS = ['phpunit.xml', 'phpunit.xml.dist', 'phpunit.dist.xml'] as const
 
-/** Null: it is no project of PHP. */
+/** Returns null when it is not a PHP project. */
 export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.json('composer.json')
   const settings = project.first(...SETTINGS)
@@ -18,7 +18,7 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   const php = { binary: 'php', wanted: asText(valueAt(manifest, 'require', 'php')), from, package: 'php-cli' }
   const lint = lintOf(project, manifest).map(command => said(command, 'all of it can be parsed'))
   const named = { ecosystem: 'php', folder: project.folder, builds: [], notes: [] }
-  /** Without settings it has to be told where they are. */
+  /** Without settings the runner needs the folder of the tests. */
   const where = settings !== null ? '' : project.some(/^tests\/(?:.*\/)?\w+Test\.php$/) ? ' tests' : null
   const byPhpunit = (phpunit: string, why: string) => (where === null ? [] : [said(`${phpunit}${where}`, why)])
   const of_machine = byPhpunit('phpunit', "the machine's PHPUnit")
@@ -58,10 +58,10 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   }
 }
 
-/** Each of them is looked for among all paths. */
+/** Each of them is searched for among all paths. */
 const MOST_FOLDERS = 50
 
-/** A command that parses what the package gives to others. */
+/** Returns a command that parses the autoloaded files of the package. */
 function lintOf(project: Project, manifest: { [key: string]: unknown } | null): string[] {
   const autoload = asValues(manifest?.autoload) ?? {}
   const named = ['psr-4', 'psr-0'].flatMap(key =>

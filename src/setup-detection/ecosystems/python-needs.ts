@@ -1,18 +1,18 @@
 import { asText, asTexts, asValues, namesOf, type Project, valueAt } from '../tree.ts'
 
-/** What a project of Python says that it needs, and how it would be installed with pip. */
+/** The dependencies of a Python project, and how pip installs them. */
 export type PythonNeeds = {
   wanted: string | null
   dependencies: string[]
-  /** Extras and dependency groups that are for tests. */
+  /** Extras and dependency groups for tests. */
   extras: string[]
   groups: string[]
   requirements: string[]
   installs: { what: string; from: string; why: string }[]
-  /** Whether the tests are run by it, and whether a list of dependencies has it. */
+  /** Whether pytest runs the tests, and whether a list of dependencies contains it. */
   pytest: boolean
   pytest_declared: boolean
-  /** Parts of it are compiled when it is installed. */
+  /** Parts of it are compiled during installation. */
   compiled: boolean
   module: string | null
 }
@@ -103,7 +103,7 @@ function installsOf(project: Project, pyproject: ReturnType<Project['toml']>, ex
     })
   const groups_here = groups.filter(name => valueAt(pyproject, 'dependency-groups', name) !== null)
   for (const name of groups_here) installs.push({ what: `--group ${name}`, from: 'pyproject.toml', why: `the dependency group ${name}` })
-  // Of packages made with Poetry, pip knows no groups.
+  // pip does not know the groups of Poetry.
   for (const name of groups.filter(name => !groups_here.includes(name))) {
     const packages = namesOf(valueAt(pyproject, 'tool', 'poetry', 'group', name, 'dependencies')).filter(one => NAME.test(one))
     if (packages.length > 0) installs.push({ what: packages.join(' '), from: 'pyproject.toml', why: `the group ${name} of Poetry` })
@@ -123,7 +123,7 @@ const lines = (text: string) =>
 
 type Ini = { [section: string]: { [key: string]: string } }
 
-/** Values may go on in lines that are set in. */
+/** Values may continue in indented lines. */
 function readIni(text: string): Ini {
   const ini: Ini = Object.create(null)
   let section = Object.create(null) as { [key: string]: string }
@@ -140,7 +140,7 @@ function readIni(text: string): Ini {
   return ini
 }
 
-/** What `import` would be told: the one package of the repository, preferably that of the project's name. */
+/** Returns the module name for `import`: the one package of the repository, preferably with the project's name. */
 function moduleOf(project: Project, pyproject: ReturnType<Project['toml']>): string | null {
   const name =
     asText(valueAt(pyproject, 'project', 'name')) ??

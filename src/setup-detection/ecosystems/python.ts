@@ -7,7 +7,7 @@ const SKIPPED = /^(?:docs?|examples?|benchmarks?|scripts?|tools|build|dist)\//
 
 const TESTS = /^tests?$/
 
-/** By the parts of its path, each looked at once: one pattern would go over them again from each folder. */
+/** Checks the parts of the path, each once: a single pattern would rescan them from each folder. */
 function isTestFile(path: string): boolean {
   const folders = path.split('/')
   const name = folders.pop() ?? ''
@@ -22,7 +22,7 @@ function isDjangoTest(path: string): boolean {
   return /^tests?\.py$/.test(name) || (name.endsWith('.py') && folders.some(folder => TESTS.test(folder)))
 }
 
-/** Null: it is no project of Python. */
+/** Returns null when it is not a Python project. */
 export function pythonPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.first(...MANIFESTS)
   if (manifest === null) return null
@@ -42,7 +42,7 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
     ['poetry.lock', 'poetry', 'install --no-interaction', 'run'],
   ] as const) {
     if (!project.has(lock)) continue
-    // What is not there is put into the home folder, which stays with the workspace.
+    // A missing tool is installed into the home folder, which persists with the workspace.
     const there = toolchain.has(tool)
     const binary = there ? tool : `~/.venvs/${tool}/bin/${tool}`
     const get = [`python3 -m venv ~/.venvs/${tool}`, `~/.venvs/${tool}/bin/pip install ${tool}`]
@@ -104,7 +104,7 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
   }
 }
 
-/** What has to be compiled is, with what the machine has for it. */
+/** Compiles extensions with the tools of the machine. */
 const compiledHere = (from: string, tests: Said[]): Part['offline'] => ({
   install: [
     { command: 'python3 -m venv --system-site-packages .venv', from, why: 'beside the packages of the system' },
@@ -121,7 +121,7 @@ const callsOf = (python: string) => [
 
 const venv = (from: string): Tool => ({ binary: 'python3:ensurepip', wanted: null, from, package: 'python3-venv' })
 
-/** Proofs with nothing but what the machine has. */
+/** Proofs with nothing but the programs of the machine. */
 function bareProofs(project: Project, needs: ReturnType<typeof pythonNeeds>, has_tests: boolean, pytest_there: boolean) {
   const from = project.at(project.first(...MANIFESTS) ?? 'setup.py')
   const path = project.some(/^src\/[^/]+(?:\/__init__)?\.py$/)
@@ -140,7 +140,7 @@ function unittest(project: Project): string {
   const folder = project.some(/^tests\/[^/]+\.py$/) ? 'tests' : project.some(/^test\/[^/]+\.py$/) ? 'test' : null
   if (folder === null) return project.some(/(?:^|\/)test[^/]*\.py$/) ? 'unittest discover' : "unittest discover -p '*_test.py'"
   const pattern = project.some(new RegExp(`^${folder}/test_[^/]*\\.py$`)) ? '' : ` -p '*[Tt]est*.py'`
-  // Within a package its modules may be named by it; without, only what is in the folder itself is found.
+  // Modules of a package can be imported by its name; otherwise only those in the folder itself are found.
   return project.has(`${folder}/__init__.py`) ? `unittest discover -s ${folder} -t .${pattern}` : `unittest discover -s ${folder}${pattern}`
 }
 

@@ -1,7 +1,7 @@
 import type { Part, Said } from '../proposal.ts'
 import type { Project } from '../tree.ts'
 
-/** Null: it is no project of Ruby. */
+/** Returns null when it is not a Ruby project. */
 export function rubyPart(project: Project): Part | null {
   const gemspec = project.matching(/^[^/]+\.gemspec$/)[0] ?? null
   const manifest = project.first('Gemfile', 'gems.rb') ?? gemspec ?? project.first('Rakefile')
@@ -50,7 +50,7 @@ export function rubyPart(project: Project): Part | null {
     ],
     lockfiles: [manifest, ...(lock === null ? [] : [lock]), ...(gemspec === null || gemspec === manifest ? [] : [gemspec])].map(project.at),
     notes: [],
-    // Gems that Debian has are found without a bundle.
+    // Gems of Debian are found without a bundle.
     ...(bundled && {
       offline: {
         install: [],

@@ -1,7 +1,7 @@
 import type { Part } from '../proposal.ts'
 import { asText, namesOf, type Project, valueAt } from '../tree.ts'
 
-/** Null: it is no project of Rust. */
+/** Returns null when it is not a Rust project. */
 export function rustPart(project: Project): Part | null {
   const manifest = project.toml('Cargo.toml')
   if (manifest === null) return null

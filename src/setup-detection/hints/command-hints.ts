@@ -5,7 +5,7 @@ import { type CommandKind, kindOf, MOST_COMMAND_CHARS, RUNS_DOWNLOADS } from './
 import { saidInMarkdown } from './markdown.ts'
 import { saidInCopilotSteps, saidInWorkflow } from './workflows.ts'
 
-/** A command that a file of the repository says. `setup`: it says so of what is to be done before work begins. */
+/** A command in a file of the repository. `setup`: the file describes it as a preparation. */
 export type Heard = { command: string; from: string; setup: boolean }
 export type CommandHint = Heard & { kind: CommandKind; ecosystem: string | null }
 
@@ -13,7 +13,7 @@ const MOST_OF_A_FILE = 40
 
 type Reader = (text: string) => { command: string; setup: boolean }[]
 
-/** The files that say how a repository is set up and tested, what is said to agents first. */
+/** The files that describe setup and tests; those for agents first. */
 export const SOURCES: readonly [RegExp, Reader][] = [
   [/^AGENTS\.md$/, text => saidInMarkdown(text, 'agents')],
   [/^(?:CLAUDE\.md|\.github\/copilot-instructions\.md)$/, text => saidInMarkdown(text, 'agents')],
@@ -26,7 +26,7 @@ export const SOURCES: readonly [RegExp, Reader][] = [
   [/^(?:CONTRIBUTING|README|INSTALL|HACKING|DEVELOPMENT)(?:\.md|\.markdown|\.rst|\.txt)?$/i, text => saidInMarkdown(text, 'people')],
 ]
 
-/** All that is said, in the order of who says it; and what of it is left out, with why. */
+/** Returns all commands in order of their sources; and the excluded ones, with the reason. */
 export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { command: string; from: string; why: string }[] } {
   const heard: CommandHint[] = []
   const left_out: { command: string; from: string; why: string }[] = []
@@ -39,12 +39,12 @@ export function commandHints(tree: Tree): { heard: CommandHint[]; left_out: { co
       done.add(path)
       for (const said of read(text).slice(0, MOST_OF_A_FILE)) {
         const plain = said.command.trim()
-        // Who comes after it is in the folder of the repository.
+        // Later commands run in the folder of the repository.
         const command = /^cd \S+ && /.test(plain) ? `(${plain})` : plain
         if (command === '' || command.length > MOST_COMMAND_CHARS || seen.has(command)) continue
         seen.add(command)
         const { kind, ecosystem, why_not } = kindOf(command)
-        // What another step of a machine elsewhere has made is not here.
+        // Results of another step on another machine do not exist here.
         const into = /^\(?cd (\/(?=[\w./-]* &&)|[\w.-]+(?=(?:\/[\w./-]*)? &&))/.exec(command)?.[1]
         if (into !== undefined && !into.startsWith('.') && !folders.has(into)) continue
         if (kind !== 'left_out') heard.push({ ...said, command, from: path, kind, ecosystem })

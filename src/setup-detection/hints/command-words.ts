@@ -1,17 +1,17 @@
 /**
- * What the words of a command say that one pattern could only find by trying them in many ways. Each function goes over the command once, so
- * that a command made to be hard to read costs no more than any other.
+ * Properties of a command that a single regular expression could only find by backtracking. Each function scans the command once, so that a
+ * hostile command costs no more than any other.
  */
 
 const SHELLS = /\b(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby)\b/
-/** What stands before the program that a pipe goes to. */
+/** Words before the program that a pipe leads to. */
 const BEFORE_PROGRAM = /^(?:\w+=|sudo$|env$|-.)/
-/** Where a line begins to run what it is given. */
+/** Where a line begins to execute its input. */
 const RUNS = /(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|(?:^|[&;|(]\s?)\.)\s/
 const BEGINS_RM = /(?:^|[&;|(])rm$/
 const MORE_THAN_MADE = /^["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?$|\*)/
 
-/** The command with one blank between words, and without blank lines. */
+/** Returns the command with single blanks between words, and without blank lines. */
 export const withSingleBlanks = (command: string): string =>
   command
     .split(/[\n\r\u2028\u2029]/)
@@ -21,7 +21,7 @@ export const withSingleBlanks = (command: string): string =>
 
 export const wordsOf = (command: string): string[] => command.split(/\s/).filter(Boolean)
 
-/** Whether it hands what it downloads to a program that runs it. `command`: with single blanks. */
+/** Returns whether it passes a download to a program that executes it. `command`: with single blanks. */
 export function runsDownloads(command: string): boolean {
   const lines = command.replace(/([(`|])\n/g, '$1 ').split('\n')
   return lines.some(line => pipesDownload(line) || substitutesDownload(line))
@@ -43,7 +43,7 @@ function substitutesDownload(line: string): boolean {
   return from >= 0 && /(?:<\(|\$\(|`)\s?(?:curl|wget)\b/.test(line.slice(from))
 }
 
-/** Whether it deletes the home folder, all of the repository, or what is outside of both. */
+/** Returns whether it deletes the home folder, the whole repository, or files outside of both. */
 export function deletesMoreThanMade(words: readonly string[]): boolean {
   let deletes = false
   for (const [i, word] of words.entries()) {
@@ -53,7 +53,7 @@ export function deletesMoreThanMade(words: readonly string[]): boolean {
   return false
 }
 
-/** What `make` may be asked to make first. An option such as `-j` may have a value or none, so the word after it counts as either. */
+/** Returns the possible first goals of `make`. An option such as `-j` may have a value or not, so the word after it counts as either. */
 export function goalsOfMake(words: readonly string[]): string[] {
   if (words[0] !== 'make') return []
   const open = new Set([1])

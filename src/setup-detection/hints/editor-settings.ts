@@ -9,7 +9,7 @@ export function saidInCursor(text: string): Heard[] {
   return setup(asText(jsoncOf(text)?.install) ?? '')
 }
 
-/** Each may be a text for a shell, a list of words, or an object of either by name. */
+/** Each may be a shell command, a list of words, or an object of either by name. */
 export function saidInDevcontainer(text: string): Heard[] {
   const settings = jsoncOf(text)
   const keys = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand']

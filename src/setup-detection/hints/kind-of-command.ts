@@ -1,20 +1,20 @@
 import { deletesMoreThanMade, goalsOfMake, runsDownloads, withSingleBlanks, wordsOf } from './command-words.ts'
 
-/** What a command of a repository is for, as far as its words tell. `left_out`: nothing that a sandbox could or should do. */
+/** The purpose of a command, as far as its words show it. `left_out`: nothing that a sandbox could or should do. */
 export type CommandKind = 'install' | 'build' | 'test' | 'other' | 'left_out'
 export type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: string }
 
 type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
 
-/** The longest command that rules look at; nobody types a longer one. */
+/** The longest command that rules examine; nobody types a longer one. */
 export const MOST_COMMAND_CHARS = 2_000
 
-/** Worth telling wherever it stands: people would do it, and nobody knows what it does. */
+/** Reported wherever it occurs: people would run it, and its effect is unknown. */
 export const RUNS_DOWNLOADS = 'runs what it downloads'
 
 /**
- * What needs rights or services that no sandbox has, changes the machine, or tells the world. Here and below no pattern has a repetition within
- * a repetition that can read the same text in two ways: a repository or a model could keep the service busy with it.
+ * Commands that need privileges or services that no sandbox has, change the machine, or publish something. Here and below no pattern has
+ * nested repetitions that can match the same text in two ways: a repository or a model could otherwise keep the service busy.
  */
 const LEFT_OUT: [RegExp, string][] = [
   [
@@ -44,7 +44,7 @@ const NODE = '(?:npm|(?:~/\\.local/bin/)?(?:pnpm|yarn)|bun|npx(?:\\s+--?\\w+)*\\
 const PIP = '(?:\\S*pip3?|(?:\\S*python3?)\\s+-m\\s+pip|uv\\s+pip)'
 
 const RULES: Rule[] = [
-  // With a name it would install a package into somebody's project, not prepare this one.
+  // With a package name it would add a dependency to a project, not prepare this one.
   [new RegExp(`^${NODE}\\s+(?:i|install|add)\\s+(?:-\\S+\\s+)*[@\\w]`), 'left_out', 'node'],
   [
     new RegExp(`^(?:npm\\s+(?:ci|i|install|clean-install)|(?:pnpm|bun|${NODE})\\s+(?:i|install)|yarn(?:\\s+install)?)(?:\\s+-\\S+)*$`),
@@ -128,7 +128,7 @@ const OF_GOALS: readonly Rule[] = [
 ]
 const OTHER: Rule = [/^/, 'other', null]
 
-/** `other` for a command that is too long to be looked at. */
+/** Returns `other` for a command that is too long to examine. */
 export function kindOf(command: string): Kind {
   if (command.length > MOST_COMMAND_CHARS) return { kind: 'other', ecosystem: null }
   const inner = withSingleBlanks(command)
@@ -141,7 +141,7 @@ export function kindOf(command: string): Kind {
   return refused === null || kind === 'left_out' ? { kind, ecosystem } : { kind: 'left_out', ecosystem: null, why_not: refused }
 }
 
-/** What tells most of a command comes first. */
+/** The most telling reason comes first. */
 function whyLeftOut(inner: string, words: readonly string[]): string | null {
   if (runsDownloads(inner)) return RUNS_DOWNLOADS
   if (deletesMoreThanMade(words)) return 'deletes more than what it has made'

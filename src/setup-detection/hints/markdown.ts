@@ -3,15 +3,15 @@ import { kindOf } from './kind-of-command.ts'
 
 const SETUP = /set.?up|install|getting started|bootstrap|environment|prerequisite|prepar|dependenc|from source|quick ?start/i
 const ABOUT_WORK = /set.?up|build|compil|test|develop|contribut|from source|hacking|check|command|local/i
-/** Of a heading; every command below it is held against it. */
+/** Characters of a heading; every command below it is matched against it. */
 const MOST_OF_HEADING = 200
 const SHELLS = /^(?:sh|bash|shell|console|zsh|shell-session|terminal|)$/i
-/** A place to be filled in. */
+/** A placeholder. */
 const EXAMPLE = /path\/to|<(?!\()|\.\.\.|\[|\bfoo\b|\bmy[-_]/
 
 /**
- * The commands in blocks of code, and for agents also those in the text. To people, a document says more than how it is worked on: there
- * only chapters about that count.
+ * Returns the commands in code blocks, and for agents also those in the text. Documents for people cover more than development: there only
+ * chapters about that count.
  */
 export function saidInMarkdown(text: string, to: 'agents' | 'people'): { command: string; setup: boolean }[] {
   const found: { command: string; setup: boolean }[] = []
@@ -37,13 +37,13 @@ export function saidInMarkdown(text: string, to: 'agents' | 'people'): { command
   return found
 }
 
-/** Where a console is shown, what it answers is no command. */
+/** In a console transcript, output is not a command. */
 function commandsIn(lines: string[]): string[] {
   const prompts = lines.filter(line => /^\s*\$ /.test(line))
   return commandsOf((prompts.length > 0 ? prompts : lines).join('\n'))
 }
 
-/** In running text a name in code is no command, unless it is known for one. */
+/** In running text a name in code is not a command, unless it is a known one. */
 const isCommand = (code: string) =>
   ['install', 'build', 'test'].includes(kindOf(code.trim().replace(/^cd \S+ && /, '')).kind) &&
   /\s|^(?:pytest|rspec|make|rake|mvn)$/.test(code.trim())

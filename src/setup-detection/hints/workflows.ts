@@ -5,13 +5,13 @@ import { kindOf } from './kind-of-command.ts'
 type Heard = { command: string; setup: boolean }
 const MOST_JOBS = 20
 
-/** The steps that prepare the machine of another agent. */
+/** Returns the steps that prepare the machine of another agent. */
 export function saidInCopilotSteps(text: string): Heard[] {
   const steps = valueAt(yamlOf(text), 'jobs', 'copilot-setup-steps', 'steps')
   return commandsOfSteps(steps).map(command => ({ command, setup: true }))
 }
 
-/** What a job that tests does, up to its tests. What only releases or looks at the style is not part of it. */
+/** Returns the steps of a test job, up to its tests. Jobs that only release or lint are skipped. */
 export function saidInWorkflow(text: string): Heard[] {
   const file = yamlOf(text)
   const jobs = Object.values(asValues(file?.jobs) ?? {}).slice(0, MOST_JOBS)
@@ -32,7 +32,7 @@ const isTest = (command: string) => kindOf(command).kind === 'test'
 
 const listed = (value: unknown): string[] => (typeof value === 'string' ? [value] : asTexts(value)).flatMap(commandsOf)
 
-/** What is for Windows or a Mac alone would say wrong things about Linux. */
+/** Jobs for Windows or macOS only would be misleading for Linux. */
 const runsHere = (job: unknown) => !/^(?:windows|macos)/i.test(asText(asValues(job)?.['runs-on']) ?? '')
 
 function commandsOfSteps(steps: unknown): string[] {

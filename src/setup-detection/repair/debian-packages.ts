@@ -1,4 +1,7 @@
-/** What is known under other names than that of Debian's package: the package, then names of pkg-config, CMake and the linker, and headers. */
+/**
+ * Libraries whose other names differ from that of Debian's package: the package, then names in pkg-config, CMake and the linker, and
+ * headers.
+ */
 const LIBRARIES: readonly (readonly [string, ...string[]])[] = [
   ['zlib1g-dev', 'zlib', 'z', 'zlib.h'],
   ['libssl-dev', 'openssl', 'libssl', 'libcrypto', 'ssl', 'crypto', 'openssl/'],
@@ -79,7 +82,7 @@ const LIBRARIES: readonly (readonly [string, ...string[]])[] = [
   ['default-jdk', 'jni', 'jni.h', 'javac'],
 ]
 
-/** Programs by the package that has them, where that is called otherwise. */
+/** Programs whose Debian package has another name. */
 const PROGRAMS: { [program: string]: string } = {
   ...{ cc: 'gcc', 'c++': 'g++', c99: 'gcc', gfortran: 'gfortran', clang: 'clang', 'clang++': 'clang', tclsh: 'tcl', wish: 'tk' },
   ...{ lex: 'flex', flex: 'flex', yacc: 'bison', bison: 'bison', nasm: 'nasm', yasm: 'yasm', ragel: 'ragel', gperf: 'gperf', swig: 'swig' },
@@ -141,7 +144,7 @@ const PROGRAMS: { [program: string]: string } = {
   ...{ 'wayland-scanner': 'libwayland-bin', 'glib-compile-resources': 'libglib2.0-dev-bin', convert: 'imagemagick', dot: 'graphviz' },
 }
 
-/** Macros of configure.ac by what brings them. */
+/** Macros of configure.ac by the package that provides them. */
 const MACROS: [RegExp, string][] = [
   [/^PKG_/, 'pkgconf'],
   [/^(?:LT_|AC_PROG_LIBTOOL|AC_LIBTOOL|AM_PROG_LIBTOOL)/, 'libtool'],
@@ -151,14 +154,14 @@ const MACROS: [RegExp, string][] = [
   [/^GTK_DOC/, 'gtk-doc-tools'],
 ]
 
-/** Extensions of PHP by the package that has them, where there is none of their name. */
+/** PHP extensions whose package has another name. */
 const EXTENSIONS: { [extension: string]: string } = {
   ...{ dom: 'php-xml', xml: 'php-xml', simplexml: 'php-xml', xmlreader: 'php-xml', xmlwriter: 'php-xml', xsl: 'php-xml' },
   ...{ pdo_sqlite: 'php-sqlite3', pdo_mysql: 'php-mysql', mysqli: 'php-mysql', pdo_pgsql: 'php-pgsql' },
   ...{ iconv: 'php-common', ctype: 'php-common', tokenizer: 'php-common', phar: 'php-common', fileinfo: 'php-common', posix: 'php-common' },
 }
 
-/** Modules that Perl itself brings, which Debian's smallest Perl leaves out. */
+/** Modules of the Perl core that Debian's minimal Perl omits. */
 const OF_PERL = /^(?:ExtUtils|Test::(?:More|Harness|Simple|Builder)|Module::(?:Load|CoreList)|Pod::|CPAN|TAP::|App::Prove)/
 
 export const packageOfProgram = (name: string): string | null => (Object.hasOwn(PROGRAMS, name) ? (PROGRAMS[name] ?? null) : null)
@@ -171,7 +174,7 @@ export function packageOfLibrary(name: string): string | null {
   return named?.[0] ?? null
 }
 
-/** Of the words of a sentence, the first that is a library or a program. */
+/** Returns the package of the first word of a sentence that names a library or a program. */
 export function packageInWords(text: string): string | null {
   const words = text.split(/[^\w.+/-]+/).map(word => word.replace(/^-l|[.]$/g, ''))
   return (

@@ -9,33 +9,33 @@ export type Reason = (typeof unproved_reasons)[number]
 export type Failed = { output: string; exit_code: number | null; timed_out: boolean }
 export type Explained = { reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>; detail: string }
 
-/** What is looked through of an output. */
+/** The maximum size of an output that is examined. */
 const LOOKED_AT = 64 * 1024
 const OF_A_LINE = 500
 const MOST_NAMED = 5
 
-/** An output as the rules look through it: its end, in lines that are not too long for them. */
+/** Returns the end of an output in the form that the rules expect: in lines of limited length. */
 export const readable = (output: string): string =>
   plainLines(plainOutput(output.slice(-LOOKED_AT)))
     .split('\n')
     .map(line => line.slice(0, OF_A_LINE))
     .join('\n')
 
-/** By their names, which are parts of other words in small letters. */
+/** Case-sensitive, because the names occur in other words in lower case. */
 const REGISTRY_CODES =
   /\b(?:E403|SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_HAS_EXPIRED|CERTIFICATE_VERIFY_FAILED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ERR_PNPM_META_FETCH_FAIL)|UnknownHostException/
 const REGISTRY =
   /(?:self-signed certificate|unable to (?:verify the first|get local issuer) certificate|403 Forbidden|50[234] (?:Bad Gateway|Service|Gateway)|Bad Gateway \(|the name \S{1,100} cannot be resolved|x509: certificate|SSL certificate problem|tunneling socket could not be established|Could not resolve (?:host|proxy)|Temporary failure in name resolution|Failed to establish a new connection|Cannot connect to proxy|ProxyError|Tunnel connection failed|CONNECT tunnel failed|Name or service not known|dial tcp[^\n]*(?:lookup|refused|unreachable)|Could not transfer artifact|Could not (?:reach|fetch specs)|failed to (?:fetch|download) `?https?:|error sending request for url|spurious network error|curl error (?:5|6|7|28|56)|could not be downloaded|network (?:is unreachable|request failed)|Failed to connect to|There appears to be trouble with your network|from versions: none|HTTP error [45]\d\d while getting|YN0081|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)/i
 
-/** What the proxy of a sandbox says, in lines of any length. */
+/** The message of a sandbox's proxy, in lines of any length. */
 const UNRESOLVED = /the name (\S{1,100}) cannot be resolved/
-/** How a detail begins where the registry was reached. */
+/** The beginning of a detail when the registry was reached. */
 export const ABSENT_FROM_REGISTRY = 'The registry does not have'
-/** What managers of packages say that they looked for. */
+/** The requirement that package managers report as missing. */
 const WANTED =
   /No matching distribution found for ([^\s(;]{1,100})|satisfies the requirement ([^\s(;]{1,100})|Plugin (\S{1,120}) or one of its dependencies|failed to get `(\S{1,80})` as a dependency|go: (\S{1,120}@\S{1,60}): Get/
 
-/** Null: nothing that lies outside of the repository. */
+/** Returns null when the cause is not outside of the repository. */
 export function explain({ output, timed_out }: Failed): Explained | null {
   const text = readable(output)
   if (timed_out) return { reason: 'time_over', detail: 'It was not done in its time.' }
@@ -69,17 +69,20 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   return null
 }
 
-/** What a proof says where it lacks something that the setup should have brought. */
+/** Messages of a proof when something that the setup should have installed is missing. */
 const LACKS =
   /Cannot find (?:module|package) '(?!\.|\/|file:)[^']+'|Module not found: Error: Can't resolve '(?!\.)|ModuleNotFoundError: No module named|ImportError: No module named|cannot find package|no required module provides|could not find gem|Can't locate \S+ in @INC|cannot load such file -- (?!\.|\/)|LoadError|Class "[^"]+" not found|error: no matching package|unresolved import|command not found|: not found|package [\w.]+ does not exist/
 
 export const lacksAnything = ({ output }: Failed): boolean => LACKS.test(readable(output))
 
-/** The same, where the repository's own tests could not even begin. */
+/** The same, when the repository's own tests could not even start. */
 export const lacksSomething = (failed: Failed): boolean =>
   failed.exit_code === 127 || (LACKS.test(readable(failed.output)) && mostlyPassed(failed) === null)
 
-/** Tests of which most pass have what they need: what the others fail for is their own. Null: it is not so, or nobody has counted them. */
+/**
+ * Returns the counts when most tests passed: then the setup is complete, and the other failures are the repository's own. Null: not so, or
+ * unknown.
+ */
 export function mostlyPassed({ output, timed_out }: Failed): Counts | null {
   const counts = timed_out ? null : countsIn(readable(output))
   return counts !== null && counts.passed > counts.failed ? counts : null
@@ -90,14 +93,14 @@ const NO_FILES =
 const NO_NETWORK =
   /\bfetch failed\b|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|ENETUNREACH|Temporary failure in name resolution|Name or service not known|Could not resolve host/
 
-/** Whether what calls itself a test has tested nothing, which many do without complaint. */
+/** Returns whether a test command ran no test, which many runners do without an error. */
 export function hasNoTests({ output }: Failed): boolean {
   const text = readable(output)
   const counts = countsIn(text)
   return counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0
 }
 
-/** Why tests of the repository fail that the setup is not the reason of, in words; null: for a reason of their own. */
+/** Returns why tests fail for a reason outside of the setup, as text; null: for a reason in the repository. */
 export function whyRed(failed: Failed): string | null {
   if (failed.timed_out) return 'not done in its time'
   const text = readable(failed.output)

@@ -7,9 +7,9 @@ const ofPerl = (module: string) => `The Perl module ${module} is not there: in D
 const macro = (name: string) => `configure.ac uses ${name}, which is not there.${inDebian(packageOfMacro(name))}`
 const ofPhp = (name: string) => `PHP has no extension ${name} here.${inDebian(packageOfPhp(name))}`
 
-/** What is not there, by what is said where it is missed. The first group names it. */
+/** Messages about missing things. The first group is the name. */
 export const MISSING: readonly [RegExp, (name: string) => string][] = [
-  // Before programs: what autoconf does not know it leaves in the script as it is.
+  // Before programs: an unknown macro stays unchanged in the script that autoconf writes.
   [/configure: line \d{1,6}: `?((?:AX|PKG|AM|LT|IT|GTK)_\w{1,60})(?:\(|: (?:command )?not found)/, macro],
   [/Invalid version, need ('[^']{1,60}' \[[^\]\n]{1,60}\] found '[^']{1,30}')/, said => `Another version of a library is needed: ${said}.`],
   [/Requested ('[^']{1,80}' but version of [^\n]{1,60})/, said => `Another version of a library is needed: ${said}.`],
@@ -53,7 +53,7 @@ export const MISSING: readonly [RegExp, (name: string) => string][] = [
     /Could not find a package configuration file provided by "([\w.+-]{1,60})"/,
     name => `CMake does not find ${name}.${inDebian(packageOfLibrary(name))}`,
   ],
-  // Of what it can do without, it says so in a line that begins with dashes.
+  // Optional features are reported in lines that begin with dashes.
   [
     /(?:^|\n)\s*Could NOT find (\w{1,60})/,
     name => `CMake does not find ${name}.${inDebian(packageOfLibrary(name) ?? packageOfProgram(name.toLowerCase()))}`,

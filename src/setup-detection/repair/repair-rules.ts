@@ -1,10 +1,13 @@
-/** A change of a command that its output asks for. The first that matches and was not made yet is tried. `whole`: of all of it, not of the line that fails. */
+/**
+ * A change of a command for a message in its output. The first rule that matches and was not applied yet is tried. `whole`: applied to the
+ * whole command, not only to the failing line.
+ */
 export type CommandRule = {
   id: string
   why: string
   command: RegExp
   output: RegExp
-  /** `needs`: packages that nobody may leave out. */
+  /** `needs`: packages that must not be excluded. */
   to(command: string, output: string, needs: readonly string[]): string[]
   whole?: true
 }
@@ -22,7 +25,7 @@ const SCRIPT_FAILED =
 const ABSENT =
   /No matching version found for (@?[\w./-]{1,120}?)@|'(@?[\w./-]{1,120}?)@[^'\n]{0,100}' (?:is not in this registry|could not be found)/
 
-/** One that not only development needs stays where it is: then nothing has changed, and nothing is tried. */
+/** A package that is not only for development stays: then nothing has changed, and the rule is skipped. */
 function withoutAbsent(command: string, output: string, needs: readonly string[]): string[] {
   const [, one, other] = ABSENT.exec(output) ?? []
   const name = one ?? other ?? ''

@@ -2,10 +2,10 @@ import type { Step, ToProve } from '../proposal.ts'
 import { type Failed, readable } from './failures.ts'
 import { COMMAND_RULES } from './repair-rules.ts'
 
-/** Other commands, and why. `id`: of the rule, which is applied to the same command once. */
+/** Changed commands, and the reason. `id`: of the rule, which is applied to the same command once. */
 export type Repair = { id: string; why: string; commands: Step[]; proof?: string }
 
-/** Names under which the registry has what tests of Python import, where they differ; nothing else is ever installed because an output says so. */
+/** Names of packages that differ from the modules that Python tests import; nothing else is ever installed because of an output. */
 const TEST_MODULES: { [module: string]: string } = {
   ...Object.fromEntries(
     ['pytest', 'mock', 'hypothesis', 'coverage', 'six', 'parameterized', 'nose2', 'tox', 'wheel', 'numpy', 'requests', 'attrs'].map(
@@ -37,11 +37,11 @@ const PLUGINS: [RegExp, string][] = [
   [/fixture 'mocker' not found/, 'pytest-mock'],
   [/fixture 'benchmark' not found|unrecognized arguments:[^\n]*--benchmark/, 'pytest-benchmark'],
 ]
-/** Not found is what the repository itself makes when it is built. */
+/** Modules of the repository itself that its build creates. */
 const NOT_BUILT =
   /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
 
-/** What may be changed when a command of the setup fails. `line`: the part of it that does. */
+/** Returns a change for a failing setup command. `line`: its failing part. */
 export function repairCommand(commands: Step[], n: number, line: string, failed: Failed, made: ReadonlySet<string>): Repair | null {
   const step = commands[n]
   if (step === undefined) return null
@@ -51,7 +51,7 @@ export function repairCommand(commands: Step[], n: number, line: string, failed:
     if (made.has(`${id} ${step.command}`) || !command.test(subject) || !output.test(text)) continue
     const changed = to(subject, text, step.needs ?? [])
     if (changed.length === 1 && changed[0] === subject) continue
-    // Within a folder each part goes there by itself.
+    // Within a folder each part needs its own directory change.
     const whole = changed.map(one => (subject === step.command ? one : step.command.replace(subject, () => one)))
     const steps = whole.map(one => ({ ...step, command: one, why: `${step.why}; ${why}` }))
     return { id, why, commands: replaced(commands, n, steps) }
@@ -60,7 +60,7 @@ export function repairCommand(commands: Step[], n: number, line: string, failed:
   return { id: 'left_out', why: `a step that is only said in ${step.from} failed`, commands: replaced(commands, n, []) }
 }
 
-/** What the setup may lack when a proof fails. */
+/** Returns a change of the setup for a failing proof. */
 export function repairForProof(
   commands: Step[],
   { proofs, ecosystem }: ToProve,
@@ -100,7 +100,7 @@ export function repairForProof(
 function withModules(commands: Step[], wanted: string[], id: string, proof: string): Repair {
   const why = 'the tests import what no list of dependencies has'
   const step = (command: string): Step => ({ command, from: proof, why, optional: false })
-  // Into the environment of whoever has made one.
+  // Into the virtual environment of the tool that created one.
   const made_by = commands.flatMap(({ command }) => /(?<!\S)(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
   const [, manager, name] = made_by
   if (manager !== undefined) {
