@@ -8,7 +8,7 @@ import { onTemplateCommand } from '../src/git/workspace/template-commands.ts'
 import { cloneCommand } from '../src/git/workspace/workspace-commands.ts'
 import type { Sandbox, SandboxDriver } from '../src/sandbox/port.ts'
 import { createWorkspace, removeWorkspace } from '../src/sandbox/workspaces/workspaces.ts'
-import { makeOwnFolder } from '../src/system/own-folder.ts'
+import { createOwnFolder } from '../src/system/own-folder.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
 import { Templates } from '../src/worker/workspace/templates.ts'
 import { limits, makeDriver, sandbox_user } from '../test/sandbox/start-sandbox.ts'
@@ -28,7 +28,7 @@ export async function sandbox(): Promise<string> {
   using repository = makeLargeRepository()
   const { service } = ensureServiceUsers()
   const data_dir = join(place.folder, 'data')
-  makeOwnFolder(data_dir, 0o711, service)
+  createOwnFolder(data_dir, 0o711, service)
   await using git = await openGitHost({ data_dir, user: service, allow_private: true })
   const repo = { id: 1, kind: 'local' as const, url: repository.path }
   await refreshMirror(git, repo)
@@ -89,7 +89,7 @@ export async function sandbox(): Promise<string> {
 
 function openTemplates(driver: SandboxDriver, git: GitHost, folder: string): Templates {
   const root = join(folder, 'templates')
-  makeOwnFolder(root, 0o711, null)
+  createOwnFolder(root, 0o711, null)
   const place = { root, workspaces: join(folder, 'workspaces'), user: sandbox_user }
   return new Templates({ driver, git, place, sandbox_limits: limits, clone_ms: 60_000, max_bytes: 1e9, log: () => {} })
 }

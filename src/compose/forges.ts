@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts'
 import type { RepositoryCredentials } from '../core/secrets/repository-credentials.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import { outgoingFetch } from '../egress/fetch.ts'
-import { lookUpHost } from '../egress/lookup-host.ts'
+import { lookupHost } from '../egress/lookup-host.ts'
 import { type Forges, openForges } from '../forge/forges.ts'
 import { ForgeError } from '../forge/port.ts'
 import { GitError } from '../git/process/git-error.ts'
@@ -26,7 +26,7 @@ const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }
 export function forgesOf({ config, db, sealer, version }: { config: Config; db: Database; sealer: Sealer; version: string }): Forges {
   const outgoing = outgoingOf({ config }, config.AGENTRUN_ALLOW_PRIVATE_GIT)
   const fetch = (organization_id: number) => outgoingFetch(outgoing(organization_id), BOUNDS)
-  const lookUp = (organization_id: number, url: string) => lookUpHost(outgoing(organization_id), url)
+  const lookUp = (organization_id: number, url: string) => lookupHost(outgoing(organization_id), url)
   return openForges({ db, sealer, fetch, lookUp, user_agent: `agentrun/${version}` })
 }
 

@@ -5,7 +5,7 @@ import type { EndpointName, Endpoints } from './endpoints.ts'
  * What a client gives to each operation and what it gets: numbers where the wire has digits, and only what must be given is required.
  * An operation that takes nothing has an index signature in zod, which is left out.
  */
-type Given<Schema extends z.ZodType> = {
+type Sent<Schema extends z.ZodType> = {
   [K in keyof z.input<Schema> as string extends K ? never : K]: K extends keyof z.output<Schema> ? OneOrSeveral<z.output<Schema>[K]> : never
 }
 /** A filter that is an array also takes one value alone. */
@@ -13,9 +13,9 @@ type OneOrSeveral<Value> = Value extends readonly (infer Item)[] ? Item | readon
 
 /** `org_id` may be left out: a client knows its organization. */
 export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endpoints[N]['params']>
-  ? Omit<Given<Endpoints[N]['params']>, 'org_id'> & { org_id?: number }
-  : Given<Endpoints[N]['params']>
-export type Query<N extends EndpointName> = Given<Endpoints[N]['query']>
+  ? Omit<Sent<Endpoints[N]['params']>, 'org_id'> & { org_id?: number }
+  : Sent<Endpoints[N]['params']>
+export type Query<N extends EndpointName> = Sent<Endpoints[N]['query']>
 export type Body<N extends EndpointName> = Endpoints[N]['body'] extends z.ZodType ? z.input<Endpoints[N]['body']> : undefined
 type Variant<N extends EndpointName> = Endpoints[N] extends { variant: { response: infer Schema extends z.ZodType } }
   ? z.output<Schema>

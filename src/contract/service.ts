@@ -5,14 +5,14 @@ export const Health = z.object({ status: z.literal('ok').describe('Always `ok`')
 const engines = ['docker', 'podman', 'kubernetes'] as const
 
 /** By what the limits of a sandbox are held. `watchdog`, `niceness` and `rlimit` are what is left without control groups, an engine holds its own. */
-export const SandboxLimitsHeldBy = z.object({
+export const SandboxLimitMechanisms = z.object({
   memory: z.enum(['cgroup v2', 'cgroup v1', 'watchdog', ...engines]).describe('Memory of all processes of a run together'),
   cpu: z
     .enum(['cgroup v2', 'cgroup v1', 'niceness', ...engines])
     .describe('Processors; `niceness`: runs step back behind the service, and have no bound'),
   processes: z.enum(['cgroup v2', 'cgroup v1', 'rlimit', ...engines]).describe('Number of processes'),
 })
-export type SandboxLimitsHeldBy = z.infer<typeof SandboxLimitsHeldBy>
+export type SandboxLimitMechanisms = z.infer<typeof SandboxLimitMechanisms>
 
 export const Readiness = z
   .object({
@@ -22,7 +22,7 @@ export const Readiness = z
     workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
     workers_reason: z.string().nullable().describe('One line that says what to do'),
     sandbox: z.string().nullable().describe('What sandboxes are made with; null while that does not work'),
-    sandbox_limits: SandboxLimitsHeldBy.nullable().describe('By what the limits of a sandbox are held; null while none is made'),
+    sandbox_limits: SandboxLimitMechanisms.nullable().describe('By what the limits of a sandbox are held; null while none is made'),
     large_repositories: z
       .enum(['shared', 'cloned'])
       .nullable()

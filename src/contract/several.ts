@@ -13,7 +13,7 @@ export function several<T extends z.ZodType>(item: T, { commas = true } = {}) {
   }
   return z
     .preprocess(
-      given => (given === undefined ? undefined : [given].flat().flatMap(split)),
+      values => (values === undefined ? undefined : [values].flat().flatMap(split)),
       z.array(item).min(1).max(MAX_VALUES, `must have at most ${MAX_VALUES} values`),
     )
     .optional()

@@ -43,6 +43,6 @@ export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { severity, code } = error as { severity?: string; code?: string }
   if (severity === undefined || quotes_nothing.test(code ?? '')) return error.stack ?? error.message
-  const place = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? ''
-  return `error ${code ?? 'without a code'} of the database${place}`
+  const stack_text = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? ''
+  return `error ${code ?? 'without a code'} of the database${stack_text}`
 }

@@ -70,10 +70,10 @@ export const sourcesShownAs = (wanted: SourceType): SourceType[] =>
   SourceType.options.filter(source => source === wanted || publicSourceType(source) === wanted)
 
 /** The fields of a run that depend on the wire profile. */
-export type RunWords = RunState & { source_type?: SourceType; result?: string }
+export type RunWireFields = RunState & { source_type?: SourceType; result?: string }
 
 /** Returns these fields as the public API has them: `result` is null until there is one. Fields that `run` lacks are not added. */
-export const codegenRun = (run: RunWords): Record<string, string | null> => ({
+export const codegenRun = (run: RunWireFields): Record<string, string | null> => ({
   status: codegenStatus(run),
   ...(run.source_type !== undefined && { source_type: publicSourceType(run.source_type) }),
   ...(run.result === '' && { result: null }),

@@ -12,13 +12,13 @@ const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_HELLO = 0xfe0d
 /** More than any client sends; bounds the cost for a client that sends a byte at a time. */
-const most = { bytes: 32 * 1024, records: 8 }
+const max = { bytes: 32 * 1024, records: 8 }
 const other: Hello = { kind: 'other' }
 
 /** Parses a TLS ClientHello, which may span several records. `other`: not TLS, or malformed. */
 export function readHello(bytes: Buffer): Hello {
   const parts: Buffer[] = []
-  for (let at = 0; parts.length < most.records && at < most.bytes; ) {
+  for (let at = 0; parts.length < max.records && at < max.bytes; ) {
     const header = bytes.subarray(at, at + 5)
     if ((header.length > 0 && header[0] !== HANDSHAKE) || (header.length > 1 && header[1] !== 3)) return other
     if (header.length < 5) return { kind: 'incomplete', needs: at + 5 }

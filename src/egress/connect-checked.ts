@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Authority } from './authority.ts'
 import { decide } from './decide.ts'
 import { dial } from './dial.ts'
-import { type Policy, usual_caps } from './policy.ts'
+import { default_caps, type Policy } from './policy.ts'
 
 /** The egress settings of the service's own requests: the same that the operator sets for sandboxes. */
 export type Outgoing = {
@@ -22,7 +22,7 @@ export async function connectChecked(
   { method, secure, signal }: { method: string; secure: boolean; signal: AbortSignal },
 ): Promise<Socket> {
   const rule = { host: authority.host, port: authority.port }
-  const policy: Policy = { ...outgoing, rules: async () => [rule], caps: usual_caps, onSaid() {}, onRefused() {} }
+  const policy: Policy = { ...outgoing, rules: async () => [rule], caps: default_caps, onRequestText() {}, onRefused() {} }
   const decision = await unlessAborted(decide(policy, authority, method), signal)
   if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
   const dialled = dial(policy, decision.to)

@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { decide } from './decide.ts'
-import { type Policy, usual_caps } from './policy.ts'
+import { default_caps, type Policy } from './policy.ts'
 import { EVERY_HOST } from './rules.ts'
 
 const policy = (address: string): Policy => ({
-  ...{ rules: async () => [EVERY_HOST], resolve: async () => [address], allow_private: false, upstream: null, caps: usual_caps },
-  ...{ onSaid: () => undefined, onRefused: () => undefined },
+  ...{ rules: async () => [EVERY_HOST], resolve: async () => [address], allow_private: false, upstream: null, caps: default_caps },
+  ...{ onRequestText: () => undefined, onRefused: () => undefined },
 })
 const to = (host: string, port: number, address: string, method = 'CONNECT') =>
   decide(policy(address), { host, port, address: false }, method)

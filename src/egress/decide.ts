@@ -13,15 +13,15 @@ const refused = (reason: Reason, why: string): Decision => ({ ok: false, status:
  * Decides whether a request may go out, and to which addresses. The name is resolved once, after a rule has matched; every address is
  * checked, and only checked ones are connected to. A name that cannot be resolved is not a refusal: `reason` is null then.
  */
-export async function decide(policy: Policy, asked: Authority, method: string): Promise<Decision> {
-  const { host, port } = asked
-  const at = authorityText(asked)
+export async function decide(policy: Policy, target: Authority, method: string): Promise<Decision> {
+  const { host, port } = target
+  const at = authorityText(target)
   const rules = await policy.rules()
   const found = rules === null ? { reason: 'off' as const } : findRule(rules, { host, port, method })
   if ('reason' in found)
     return found.reason === 'method'
       ? refused('method', `the rule for ${at} does not allow ${method === 'CONNECT' ? 'tunnels (CONNECT)' : method}`)
-      : asked.address && !addressAllowed(host)
+      : target.address && !addressAllowed(host)
         ? refused('private_address', `${host} is a private or reserved address`)
         : refused(found.reason, found.reason === 'off' ? `egress is off, so no rule allows ${at}` : `no rule allows ${at}`)
   const may_be_private = policy.allow_private || found.rule.private_address === true
@@ -29,13 +29,13 @@ export async function decide(policy: Policy, asked: Authority, method: string): 
   const allowed = method === 'CONNECT' && isRegistry(host, port) ? isOfNetwork : addressAllowed
   const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !allowed(address))
   if (!may_be_private && isPrivateHost(host)) return refused('private_address', `${host} is a name of a private network`)
-  const addresses = await resolveAll(policy, asked)
+  const addresses = await resolveAll(policy, target)
   const bad = addresses?.find(closed)
   if (bad !== undefined) return refused('private_address', `${host} is the private or reserved address ${bad}`)
-  if (policy.upstream !== null && !found.rule.private_address) return { ok: true, to: { ...asked, addresses: null } }
+  if (policy.upstream !== null && !found.rule.private_address) return { ok: true, to: { ...target, addresses: null } }
   return addresses === null || addresses.length === 0
     ? { ok: false, status: 502, reason: null, why: `the name ${host} cannot be resolved` }
-    : { ok: true, to: { ...asked, addresses } }
+    : { ok: true, to: { ...target, addresses } }
 }
 
 /** An address in the private network, and not of this machine. */

@@ -38,8 +38,8 @@ function opened(socket: Socket, wait_ms: number): Promise<string | null> {
 /** Opens a tunnel through the operator's proxy. */
 function dialBy(upstream: URL, policy: Policy, to: Allowed): Promise<Socket> {
   const authority = authorityText(to)
-  const asked = request({
-    ...placeOf(upstream),
+  const sent = request({
+    ...endpointOf(upstream),
     method: 'CONNECT',
     path: authority,
     headers: { host: authority, ...credentialsOf(upstream) },
@@ -47,24 +47,24 @@ function dialBy(upstream: URL, policy: Policy, to: Allowed): Promise<Socket> {
   })
   return new Promise((resolve, reject) => {
     const fail = (problem: string) => {
-      asked.destroy()
+      sent.destroy()
       reject(new DialError(`the proxy of this service did not connect to ${authority} (${problem})`))
     }
-    asked.once('connect', (answer, socket, head) => {
+    sent.once('connect', (answer, socket, head) => {
       if (answer.statusCode !== 200) return fail(`it answered ${answer.statusCode}`)
       if (head.length > 0) socket.unshift(head)
       socket.setTimeout(0)
       socket.on('error', () => {})
       resolve(socket)
     })
-    asked.once('response', answer => fail(`it answered ${answer.statusCode}`))
-    asked.once('timeout', () => fail('no answer'))
-    asked.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
-    asked.end()
+    sent.once('response', answer => fail(`it answered ${answer.statusCode}`))
+    sent.once('timeout', () => fail('no answer'))
+    sent.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
+    sent.end()
   })
 }
 
-export const placeOf = (url: URL) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) })
+export const endpointOf = (url: URL) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) })
 
 /** Returns the credentials of the operator's proxy; they never enter a sandbox. */
 export function credentialsOf({ username, password }: URL): Record<string, string> {

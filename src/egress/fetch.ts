@@ -41,7 +41,7 @@ async function exchange(
   const socket = await connectChecked(outgoing, authority, { method, secure, signal })
   try {
     const bytes = body === undefined ? null : Buffer.from(body, 'utf8')
-    const asked = request({
+    const sent = request({
       createConnection: () => socket,
       method,
       path: `${target.pathname}${target.search}`,
@@ -54,9 +54,9 @@ async function exchange(
       signal,
     })
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      asked.once('response', resolve)
-      asked.on('error', reject)
-      asked.end(bytes ?? undefined)
+      sent.once('response', resolve)
+      sent.on('error', reject)
+      sent.end(bytes ?? undefined)
     })
     const read = await wholeOf(answer, max_bytes)
     const status = answer.statusCode ?? 0

@@ -1,8 +1,8 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
-import { credentialsOf, DialError, dial, placeOf } from './dial.ts'
+import { credentialsOf, DialError, dial, endpointOf } from './dial.ts'
 import type { Allowed, Policy } from './policy.ts'
-import { listenTo } from './request-sample.ts'
+import { sampleBody } from './request-sample.ts'
 
 /** Hop-by-hop headers (RFC 9110 §7.6.1), headers for proxies, and the host, which the authority determines. */
 const own_headers = new Set(
@@ -39,7 +39,7 @@ export async function forward(
   }
   const chunked = incoming.headers['transfer-encoding'] !== undefined
   const outgoing = request({
-    ...(upstream === null ? {} : placeOf(upstream)),
+    ...(upstream === null ? {} : endpointOf(upstream)),
     ...(socket !== null && { createConnection: () => socket }),
     method: incoming.method ?? 'GET',
     path: upstream === null ? path : `http://${host}${path}`,
@@ -71,7 +71,7 @@ export async function forward(
   incoming.on('error', reject)
   if (chunked || incoming.headers['content-length'] !== undefined) {
     incoming.on('data', (chunk: Buffer) => count(chunk.length))
-    listenTo(incoming, policy.onSaid)
+    sampleBody(incoming, policy.onRequestText)
     incoming.pipe(outgoing)
   } else outgoing.end()
   return promise

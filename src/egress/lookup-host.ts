@@ -8,7 +8,7 @@ const LOOKUP_TIMEOUT_MS = 5_000
  * Resolves the host of `url` without connecting. Only a "no such name" of the name server means that there is none: a failing or silent
  * name server proves nothing. With an upstream proxy that resolves names, an unknown name counts as `found`.
  */
-export async function lookUpHost(
+export async function lookupHost(
   { resolve, allow_private, upstream }: Outgoing,
   url: string,
   timeout_ms = LOOKUP_TIMEOUT_MS,

@@ -19,7 +19,7 @@ export type Caps = {
   idle_ms: number
   wait_ms: number
 }
-export const usual_caps: Caps = { connections: 64, bytes: 4 * 1024 ** 3, idle_ms: 120_000, wait_ms: 10_000 }
+export const default_caps: Caps = { connections: 64, bytes: 4 * 1024 ** 3, idle_ms: 120_000, wait_ms: 10_000 }
 
 /** The configuration of one proxy. */
 export type Policy = {
@@ -33,7 +33,7 @@ export type Policy = {
   upstream: URL | null
   caps: Caps
   /** Called with the plain text of a request, allowed or not: its head, and its body in overlapping pieces. Must not throw. */
-  onSaid(text: string): void
+  onRequestText(text: string): void
   /** Called for each refusal, immediately. Must not throw. */
   onRefused(refusal: Refusal): void
 }

@@ -6,10 +6,10 @@ import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 
 /** From the first DNS query to the end of the response. */
-const MOST_MS = 10_000
+const REQUEST_TIMEOUT_MS = 10_000
 /** The timeout of the body once there is a status. */
 const BODY_MS = 1_000
-const MOST_ANSWER_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 const KEPT_ANSWER_CHARS = 1_000
 
 /**
@@ -21,15 +21,15 @@ export async function post(
   to: { url: string; headers: Record<string, string>; body: string; signal: AbortSignal },
 ): Promise<AttemptOutcome> {
   const began = performance.now()
-  using limit = deadline(MOST_MS, to.signal)
+  using limit = deadline(REQUEST_TIMEOUT_MS, to.signal)
   const none = { status: null, refused: false, answer: null, retry_after: null }
   const outcome = await exchange(outgoing, to, limit.signal).catch(error => ({ ...none, ...failureOf(error, to.signal, limit.passed) }))
   return { ...outcome, latency_ms: Math.round(performance.now() - began) }
 }
 
-function failureOf(error: unknown, given: AbortSignal, late: boolean): { error: string; refused: boolean } {
-  if (given.aborted) return { error: 'the service stopped before there was an answer', refused: false }
-  if (late) return { error: `no answer within ${MOST_MS / 1_000} seconds`, refused: false }
+function failureOf(error: unknown, own_signal: AbortSignal, late: boolean): { error: string; refused: boolean } {
+  if (own_signal.aborted) return { error: 'the service stopped before there was an answer', refused: false }
+  if (late) return { error: `no answer within ${REQUEST_TIMEOUT_MS / 1_000} seconds`, refused: false }
   const { code, message } = error as NodeJS.ErrnoException
   return { error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300), refused: error instanceof Refused }
 }
@@ -69,7 +69,7 @@ function answered(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const bytes = Buffer.from(body, 'utf8')
-  const asked = request({
+  const sent = request({
     createConnection: () => socket,
     method: 'POST',
     path: `${target.pathname}${target.search}`,
@@ -82,9 +82,9 @@ function answered(
     signal,
   })
   return new Promise((resolve, reject) => {
-    asked.once('response', resolve)
-    asked.on('error', reject)
-    asked.end(bytes)
+    sent.once('response', resolve)
+    sent.on('error', reject)
+    sent.end(bytes)
   })
 }
 
@@ -98,7 +98,7 @@ async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promis
     answer.on('data', (piece: Buffer) => {
       pieces.push(piece)
       bytes += piece.length
-      if (bytes >= MOST_ANSWER_BYTES) done()
+      if (bytes >= MAX_RESPONSE_BYTES) done()
     })
     for (const end of ['end', 'error', 'close']) answer.once(end, () => done())
   })

@@ -27,9 +27,9 @@ export function createProxy(policy: Policy): EgressProxy {
   /** Plain HTTP requests in progress. One connection may carry many, the next one before the response to the last. */
   let requests = 0
 
-  const refuse = (asked: Authority | null, shown: string, method: string | undefined, reason: Reason, why: string) => {
-    const host = asked?.host ?? (shown === '' ? null : shown.slice(0, 255))
-    policy.onRefused({ host, port: asked?.port ?? null, method: method ?? null, reason, why })
+  const refuse = (wanted: Authority | null, shown: string, method: string | undefined, reason: Reason, why: string) => {
+    const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
+    policy.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
   }
   const count = (more: number) => {
     bytes += more
@@ -53,7 +53,7 @@ export function createProxy(policy: Policy): EgressProxy {
     (incoming, answer) => {
       onRequest(incoming, answer).catch(error => {
         if (answer.headersSent) answer.destroy()
-        else sayNo(answer, 502, error instanceof Error ? error.message : String(error))
+        else respondRefused(answer, 502, error instanceof Error ? error.message : String(error))
       })
     },
   )
@@ -71,19 +71,19 @@ export function createProxy(policy: Policy): EgressProxy {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.destroy()
     refuse(null, '', undefined, 'malformed', 'the request is no well-formed HTTP')
-    sayNoBare(socket, 400, 'the request is no well-formed HTTP')
+    respondOnSocket(socket, 400, 'the request is no well-formed HTTP')
   })
   server.on('connect', (incoming, socket: Socket, head) => {
-    onConnect(incoming, socket, head).catch(error => sayNoBare(socket, 502, error instanceof Error ? error.message : String(error)))
+    onConnect(incoming, socket, head).catch(error => respondOnSocket(socket, 502, error instanceof Error ? error.message : String(error)))
   })
 
   async function onRequest(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { url = '', method = '' } = incoming
-    policy.onSaid(headOf(incoming))
+    policy.onRequestText(headOf(incoming))
     const target = parseTarget(url)
     const no = (status: number, reason: Reason, why: string) => {
       refuse(target?.authority ?? null, url, method, reason, why)
-      sayNo(answer, status, why)
+      respondRefused(answer, status, why)
     }
     if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
     const full = bound(incoming.socket)
@@ -93,7 +93,7 @@ export function createProxy(policy: Policy): EgressProxy {
     try {
       const decision = await decide(policy, target.authority, method)
       if (decision.ok) return await forward(policy, decision.to, target.path, incoming, answer, count)
-      if (decision.reason === null) return sayNo(answer, decision.status, decision.why)
+      if (decision.reason === null) return respondRefused(answer, decision.status, decision.why)
       no(decision.status, decision.reason, decision.why)
     } finally {
       requests--
@@ -104,26 +104,26 @@ export function createProxy(policy: Policy): EgressProxy {
     const { url = '' } = incoming
     // The socket no longer belongs to the HTTP server.
     socket.setTimeout(caps.idle_ms, () => socket.destroy())
-    policy.onSaid(headOf(incoming))
-    const asked = parseAuthority(url, null)
+    policy.onRequestText(headOf(incoming))
+    const wanted = parseAuthority(url, null)
     const no = (status: number, reason: Reason, why: string) => {
-      refuse(asked, url, 'CONNECT', reason, why)
-      sayNoBare(socket, status, why)
+      refuse(wanted, url, 'CONNECT', reason, why)
+      respondOnSocket(socket, status, why)
     }
-    if (asked === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
+    if (wanted === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
     const full = bound(socket)
     if (full !== null) return no(429, 'cap', full)
-    const decision = await decide(policy, asked, 'CONNECT')
+    const decision = await decide(policy, wanted, 'CONNECT')
     if (!decision.ok)
-      return decision.reason === null ? sayNoBare(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
-    tunnels.set(socket, asked)
+      return decision.reason === null ? respondOnSocket(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
+    tunnels.set(socket, wanted)
     const problem = await openTunnel(policy, decision.to, socket, head, end => end.on('data', (chunk: Buffer) => count(chunk.length)))
-    if (problem !== null) refuse(asked, url, 'CONNECT', 'sni', problem)
+    if (problem !== null) refuse(wanted, url, 'CONNECT', 'sni', problem)
   }
 
   const recheck = async () => {
-    for (const [socket, asked] of tunnels) {
-      const decision = await decide({ ...policy, resolve: async () => [] }, asked, 'CONNECT')
+    for (const [socket, wanted] of tunnels) {
+      const decision = await decide({ ...policy, resolve: async () => [] }, wanted, 'CONNECT')
       if (!decision.ok && decision.reason !== null) socket.destroy()
     }
   }
@@ -139,18 +139,18 @@ export function createProxy(policy: Policy): EgressProxy {
   }
 }
 
-const words = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`
+const blockedText = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`
 
-function sayNo(answer: ServerResponse, status: number, why: string): void {
+function respondRefused(answer: ServerResponse, status: number, why: string): void {
   answer.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-  answer.end(status === 502 ? `${why}\n` : words(why))
+  answer.end(status === 502 ? `${why}\n` : blockedText(why))
 }
 
-function sayNoBare(socket: Socket, status: number, why: string): void {
-  const text = status === 502 ? `${why}\n` : words(why)
+function respondOnSocket(socket: Socket, status: number, why: string): void {
+  const text = status === 502 ? `${why}\n` : blockedText(why)
   // Most clients show only the first line of a response to CONNECT.
-  const said = `${STATUS_CODES[status]} (${why.replace(/[^ -~]/g, '?').slice(0, 300)})`
-  const head = `HTTP/1.1 ${status} ${said}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n`
+  const reason_text = `${STATUS_CODES[status]} (${why.replace(/[^ -~]/g, '?').slice(0, 300)})`
+  const head = `HTTP/1.1 ${status} ${reason_text}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n`
   socket.end(head + text)
   socket.destroySoon()
 }

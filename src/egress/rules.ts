@@ -3,18 +3,18 @@ import type { Mirror } from '../core/network/package-mirrors.ts'
 
 /** `private_address`: set by the operator, so the host may be in a private network. */
 export type Rule = EgressRule & { private_address?: true }
-export type Asked = { host: string; port: number; method: string }
+export type Requested = { host: string; port: number; method: string }
 export type Match = { rule: Rule } | { reason: 'not_allowed' | 'method' }
 
 /** Every name and address, on every port; private addresses stay closed. A client cannot set it. */
 export const EVERY_HOST: Rule = { host: '*' }
 
-const usual_ports = [443, 80]
+const default_ports = [443, 80]
 
 /** Returns the first of `rules` that allows the request, or why none does. `host` as returned by parseAuthority. */
-export function findRule(rules: readonly Rule[], asked: Asked): Match {
-  const of_host = rules.filter(rule => rule === EVERY_HOST || (matchesHost(rule.host, asked.host) && matchesPort(rule.port, asked.port)))
-  const rule = of_host.find(({ methods }) => methods == null || methods.some(method => method === asked.method))
+export function findRule(rules: readonly Rule[], target: Requested): Match {
+  const of_host = rules.filter(rule => rule === EVERY_HOST || (matchesHost(rule.host, target.host) && matchesPort(rule.port, target.port)))
+  const rule = of_host.find(({ methods }) => methods == null || methods.some(method => method === target.method))
   if (rule) return { rule }
   return { reason: of_host.length > 0 ? 'method' : 'not_allowed' }
 }
@@ -23,7 +23,7 @@ function matchesHost(pattern: string, host: string): boolean {
   return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
 }
 
-const matchesPort = (wanted: number | null | undefined, port: number) => (wanted == null ? usual_ports.includes(port) : wanted === port)
+const matchesPort = (wanted: number | null | undefined, port: number) => (wanted == null ? default_ports.includes(port) : wanted === port)
 
 /** Rules that make mirrors reachable for every run with egress, even in a private network. */
 export const mirrorRules = (mirrors: readonly Mirror[]): Rule[] =>

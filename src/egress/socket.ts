@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdtempSync, readdirSync, rmSync } fro
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeOwnFolder } from '../system/own-folder.ts'
+import { createOwnFolder } from '../system/own-folder.ts'
 import { isAlive } from '../system/processes.ts'
 
 const prefix = 'agentrun-egress-'
@@ -43,15 +43,16 @@ export async function listenOnSocket(server: Server, parent: string, group: numb
  * path.
  */
 export function prepareSocketFolder(folder: string): string {
-  makeOwnFolder(folder, 0o711, null)
-  for (const place of [folder, tmpdir()])
-    for (const entry of readdirSync(place)) {
+  createOwnFolder(folder, 0o711, null)
+  for (const parent_folder of [folder, tmpdir()])
+    for (const entry of readdirSync(parent_folder)) {
       const pid = Number(entry.startsWith(prefix) ? entry.slice(prefix.length).split('-')[0] : 0)
       // In the temporary folder anybody can create such a name: a folder of another owner is not removed, because the owner could replace
       // it meanwhile.
-      if (pid > 0 && !isAlive(pid) && isOurs(join(place, entry))) rmSync(join(place, entry), { recursive: true, force: true })
+      if (pid > 0 && !isAlive(pid) && isOwn(join(parent_folder, entry)))
+        rmSync(join(parent_folder, entry), { recursive: true, force: true })
     }
   return folder
 }
 
-const isOurs = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
+const isOwn = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()

@@ -50,7 +50,7 @@ async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: num
   let needs = 0
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const timer = setTimeout(() => resolve('no TLS greeting came'), wait_ms)
-  const look = () => {
+  const readHead = () => {
     if (length < needs) return
     const hello = readHello(Buffer.concat(chunks))
     if (hello.kind === 'incomplete') {
@@ -65,11 +65,11 @@ async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: num
   const onData = (chunk: Buffer) => {
     chunks.push(chunk)
     length += chunk.length
-    look()
+    readHead()
   }
   const onEnd = () => resolve('no TLS greeting came')
   inner.on('data', onData).once('end', onEnd).once('close', onEnd)
-  look()
+  readHead()
   const problem = await promise
   clearTimeout(timer)
   inner.pause()

@@ -4,7 +4,7 @@ import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { ListRunsQuery } from '../contract/runs/run-inputs.ts'
 import { RunStatus, SourceType } from '../contract/runs/runs.ts'
 import { several } from '../contract/several.ts'
-import { codegenFilter, codegenRun, codegenStatuses, type RunWords, sourcesShownAs } from '../core/wire-profile.ts'
+import { codegenFilter, codegenRun, codegenStatuses, type RunWireFields, sourcesShownAs } from '../core/wire-profile.ts'
 
 type Rewrite = (value: unknown) => unknown
 type Row = Record<string, unknown>
@@ -58,6 +58,6 @@ export function rewriteOf(schema: z.ZodType): Rewrite | null {
   return value => {
     const row = value as Row
     const inner = changed.map(([key, rewrite]) => [key, rewrite(row[key])])
-    return { ...row, ...Object.fromEntries(inner), ...(is_run && codegenRun(row as RunWords)) }
+    return { ...row, ...Object.fromEntries(inner), ...(is_run && codegenRun(row as RunWireFields)) }
   }
 }

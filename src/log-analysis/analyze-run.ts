@@ -1,4 +1,4 @@
-import { type Command, commandOf, onlyLooks, subjectOf, workOf } from './commands.ts'
+import { type Command, commandOf, onlyChecksExistence, subjectOf, workOf } from './commands.ts'
 import { findingsOf } from './failure.ts'
 import type { Entry, Finding } from './finding.ts'
 import { flaky, type RanOn, repeatedFailures, slowestSteps } from './patterns.ts'
@@ -27,11 +27,11 @@ export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], br
     await breathe()
   }
   const passed = passedLater(commands)
-  const said = failures.flatMap(({ command, found }) => mended(command, found, passed))
+  const from_commands = failures.flatMap(({ command, found }) => withResolution(command, found, passed))
   const refusals = entries.flatMap(entry => refused(entry, commands))
   const errors = entries.map(runError).filter(one => one !== null)
   const patterns = [...repeatedFailures(commands), ...flaky(ran), ...slowestSteps(commands)]
-  const findings = grouped(ranked([...said, ...refusals, ...errors.map(error => consequence(error, said)), ...patterns]))
+  const findings = grouped(ranked([...from_commands, ...refusals, ...errors.map(error => consequence(error, from_commands)), ...patterns]))
   return { run, findings, ran, commands: commands.filter(({ kind }) => kind !== 'service').length }
 }
 
@@ -50,7 +50,7 @@ function passedLater(commands: readonly Command[]): PassedLater {
     const before = same.get(key)
     if (before === undefined) same.set(key, [one.seq])
     else before.push(one.seq)
-    if (one.kind === 'agent' && !onlyLooks(one.command)) work.set(workOf(one.command), one.seq)
+    if (one.kind === 'agent' && !onlyChecksExistence(one.command)) work.set(workOf(one.command), one.seq)
   }
   return {
     same: command => same.get(sameness(command))?.find(seq => seq > command.seq),
@@ -59,7 +59,7 @@ function passedLater(commands: readonly Command[]): PassedLater {
 }
 
 /** Lowers the severity of a failure when the same command passed later, or may have been resolved when the same program did. */
-function mended(command: Command, found: Finding[], passed: PassedLater): Finding[] {
+function withResolution(command: Command, found: Finding[], passed: PassedLater): Finding[] {
   if (!command.failed) return found
   const again = passed.same(command)
   if (again !== undefined) return found.map(one => ({ ...one, severity: 'info', message: `${one.message} (later it passed: #${again})` }))
@@ -80,8 +80,8 @@ function refused(entry: Entry, commands: readonly Command[]): Finding[] {
 }
 
 /** A run that ends because a command failed is not a second failure. */
-function consequence(error: Finding, said: readonly Finding[]): Finding {
-  return FOLLOWS.includes(error.code) && said.some(one => one.severity === 'error') ? { ...error, severity: 'warning' } : error
+function consequence(error: Finding, from_commands: readonly Finding[]): Finding {
+  return FOLLOWS.includes(error.code) && from_commands.some(one => one.severity === 'error') ? { ...error, severity: 'warning' } : error
 }
 
 /**
@@ -96,7 +96,7 @@ function ranOn({ id, repository_id, base_sha }: AnalyzedRun, entries: readonly E
   for (const command of commands) {
     const { kind, seq, head_sha, name } = command
     if (kind === 'check' && head_sha !== null) found.push({ command, on: `commit ${repository_id} ${head_sha}`, key: `check ${name}` })
-    if (kind !== 'agent' || onlyLooks(command.command)) continue
+    if (kind !== 'agent' || onlyChecksExistence(command.command)) continue
     const same = before !== null && before.command === command.command && !between(entries, before.seq, seq)
     if (!same) streak = seq
     found.push({ command, on: `run ${id} ${streak}`, key: command.command })
@@ -112,8 +112,8 @@ const between = (entries: readonly Entry[], from: number, to: number) =>
   entries.some(({ seq, tool_name }) => seq > from && seq < to && CHANGES_FILES.includes(tool_name ?? ''))
 
 export function ranked(findings: readonly Finding[]): Finding[] {
-  const place = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
-  return findings.toSorted((a, b) => place(a) - place(b) || (a.seq ?? 0) - (b.seq ?? 0))
+  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  return findings.toSorted((a, b) => rank(a) - rank(b) || (a.seq ?? 0) - (b.seq ?? 0))
 }
 
 /** Merges the same finding of several entries into one, at its first occurrence. */

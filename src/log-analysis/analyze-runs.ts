@@ -3,8 +3,8 @@ import { failureSignature } from './failure-signature.ts'
 import { type Finding, finding } from './finding.ts'
 import { flaky } from './patterns.ts'
 
-const MOST_FINDINGS = 100
-const MOST_RUNS_NAMED = 20
+const MAX_FINDINGS = 100
+const MAX_RUNS_NAMED = 20
 
 /**
  * Combines the findings of several runs: the same failure of many is one finding, and what failed in one and passed in another on the same
@@ -12,7 +12,7 @@ const MOST_RUNS_NAMED = 20
  */
 export function analyzeRuns(analyses: readonly RunAnalysis[]): Finding[] {
   const [only] = analyses
-  if (analyses.length === 1 && only) return only.findings.slice(0, MOST_FINDINGS)
+  if (analyses.length === 1 && only) return only.findings.slice(0, MAX_FINDINGS)
   const clusters = new Map<string, Finding[]>()
   for (const { findings } of analyses)
     for (const one of findings) {
@@ -22,7 +22,7 @@ export function analyzeRuns(analyses: readonly RunAnalysis[]): Finding[] {
     }
   const merged = [...clusters.values()].flatMap(cluster)
   const across = flaky(analyses.flatMap(({ ran }) => ran))
-  return [...often(ranked(merged)), ...across, ...slowest(analyses)].slice(0, MOST_FINDINGS)
+  return [...often(ranked(merged)), ...across, ...slowest(analyses)].slice(0, MAX_FINDINGS)
 }
 
 function cluster(found: readonly Finding[]): Finding[] {
@@ -35,7 +35,7 @@ function cluster(found: readonly Finding[]): Finding[] {
       ...first,
       message: runs > 1 ? `${first.message} (in ${runs} runs)` : first.message,
       count: found.reduce((sum, { count }) => sum + count, 0),
-      agent_run_ids: elsewhere.slice(0, MOST_RUNS_NAMED),
+      agent_run_ids: elsewhere.slice(0, MAX_RUNS_NAMED),
     },
   ]
 }

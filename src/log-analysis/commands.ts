@@ -66,10 +66,10 @@ export function linesOf(output: string): string[] {
     .map(line => line.slice(0, LINE_CHARACTERS).trimEnd())
 }
 
-const ASIDE = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|false|exit|:)\b/
+const SURROUNDING = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|false|exit|:)\b/
 /** A redirection into a file. */
 const WRITES = /(?:^|[^\d&>-])>{1,2}(?!\s?(?:\/dev\/null|&))/
-const LOOKING =
+const EXISTENCE_CHECK =
   /^(?:cat|grep|egrep|fgrep|rg|ag|sed|awk|head|tail|less|more|ls|find|which|type|command|stat|file|wc|test|\[|diff|cmp|pgrep|ps|env|printenv|pwd|echo|printf|git\s+(?:log|show|diff|grep|status|blame|ls-files|cat-file|rev-parse))(?=\s|$)/
 
 /** Returns the commands of a line without their surroundings: directory changes, variables, redirections. */
@@ -92,21 +92,21 @@ export function parts(command: string): string[] {
 /** Returns the subject of a command: the same for `npm test` and `cd app && CI=1 npm test 2>&1 | tail`. */
 export function subjectOf(command: string): string {
   const all = parts(command)
-  return (all.filter(part => !ASIDE.test(part)).join(' && ') || all.join(' && ')).slice(0, 500)
+  return (all.filter(part => !SURROUNDING.test(part)).join(' && ') || all.join(' && ')).slice(0, 500)
 }
 
 /** Returns whether a command only checks for existence: its failure means absence, not a problem. */
-export function onlyLooks(command: string): boolean {
+export function onlyChecksExistence(command: string): boolean {
   if (WRITES.test(command)) return false
   const all = parts(command)
-  const at_work = all.filter(part => !ASIDE.test(part))
-  return (at_work.length > 0 ? at_work : all).every(part => LOOKING.test(part) || /^(?:echo|printf|true|:)\b/.test(part))
+  const at_work = all.filter(part => !SURROUNDING.test(part))
+  return (at_work.length > 0 ? at_work : all).every(part => EXISTENCE_CHECK.test(part) || /^(?:echo|printf|true|:)\b/.test(part))
 }
 
 /** Programs whose second word is the subcommand, and programs that run others. */
-const OF_TWO_WORDS =
+const HAS_SUBCOMMANDS =
   /^(?:npm|pnpm|yarn|npx|bun|deno|go|cargo|git|docker|mvn|gradle|gradlew|pip|pip3|uv|poetry|bundle|composer|dotnet|make)$/
-const OF_ALL_WORDS = /^(?:node|python[\d.]*|bash|sh|ruby|php|java|perl|env|timeout|xargs)$/
+const RUNS_OTHERS = /^(?:node|python[\d.]*|bash|sh|ruby|php|java|perl|env|timeout|xargs)$/
 
 /** Returns the kind of work: `npm test`, `pytest`; for a program that runs others, the command itself. */
 export function workOf(command: string): string {
@@ -114,8 +114,8 @@ export function workOf(command: string): string {
   const [first = '', second = '', third = ''] = subject.split(' ')
   const program = first.split('/').at(-1) ?? ''
   if (/^python/.test(program) && second === '-m') return third
-  if (OF_ALL_WORDS.test(program)) return subject
-  return OF_TWO_WORDS.test(program) ? `${program} ${second}` : program
+  if (RUNS_OTHERS.test(program)) return subject
+  return HAS_SUBCOMMANDS.test(program) ? `${program} ${second}` : program
 }
 
 /** Returns whether the exit code of a line is not that of its work: `npm test | tail` succeeds even when tests fail. */

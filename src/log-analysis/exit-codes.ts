@@ -26,7 +26,7 @@ export function exitCodeMeaning(code: number): string | null {
   return signal ? `${signal[0]}: ${signal[1]}` : null
 }
 
-const MENDS: Record<number, string> = {
+const REMEDIES: Record<number, string> = {
   124: 'Find out what it waits for, or give it more time.',
   126: 'Make it executable (`chmod +x`), or start it by its interpreter; a binary has to be for this machine.',
   127: 'Install the program, or call it by its path.',
@@ -37,4 +37,4 @@ const MENDS: Record<number, string> = {
 }
 
 /** Returns a remedy, where the exit code alone implies one. */
-export const exitCodeMend = (code: number): string | null => MENDS[code] ?? null
+export const exitCodeRemedy = (code: number): string | null => REMEDIES[code] ?? null

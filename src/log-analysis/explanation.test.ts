@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogFinding } from '../contract/runs/log-analysis.ts'
-import { linked, namedPlaces } from './explanation.ts'
+import { linked, namedEntries } from './explanation.ts'
 import { finding } from './finding.ts'
 import { fitting, resultText } from './result.ts'
 
@@ -19,7 +19,7 @@ test('entries that there are become links, and those that a model has made up ar
     ],
   }
   const known = [{ agent_run_id: 12, seq: 9 }]
-  expect(namedPlaces(said, 12)).toContainEqual({ agent_run_id: 12, seq: 999 })
+  expect(namedEntries(said, 12)).toContainEqual({ agent_run_id: 12, seq: 999 })
   expect(linked(said, 12, known, 'http://x')).toBe(
     [
       'First [#9](http://x/agent/trace/12#e9) failed, then #999 (there is no such entry); see a#1 and [#9](y).',

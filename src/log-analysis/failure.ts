@@ -1,10 +1,10 @@
-import { type Command, hidesFailure, onlyLooks } from './commands.ts'
-import { exitCodeMeaning, exitCodeMend } from './exit-codes.ts'
+import { type Command, hidesFailure, onlyChecksExistence } from './commands.ts'
+import { exitCodeMeaning, exitCodeRemedy } from './exit-codes.ts'
 import { failingTests } from './failing-tests.ts'
 import { type Finding, finding, type Severity } from './finding.ts'
 import { type Match, matchSignatures, worded } from './match-signatures.ts'
 
-const MOST_TESTS = 100
+const MAX_TESTS = 100
 const EXCERPT_LINES = 6
 const EXCERPT_CHARACTERS = 1_200
 const COMMAND_SHOWN = 300
@@ -14,13 +14,13 @@ const SOUNDS_WRONG = /\b(?:error|fatal|fail(?:ed|ure)?|exception|cannot|can't|un
 export function findingsOf(command: Command): Finding[] {
   if (!command.failed) return wellEnded(command)
   const killed = limits(command)
-  const told = new Set(killed.map(({ code }) => code))
-  const matches = matchSignatures(command.lines).filter(({ signature }) => !told.has(signature.code))
+  const reported_codes = new Set(killed.map(({ code }) => code))
+  const matches = matchSignatures(command.lines).filter(({ signature }) => !reported_codes.has(signature.code))
   const tests = failing(command, 'error')
   const known = matches.map(match => of(command, 'error', match))
-  const looks = onlyLooks(command.command) && killed.length === 0 && (command.exit_code ?? 0) < 124
-  const exit = exitFinding(command, looks || known.length + tests.length + killed.length > 0 ? 'info' : 'error')
-  if (looks) return [...known.map(one => ({ ...one, severity: 'info' as const })), exit]
+  const only_checks = onlyChecksExistence(command.command) && killed.length === 0 && (command.exit_code ?? 0) < 124
+  const exit = exitFinding(command, only_checks || known.length + tests.length + killed.length > 0 ? 'info' : 'error')
+  if (only_checks) return [...known.map(one => ({ ...one, severity: 'info' as const })), exit]
   if (command.kind === 'agent' && command.exit_code === null && killed.length + known.length + tests.length === 0) return [exit]
   const before = matches
     .flatMap((match, i) => (match.signature.in_tests || match.signature.general || tests.length === 0 ? [] : [known[i]]))
@@ -39,7 +39,7 @@ const PASSED =
 
 /** A pipe hides the exit code, and a command that succeeded may only have printed a log. */
 function wellEnded(command: Command): Finding[] {
-  const shown = onlyLooks(command.command)
+  const shown = onlyChecksExistence(command.command)
   if (shown ? !SHOWS_A_LOG.test(command.command) : !hidesFailure(command.command)) return []
   const tests = failing(command, shown ? 'info' : 'warning')
   const passed = tests.length === 0 && command.lines.some(line => PASSED.test(line))
@@ -86,7 +86,7 @@ function limits(command: Command): Finding[] {
 function failing(command: Command, severity: Severity): Finding[] {
   const found = failingTests(command.lines)
   if (found === null) return []
-  const tests = found.tests.slice(0, MOST_TESTS)
+  const tests = found.tests.slice(0, MAX_TESTS)
   const [first] = tests
   const more = found.tests.length > 1 ? ` and ${found.tests.length - 1} more` : ''
   const at = first?.location ? ` (${first.location})` : ''
@@ -131,14 +131,14 @@ function exitFinding(command: Command, severity: Severity): Finding {
     code: 'command_failed',
     severity,
     message: `${what}: ${how}`,
-    cause: command.error ?? (meaning ? `Exit code ${exit_code} means: ${meaning}.` : said(command.lines)),
-    mend: exit_code === null ? null : exitCodeMend(exit_code),
+    cause: command.error ?? (meaning ? `Exit code ${exit_code} means: ${meaning}.` : likelyReason(command.lines)),
+    mend: exit_code === null ? null : exitCodeRemedy(exit_code),
     excerpt: tail(command.lines) || null,
   })
 }
 
 /** When nothing is known: returns the line that looks most like a reason, unchanged. */
-function said(lines: readonly string[]): string | null {
+function likelyReason(lines: readonly string[]): string | null {
   const words = lines.filter(line => line.trim() !== '')
   const line = words.find(one => SOUNDS_WRONG.test(one)) ?? words.at(-1)
   return line === undefined ? null : `It says: ${line.trim().slice(0, 300)}`

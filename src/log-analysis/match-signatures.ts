@@ -5,12 +5,12 @@ import { signatures } from './signatures/table.ts'
 export type Match = { signature: Signature; line: number; text: string; caught: string[] }
 
 /** Lines of one output that are matched against the table; a log that consists of errors is covered by that many. */
-const MOST_LINES = 3_000
-const MOST_MATCHES = 8
+const MAX_LINES = 3_000
+const MAX_MATCHES = 8
 const CAUGHT_CHARACTERS = 200
 
 /** A cheap prefilter: every line that reports a problem contains one of these. */
-const WORTH_A_LOOK =
+const MAYBE_ERROR =
   /err|fail|fatal|exception|warn|not |n't|no |un[a-z]|kill|den(?:y|ied)|refuse|time|miss|invalid|illegal|abort|panic|conflict|expected|mismatch|exceed|requires?|E[A-Z]{3,}|\d{3} |\*\*\*|rejected|locked|segment|bus |core dumped|broken|full|too many|in use|outdated|out of|lost|reset|closed|assert|duplicate|multiple|inconsistent|wrong|problem|issue|leak|<<<|tell me|need|permission|hang up|CERT|SSL|SQLSTATE|certificate|would|bad |only|detected|possibly|build|different|reformat|integrity/i
 
 /** The name of a test, which may look like an error. Runners print the failure below the name. */
@@ -21,12 +21,12 @@ const NAME_OF_A_TEST =
 export function matchSignatures(lines: readonly string[]): Match[] {
   const found = new Map<string, Match>()
   const seen = new Set<string>()
-  let looked = 0
+  let analyzed = 0
   for (const [line, text] of lines.entries()) {
-    if (looked >= MOST_LINES) break
-    if (text === '' || seen.has(text) || !WORTH_A_LOOK.test(text) || NAME_OF_A_TEST.test(text)) continue
+    if (analyzed >= MAX_LINES) break
+    if (text === '' || seen.has(text) || !MAYBE_ERROR.test(text) || NAME_OF_A_TEST.test(text)) continue
     seen.add(text)
-    looked++
+    analyzed++
     const match = matchLine(text, line, lines)
     if (match === null) continue
     const { code } = match.signature
@@ -38,7 +38,7 @@ export function matchSignatures(lines: readonly string[]): Match[] {
     else if (several && match.caught.join() !== before.caught.join()) found.set(`${code} ${match.caught.join()}`, match)
     else if (before === undefined) found.set(code, match)
   }
-  return rooted([...found.values()]).slice(0, MOST_MATCHES)
+  return rooted([...found.values()]).slice(0, MAX_MATCHES)
 }
 
 export function matchLine(text: string, line = 0, lines: readonly string[] = []): Match | null {
@@ -80,8 +80,8 @@ function rooted(matches: Match[]): Match[] {
 }
 
 /** Fills the captured values into the text of a signature; an empty capture leaves no trace. */
-export function worded(words: string, caught: readonly string[]): string {
-  return words
+export function worded(template: string, caught: readonly string[]): string {
+  return template
     .replace(/\$(\d)/g, (_, n) => caught[Number(n) - 1] ?? '')
     .replace(/^``/, 'What it names')
     .replaceAll('``', 'what it names')

@@ -2,7 +2,7 @@ import { type Command, subjectOf } from './commands.ts'
 import { type Finding, finding } from './finding.ts'
 
 const SLOW_MS = 5_000
-const MOST_SLOW = 5
+const MAX_SLOW = 5
 const REPEATED = 3
 const SHOWN = 80
 
@@ -14,7 +14,7 @@ export function slowestSteps(commands: readonly Command[]): Finding[] {
   const slow = commands
     .filter(({ duration_ms }) => duration_ms >= SLOW_MS)
     .toSorted((a, b) => b.duration_ms - a.duration_ms)
-    .slice(0, MOST_SLOW)
+    .slice(0, MAX_SLOW)
   const [first] = slow
   if (first === undefined) return []
   const list = slow.map(({ command, duration_ms, seq }) => `${short(command)} ${seconds(duration_ms)} (#${seq})`).join(', ')

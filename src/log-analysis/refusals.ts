@@ -1,7 +1,7 @@
 import { textOf } from './commands.ts'
 import { type Entry, type Finding, finding } from './finding.ts'
 
-const MENDS: Record<string, string> = {
+const REMEDIES: Record<string, string> = {
   off: 'Allow the host for the repository or the organization, or do without it: nothing may go out of this sandbox.',
   not_allowed: 'Allow the host for the repository, by its name or by the registry it belongs to, or do without it.',
   private_address: 'The operator alone may allow private addresses.',
@@ -24,7 +24,7 @@ export function refusal(entry: Entry): { finding: Finding; during: string | null
       severity: 'warning',
       message: `${at} was refused by the rules of the network (${reason})`,
       cause: textOf(output.why),
-      mend: MENDS[reason] ?? 'Have the program speak plain HTTPS to a host that is allowed.',
+      mend: REMEDIES[reason] ?? 'Have the program speak plain HTTPS to a host that is allowed.',
       excerpt: at,
       agent_run_id: entry.agent_run_id,
       seq: entry.seq,

@@ -1,6 +1,6 @@
 import type { LogFinding } from '../contract/runs/log-analysis.ts'
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 const ENTRY_BYTES = 96 * 1024
 const EXCERPT_LINES = 8
 
@@ -16,7 +16,7 @@ export function fitting(findings: readonly LogFinding[]): { findings: LogFinding
 
 /** Returns the result of an analysis for people: Markdown with a link to every named entry. */
 export function resultText(message: string, findings: readonly LogFinding[], explanation: string | null): string {
-  const shown = findings.slice(0, MOST_SHOWN)
+  const shown = findings.slice(0, MAX_SHOWN)
   const parts = [
     explanation,
     plain(message),

@@ -2,12 +2,12 @@ import { textOf } from './commands.ts'
 import { type Entry, type Finding, finding } from './finding.ts'
 import { type Match, matchLine, worded } from './match-signatures.ts'
 
-type Said = [title: string, mend: string]
+type Explanation = [title: string, mend: string]
 
-const KEY_REFUSED: Said = ['The provider of the model refuses its key', 'Give the service a key that is good.']
+const KEY_REFUSED: Explanation = ['The provider of the model refuses its key', 'Give the service a key that is good.']
 
 /** The service's own explanations, by the code of an ERROR entry. */
-const KNOWN: Record<string, Said> = {
+const KNOWN: Record<string, Explanation> = {
   setup_command_failed: ['The setup failed', 'Mend the setup commands of the repository: the failing one stands above.'],
   script_failed: ['A step of the script went otherwise than it says', 'Mend what the step does, or what it expects.'],
   setup_timeout: ['The setup took too long', 'Have it do less, or raise its time-out.'],
@@ -47,15 +47,15 @@ const KNOWN: Record<string, Said> = {
 
 const MESSAGE_CHARACTERS = 1_000
 
-const BESIDES_A_TOOL = ['tool', 'checkpoint']
+const REPORTED_BY_TOOL = ['tool', 'checkpoint']
 
 /** Returns the finding of an ERROR entry unless its tool reports it already. Null: none. */
 export function runError(entry: Entry): Finding | null {
-  const said = entry.observation
-  if (entry.message_type !== 'ERROR' || said === null || typeof said === 'string') return null
-  const [code, message, phase] = [textOf(said.code) ?? 'error', textOf(said.message) ?? '', textOf(said.phase) ?? '']
-  if (BESIDES_A_TOOL.includes(phase) && code !== 'repeated_call') return null
-  const again = said.attempt !== undefined || said.retry_in_ms !== undefined
+  const details = entry.observation
+  if (entry.message_type !== 'ERROR' || details === null || typeof details === 'string') return null
+  const [code, message, phase] = [textOf(details.code) ?? 'error', textOf(details.message) ?? '', textOf(details.phase) ?? '']
+  if (REPORTED_BY_TOOL.includes(phase) && code !== 'repeated_call') return null
+  const again = details.attempt !== undefined || details.retry_in_ms !== undefined
   const known = KNOWN[code]
   const match = known ? null : matchIn(message)
   const excerpt = message.slice(0, MESSAGE_CHARACTERS) || null

@@ -1,13 +1,13 @@
 import type { Finding } from './finding.ts'
 
 /** What was analyzed, and what was omitted. */
-export type LookedAt = { runs: number; entries: number; commands: number; left_out: string[] }
+export type AnalyzedAmount = { runs: number; entries: number; commands: number; left_out: string[] }
 
 /** Returns the answer in a sentence or two. */
-export function summarize(findings: readonly Finding[], looked: LookedAt): string {
+export function summarize(findings: readonly Finding[], analyzed: AnalyzedAmount): string {
   const [root] = findings.filter(({ severity }) => severity === 'error')
-  const at = `${looked.commands} command${looked.commands === 1 ? '' : 's'} in ${looked.entries} ${looked.entries === 1 ? 'entry' : 'entries'}${looked.runs === 1 ? '' : ` of ${looked.runs} runs`}`
-  const left = looked.left_out.length > 0 ? ` Left out: ${looked.left_out.join('; ')}.` : ''
+  const at = `${analyzed.commands} command${analyzed.commands === 1 ? '' : 's'} in ${analyzed.entries} ${analyzed.entries === 1 ? 'entry' : 'entries'}${analyzed.runs === 1 ? '' : ` of ${analyzed.runs} runs`}`
+  const left = analyzed.left_out.length > 0 ? ` Left out: ${analyzed.left_out.join('; ')}.` : ''
   if (root) {
     const errors = findings.filter(({ severity }) => severity === 'error').length - 1
     const others = errors === 0 ? '' : ` ${errors} more ${errors === 1 ? 'error follows' : 'errors follow'}.`

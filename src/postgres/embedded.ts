@@ -2,7 +2,7 @@ import { existsSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { changeOwner } from '../system/change-owner.ts'
-import { makeOwnFolder } from '../system/own-folder.ts'
+import { createOwnFolder } from '../system/own-folder.ts'
 import { isAlive, processUid } from '../system/processes.ts'
 import { rootName, type SystemUser } from '../system/users.ts'
 import { accessArguments } from './access-rules.ts'
@@ -47,7 +47,7 @@ export type EmbeddedPostgres = AsyncDisposable & {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { user, log, durable = true } = options
-  makeOwnFolder(options.data_dir, user ? 0o711 : 0o700, null)
+  createOwnFolder(options.data_dir, user ? 0o711 : 0o700, null)
   const data_dir = realpathSync(options.data_dir)
   const log_file = join(data_dir, 'postgres.log')
   const cluster = join(data_dir, 'cluster')

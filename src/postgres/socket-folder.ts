@@ -1,7 +1,7 @@
 import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { handOver, makeOwnFolder } from '../system/own-folder.ts'
+import { createOwnFolder, handOver } from '../system/own-folder.ts'
 import type { SystemUser } from '../system/users.ts'
 
 const SOCKET = '.s.PGSQL.5432'
@@ -15,7 +15,7 @@ const max_socket_path_bytes = 107
  */
 export function makeSocketFolder(wanted: string, user: SystemUser | null): string {
   if (Buffer.byteLength(join(wanted, SOCKET)) <= max_socket_path_bytes) {
-    makeOwnFolder(wanted, 0o700, user)
+    createOwnFolder(wanted, 0o700, user)
     return wanted
   }
   const folder = mkdtempSync(join(tmpdir(), temporary_prefix))

@@ -28,11 +28,11 @@ const default_timeout_ms = 30_000
 const max_message_bytes = 2_000
 
 // Exit codes of the scripts below that no program uses for itself.
-const refusals: Record<number, { code: FileErrorCode; says: string }> = {
-  240: { code: 'not_found', says: 'does not exist' },
-  241: { code: 'is_directory', says: 'is a directory' },
-  242: { code: 'not_a_file', says: 'is not a regular file' },
-  243: { code: 'no_permission', says: 'cannot be read: permission denied' },
+const refusals: Record<number, { code: FileErrorCode; shown_message: string }> = {
+  240: { code: 'not_found', shown_message: 'does not exist' },
+  241: { code: 'is_directory', shown_message: 'is a directory' },
+  242: { code: 'not_a_file', shown_message: 'is not a regular file' },
+  243: { code: 'no_permission', shown_message: 'cannot be read: permission denied' },
 }
 
 /**
@@ -91,7 +91,7 @@ function check(result: ExecResult, path: string): void {
   if (result.status !== 'exited') throw new SandboxFileError('failed', `${path}: ${result.status}`)
   if (result.exit_code === 0) return
   const refusal = refusals[result.exit_code ?? -1]
-  if (refusal) throw new SandboxFileError(refusal.code, `${path} ${refusal.says}`)
+  if (refusal) throw new SandboxFileError(refusal.code, `${path} ${refusal.shown_message}`)
   const said = Buffer.from(result.output).toString().trim()
   const code = /Permission denied|Read-only file system/.test(said) ? 'no_permission' : 'failed'
   throw new SandboxFileError(code, said ? `${path}: ${said}` : `${path}: failed with exit code ${result.exit_code}`)

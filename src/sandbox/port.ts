@@ -44,7 +44,7 @@ export type LayerDriver = {
 
 export type Copy = { folder: string; base: string }
 
-/** Sandboxes that are started `within` it see each copy at the path of its folder, and share it. Dispose it after them. */
+/** Sandboxes that are started `settledWithin` it see each copy at the path of its folder, and share it. Dispose it after them. */
 export type Layer = AsyncDisposable & {
   /** Identifies it for `end`. */
   readonly identity: string

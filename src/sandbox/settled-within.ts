@@ -1,5 +1,5 @@
 /** Returns true when `event` resolves within `timeout_ms`, false when it is late. Rejects when `event` does. */
-export async function within(event: Promise<unknown>, timeout_ms: number): Promise<boolean> {
+export async function settledWithin(event: Promise<unknown>, timeout_ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>(resolve => {
     timer = setTimeout(() => resolve(false), timeout_ms)

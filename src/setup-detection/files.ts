@@ -12,9 +12,9 @@ const REQUIREMENTS =
   /^(?:(?:dev|tests?|testing)[-_])?requirements(?:[-_.]\w+)?\.(?:txt|in)$|^requirements\/\w+\.(?:txt|in)$|^tests?\/requirements\.txt$/
 /** Python tests declare their framework only in their own code. */
 const TESTS_OF_PYTHON = /(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.py$/
-const MOST_TESTS = 4
+const MAX_TESTS = 4
 const ALONE = new Set(['.cargo/config.toml', '.cargo/config'])
-const MOST = 120
+const MAX_FILES = 120
 
 /** Folders that contain no project of the repository's own. */
 export const NOT_OWN =
@@ -30,7 +30,7 @@ export function pathsToRead(paths: readonly string[]): string[] {
   })
   const shallow = (a: string, b: string) => depth(a) - depth(b)
   const tests = paths.filter(path => TESTS_OF_PYTHON.test(path))
-  return [...wanted.sort(shallow).slice(0, MOST), ...tests.sort(shallow).slice(0, MOST_TESTS)]
+  return [...wanted.sort(shallow).slice(0, MAX_FILES), ...tests.sort(shallow).slice(0, MAX_TESTS)]
 }
 
 const depth = (path: string) => path.split('/').length

@@ -1,5 +1,5 @@
 /** The maximum number of consecutive blank lines that are kept. */
-const MOST_BLANK = 2
+const MAX_BLANK_LINES = 2
 
 /**
  * Returns a text in the form that the rules expect: with normalized line ends, and without the long runs of blank lines that a pattern
@@ -11,7 +11,7 @@ export function plainLines(text: string): string {
   return lines
     .filter(line => {
       blank = line.trim() === '' ? blank + 1 : 0
-      return blank <= MOST_BLANK
+      return blank <= MAX_BLANK_LINES
     })
     .join('\n')
 }

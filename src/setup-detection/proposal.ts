@@ -1,12 +1,12 @@
 /** A command and the file of the repository that it is derived from. */
 /** `needs`: packages that must not be excluded from what it installs. */
-export type Said = { command: string; from: string; why: string; needs?: readonly string[] }
+export type Suggestion = { command: string; from: string; why: string; needs?: readonly string[] }
 
 export type ProofKind = 'test' | 'build' | 'smoke'
-export type Proof = Said & { kind: ProofKind }
+export type Proof = Suggestion & { kind: ProofKind }
 
 /** A step of the setup. `optional`: it is only mentioned in a document, so a failing one may be dropped. */
-export type Step = Said & { optional: boolean }
+export type Step = Suggestion & { optional: boolean }
 
 /** A required program. `package`: the Debian package that contains it. */
 export type Tool = { binary: string; wanted: string | null; from: string; package: string }
@@ -15,11 +15,11 @@ export type Tool = { binary: string; wanted: string | null; from: string; packag
 export type Part = {
   ecosystem: string
   folder: string
-  install: Said[]
+  install: Suggestion[]
   /** Each list: the best first. */
-  tests: Said[]
-  builds: Said[]
-  smokes: Said[]
+  tests: Suggestion[]
+  builds: Suggestion[]
+  smokes: Suggestion[]
   tools: Tool[]
   /** Files that determine what is installed. */
   lockfiles: string[]

@@ -9,21 +9,21 @@ import { rubyPart } from './ecosystems/ruby.ts'
 import { rustPart } from './ecosystems/rust.ts'
 import { NOT_OWN } from './files.ts'
 import { type CommandHint, commandHints } from './hints/command-hints.ts'
-import type { Part, Proof, ProofKind, Proposal, Said, Step, Toolchain, ToProve } from './proposal.ts'
+import type { Part, Proof, ProofKind, Proposal, Step, Suggestion, Toolchain, ToProve } from './proposal.ts'
 import { type Project, projectAt, type Tree } from './tree.ts'
 
-const MOST_FOLDERS = 8
-const MOST_COMMANDS = 30
-const MOST_TESTS = 3
+const MAX_FOLDERS = 8
+const MAX_COMMANDS = 30
+const MAX_TESTS = 3
 
 /**
  * Proposes how a repository is set up and how that can be proved. Lockfiles and manifests determine what is installed; documents and CI add
  * further steps, and the commands of the tests.
  */
 export function propose(tree: Tree, toolchain: Toolchain): Proposal {
-  const { heard, left_out } = commandHints(tree)
+  const { hints, left_out } = commandHints(tree)
   const parts = partsOfTree(tree, toolchain)
-  const proposal = combine(parts, heard)
+  const proposal = combine(parts, hints)
   const offline_parts = parts.map(part => (provable(part.offline) ? { ...part, ...part.offline, calls: [] } : part))
   const other = parts.some(part => provable(part.offline)) ? combine(offline_parts, []) : null
   const unique = <T>(all: T[], key: (one: T) => string) => [...new Map(all.map(one => [key(one), one])).values()]
@@ -67,7 +67,7 @@ function partsOfTree(tree: Tree, toolchain: Toolchain): Part[] {
     // The ecosystem of the root covers its folders, and a folder without a lockfile may be an example.
     .filter(part => !taken.has(part.ecosystem) && (at_root.length === 0 || (part.ecosystem !== 'c' && isLocked(part))))
     .filter(part => part.ecosystem !== 'node' || !isNodeWorkspaceRoot(root))
-  return [...at_root, ...inside.slice(0, MOST_FOLDERS)]
+  return [...at_root, ...inside.slice(0, MAX_FOLDERS)]
 }
 
 const isLocked = ({ lockfiles }: Part) => lockfiles.some(path => /(?:lock|lock\.(?:json|yaml)|shrinkwrap\.json|go\.sum)$/.test(path))
@@ -84,15 +84,16 @@ function partsIn(project: Project, toolchain: Toolchain): Part[] {
     perlPart(project),
   ].filter(part => part !== null)
   // Beside another manifest, a Makefile is a list of tasks; alone it builds the project.
-  const c = found.every(isAside) ? cPart(project) : null
+  const c = found.every(isSideManifest) ? cPart(project) : null
   return c === null ? found : [...found.filter(part => part.install.length > 0), c]
 }
 
 /** A manifest without content, such as that of scripts beside a C program. */
-const isAside = ({ ecosystem, install, tests }: Part) => ['node', 'ruby'].includes(ecosystem) && install.length === 0 && tests.length === 0
+const isSideManifest = ({ ecosystem, install, tests }: Part) =>
+  ['node', 'ruby'].includes(ecosystem) && install.length === 0 && tests.length === 0
 
-function combine(parts: Part[], heard: readonly CommandHint[]): Pick<Proposal, 'commands' | 'to_prove'> {
-  const called = heard.map(one => ({ ...one, command: calledHere(one, parts) }))
+function combine(parts: Part[], hints: readonly CommandHint[]): Pick<Proposal, 'commands' | 'to_prove'> {
+  const called = hints.map(one => ({ ...one, command: calledHere(one, parts) }))
   const to_prove = parts.map((part, i) =>
     toProve(
       part,
@@ -111,18 +112,18 @@ function combine(parts: Part[], heard: readonly CommandHint[]): Pick<Proposal, '
     else extra.push(step)
   }
   const install = parts.flatMap(part => part.install.map(one => ({ ...inFolder(part, one), optional: false })))
-  const of_nothing = parts.length === 0 ? saidAlone(called) : null
+  const of_nothing = parts.length === 0 ? fromDocuments(called) : null
   return {
     commands: [
       ...new Map([...before, ...install, ...extra, ...(of_nothing?.commands ?? [])].map(one => [one.command, one])).values(),
-    ].slice(0, MOST_COMMANDS),
+    ].slice(0, MAX_COMMANDS),
     to_prove: of_nothing === null ? to_prove : of_nothing.to_prove,
   }
 }
 
 /** Without a known ecosystem, only the documents describe the setup. */
-function saidAlone(heard: readonly CommandHint[]): { commands: Step[]; to_prove: ToProve[] } {
-  const of = (...kinds: CommandHint['kind'][]) => heard.filter(({ kind }) => kinds.includes(kind))
+function fromDocuments(hints: readonly CommandHint[]): { commands: Step[]; to_prove: ToProve[] } {
+  const of = (...kinds: CommandHint['kind'][]) => hints.filter(({ kind }) => kinds.includes(kind))
   const why = 'the repository says so'
   const proofs: Proof[] = [
     ...of('test').map(({ command, from }) => ({ command, from, why, kind: 'test' as const })),
@@ -132,20 +133,20 @@ function saidAlone(heard: readonly CommandHint[]): { commands: Step[]; to_prove:
   return { commands, to_prove: proofs.length === 0 ? [] : [{ ecosystem: 'other', folder: '', proofs: proofs.slice(0, 6) }] }
 }
 
-function toProve(part: Part, heard: readonly CommandHint[]): ToProve {
+function toProve(part: Part, hints: readonly CommandHint[]): ToProve {
   const said = (kind: CommandHint['kind']) =>
-    heard.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
-  const of = (kind: ProofKind, own: Said[], said: Said[], most: number) => {
+    hints.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
+  const of = (kind: ProofKind, own: Suggestion[], said: Suggestion[], most: number) => {
     const by_rules = own.map(one => inFolder(part, one))
     // In CI a C build moves from folder to folder: what the rules have built is tested by the rules.
     const all = part.ecosystem === 'c' && by_rules.length > 0 ? by_rules : [...said, ...by_rules]
     return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, most)
   }
-  const builds = of('build', part.builds, said('build'), MOST_TESTS)
+  const builds = of('build', part.builds, said('build'), MAX_TESTS)
   return {
     ecosystem: part.ecosystem,
     folder: part.folder,
-    proofs: [...of('test', part.tests, said('test'), MOST_TESTS), ...builds, ...of('smoke', part.smokes, [], 2)],
+    proofs: [...of('test', part.tests, said('test'), MAX_TESTS), ...builds, ...of('smoke', part.smokes, [], 2)],
   }
 }
 
@@ -158,14 +159,14 @@ function partOf({ ecosystem, command }: CommandHint, parts: Part[]): number {
   return same >= 0 ? same : parts.length > 0 && ecosystem === 'c' ? 0 : -1
 }
 
-const inFolder = ({ folder }: Part, said: Said): Said =>
+const inFolder = ({ folder }: Part, said: Suggestion): Suggestion =>
   folder === '' || GLOBAL.test(said.command) ? said : { ...said, command: `(cd ${folder} && ${said.command})` }
 /** Independent of the folder. */
 const GLOBAL = /^npm install --global /
 
 /** Documents use the common names of programs. */
-function calledHere(heard: CommandHint, parts: Part[]): string {
-  const part = parts[partOf(heard, parts)]
+function calledHere(hints: CommandHint, parts: Part[]): string {
+  const part = parts[partOf(hints, parts)]
   return (part?.calls ?? []).reduce((command, { name, as }, _, all) => {
     if (all.some(other => command.includes(other.as))) return command
     const word = name.replaceAll('.', '\\.')
@@ -173,5 +174,5 @@ function calledHere(heard: CommandHint, parts: Part[]): string {
       new RegExp(`(^|&&\\s*|\\(\\s*|;\\s*)((?:\\w+=\\S+\\s+)*)${word}(?=\\s|$)`),
       (_, before, env) => `${before}${env}${as}`,
     )
-  }, heard.command)
+  }, hints.command)
 }

@@ -50,8 +50,8 @@ export type Found = {
   timings: { commands: Timing[]; proofs: Timing[] }
 }
 
-const MOST_ATTEMPTS = 6
-const MOST_QUESTIONS = 2
+const MAX_ATTEMPTS = 6
+const MAX_QUESTIONS = 2
 const EXCERPT = 600
 
 /**
@@ -76,7 +76,7 @@ export async function findSetup(
     ...{ plan, verified, partial, reason, detail, evidence, timings },
   })
   const asked = async (problem: Problem, attempt: number): Promise<boolean> => {
-    if (questions >= MOST_QUESTIONS || attempt >= MOST_ATTEMPTS || runner.over()) return false
+    if (questions >= MAX_QUESTIONS || attempt >= MAX_ATTEMPTS || runner.over()) return false
     const suggested = await runner.ask(plan, problem, ++questions)
     if (suggested === null) return false
     const seq = await runner.repaired(suggested, problem, attempt)
@@ -139,7 +139,7 @@ export async function findSetup(
       const { reason, detail } = explained ?? fallback
       return ended(false, runner.over() ? 'time_over' : reason, `${problem.line}: ${detail || excerptOf(problem.ran)}`)
     }
-    if (next !== null && attempt < MOST_ATTEMPTS) {
+    if (next !== null && attempt < MAX_ATTEMPTS) {
       made.add(next.id === 'offline' ? 'offline' : `${next.id} ${problem.command}`).add(next.id)
       const seq = await runner.repaired(next, problem, attempt)
       evidence.push({ seq, what: 'repair', ok: true, command: problem.line, from: 'rules', text: next.why })

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ownFolderId } from './data-folder-id.ts'
 import { firstClosedFolder } from './folder-access.ts'
-import { makeOwnFolder } from './own-folder.ts'
+import { createOwnFolder } from './own-folder.ts'
 import type { ServiceUsers, SystemUser } from './users.ts'
 
 /** Absolute real paths of the data folder and its parts. */
@@ -37,7 +37,7 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
     makeRoot(wanted, users)
     const root = realpathSync(wanted)
     const part = (name: string, mode: number, owner: SystemUser | null) => {
-      makeOwnFolder(join(root, name), mode, owner)
+      createOwnFolder(join(root, name), mode, owner)
       return join(root, name)
     }
     return {
@@ -106,7 +106,7 @@ function makeRoot(root: string, users: ServiceUsers): void {
       `data folder ${root} belongs to the user with id ${owner}: start as that user, or set AGENTRUN_DATA_DIR to another folder`,
     )
   }
-  makeOwnFolder(existsSync(root) ? realpathSync(root) : root, users.service ? 0o711 : 0o700, null)
+  createOwnFolder(existsSync(root) ? realpathSync(root) : root, users.service ? 0o711 : 0o700, null)
   const closed = firstClosedFolder(root, users)
   if (closed) {
     throw new Error(

@@ -7,7 +7,7 @@ import type { SystemUser } from './users.ts'
  * whatever the umask: `mkdir` with `recursive` and `mode` would give the mode to them too and shut other users out.
  * The parent must belong to root or to ourselves. Throws when a link is in its place.
  */
-export function makeOwnFolder(path: string, mode: number, owner: SystemUser | null): void {
+export function createOwnFolder(path: string, mode: number, owner: SystemUser | null): void {
   let first_made = mkdirSync(dirname(path), { recursive: true })
   for (let parent = dirname(path); first_made; parent = dirname(parent)) {
     chmodSync(parent, 0o755)

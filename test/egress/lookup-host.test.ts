@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Outgoing } from '../../src/egress/connect-checked.ts'
-import { lookUpHost } from '../../src/egress/lookup-host.ts'
+import { lookupHost } from '../../src/egress/lookup-host.ts'
 
 const failure = (code: string) => Object.assign(new Error(`getaddrinfo ${code}`), { code })
 const fails = (code: string) => () => Promise.reject(failure(code))
@@ -26,5 +26,5 @@ test.each<[string, string, Partial<Outgoing>, string]>([
   ['is private although there is a proxy', 'https://git.example.org', { resolve: resolvesTo('10.0.0.1'), upstream }, 'forbidden'],
 ])('a host that %s', async (_, url, outgoing, expected) => {
   const resolve = () => Promise.reject(new Error('not expected'))
-  expect(await lookUpHost({ resolve, allow_private: false, upstream: null, ...outgoing }, url, 20)).toBe(expected)
+  expect(await lookupHost({ resolve, allow_private: false, upstream: null, ...outgoing }, url, 20)).toBe(expected)
 })

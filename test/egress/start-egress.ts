@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mirror } from '../../src/core/network/package-mirrors.ts'
 import { proxyEnvironment } from '../../src/core/sandbox-environment.ts'
-import { type Caps, type Policy, type Refusal, usual_caps } from '../../src/egress/policy.ts'
+import { type Caps, default_caps, type Policy, type Refusal } from '../../src/egress/policy.ts'
 import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
 import type { Rule } from '../../src/egress/rules.ts'
 import { mirrorRules } from '../../src/egress/rules.ts'
@@ -48,8 +48,8 @@ export async function startEgress(options: {
     },
     allow_private: options.allow_private ?? false,
     upstream: options.upstream ?? null,
-    caps: { ...usual_caps, ...options.caps },
-    onSaid: text => said.push(text),
+    caps: { ...default_caps, ...options.caps },
+    onRequestText: text => said.push(text),
     onRefused: refusal => refusals.push(refusal),
   }
   const proxy = createProxy(policy)

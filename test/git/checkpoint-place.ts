@@ -1,14 +1,14 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { importPack, type Kept, keptPath, withKept } from '../../src/git/objects/object-cache.ts'
+import { importPack, type Kept, objectCachePath, withObjectCache } from '../../src/git/objects/object-cache.ts'
 import { type GitHost, mirrorPath, openGitHost } from '../../src/git/process/git-host.ts'
-import { readKeptChanges } from '../../src/git/read/changes.ts'
+import { readCachedChanges } from '../../src/git/read/changes.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import type { Snapshot } from '../../src/git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../src/git/workspace/restore-command.ts'
 import { cloneCommand, type WorkspaceRepository } from '../../src/git/workspace/workspace-commands.ts'
-import { makeOwnFolder } from '../../src/system/own-folder.ts'
+import { createOwnFolder } from '../../src/system/own-folder.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { type SnapshotSandbox, startSnapshotSandbox } from '../../src/worker/workspace/snapshot-sandbox.ts'
 import { makeDriver, startSandbox, type TestSandbox } from '../sandbox/start-sandbox.ts'
@@ -39,7 +39,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
   await using stack = new AsyncDisposableStack()
   const { driver, folder, makeWorkspace } = stack.use(makeDriver())
   chmodSync(folder, 0o755)
-  makeOwnFolder(join(folder, 'data'), 0o711, users.service)
+  createOwnFolder(join(folder, 'data'), 0o711, users.service)
   const host = stack.use(
     await openGitHost({
       data_dir: join(folder, 'data'),
@@ -66,8 +66,8 @@ export async function startCheckpointTest(files: Record<string, string> | null):
   const open = async () => {
     const name = String(++made)
     const [workspace, shadow] = [makeWorkspace(name), makeWorkspace(`${name}.shadow`)]
-    await withKept(host, kept.run_id, async () => {})
-    const read_only = [...mirror, { host: keptPath(host, kept.run_id), inside: '/kept' }]
+    await withObjectCache(host, kept.run_id, async () => {})
+    const read_only = [...mirror, { host: objectCachePath(host, kept.run_id), inside: '/kept' }]
     const agent = await startSandbox(driver, workspace, { read_only })
     const shots = await startSnapshotSandbox(driver, host, { kept, workspace, shadow, base_sha, cpus: 2, ...caps })
     return { agent, shots }
@@ -108,12 +108,12 @@ export async function startCheckpointTest(files: Record<string, string> | null):
         chunks.push(chunk)
       })
       const pack = Buffer.concat(chunks)
-      await withKept(host, kept.run_id, () => importPack(host, kept, pack, [tip, tree, ...(head ? [head] : [])], caps.max_bytes))
+      await withObjectCache(host, kept.run_id, () => importPack(host, kept, pack, [tip, tree, ...(head ? [head] : [])], caps.max_bytes))
       tips.push(tip)
       return { tip, bytes: pack.length }
     },
     async changed(from, to) {
-      const { files } = await readKeptChanges(host, kept, from.tree, to.tree, { max_patch_bytes: 10_000 })
+      const { files } = await readCachedChanges(host, kept, from.tree, to.tree, { max_patch_bytes: 10_000 })
       return files.map(file => `${file.status} ${file.path}`)
     },
     async restore(snapshot, work) {

@@ -48,7 +48,7 @@ describe('fetchBranches', () => {
   })
 })
 
-describe('makeMerge', () => {
+describe('createMerge', () => {
   test('two sides of one history: a commit of both, with both as parents, the message as it is and the author', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n', 'neu/ä\nnewline.txt': 'x\n' })

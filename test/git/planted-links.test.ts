@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { clearSuspect, markSuspect, writeMirrorState } from '../../src/git/mirrors/mirror-refs.ts'
 import { removeMirror } from '../../src/git/mirrors/remove-mirror.ts'
-import { keptPath, markKept, sweepKept, withKept } from '../../src/git/objects/object-cache.ts'
+import { markKept, objectCachePath, sweepObjectCaches, withObjectCache } from '../../src/git/objects/object-cache.ts'
 import { withQuarantine } from '../../src/git/objects/quarantine.ts'
 import type { GitHost } from '../../src/git/process/git-host.ts'
 import { openPlace, root, run, SERVICE } from './repositories.ts'
@@ -27,9 +27,9 @@ function makeTreasure(dir: string): { path: string; state: () => unknown } {
 
 /** What the service does to repositories, each given the path of a link in the place of the repository. */
 const deeds: Record<string, (host: GitHost, git_dir: string) => Promise<unknown>> = {
-  'makes a repository for what is kept of a run': host => withKept(host, 7, async () => {}),
+  'makes a repository for what is kept of a run': host => withObjectCache(host, 7, async () => {}),
   'notes how much is kept': async host => markKept(host, 7, 3),
-  'sweeps what is kept': host => sweepKept(host, 0),
+  'sweeps what is kept': host => sweepObjectCaches(host, 0),
   'writes the state of a mirror': (host, git_dir) =>
     writeMirrorState(host, git_dir, { refreshed_at: '', default_branch: null, empty: true }),
   'marks a mirror': host => markSuspect(host, 7),
@@ -47,7 +47,7 @@ for (const [name, deed] of Object.entries(deeds))
     await using place = await openPlace()
     const treasure = makeTreasure(place.dir)
     const before = treasure.state()
-    const paths = [join(place.host.mirrors, '7.git'), keptPath(place.host, 7)]
+    const paths = [join(place.host.mirrors, '7.git'), objectCachePath(place.host, 7)]
     for (const path of paths) await run('/', 'ln', ['-s', treasure.path, path], { user: SERVICE })
     // Whether it works or complains is not the question.
     await deed(place.host, paths[0] ?? '').catch(() => {})

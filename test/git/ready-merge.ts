@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { fetchBranches, type MergeInput, makeMerge } from '../../src/git/publish/merge.ts'
+import { createMerge, fetchBranches, type MergeInput } from '../../src/git/publish/merge.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import { commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
 
@@ -15,7 +15,7 @@ export type Ready = AsyncDisposable & {
   /** Commits files on a branch, made from `from` if it is new, and pushes it. */
   put(branch: string, files: Record<string, string>, from?: string): Promise<string>
   fetch(head?: string): Promise<{ base_sha: string; head_sha: string }>
-  merge(input?: Partial<MergeInput>): ReturnType<typeof makeMerge>
+  merge(input?: Partial<MergeInput>): ReturnType<typeof createMerge>
   git(...args: string[]): Promise<string>
 }
 
@@ -46,13 +46,13 @@ export async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b
       return sha
     },
     merge: async (input = {}) =>
-      makeMerge(place.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
+      createMerge(place.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
     git: (...args) => runText(remote, 'git', args),
     [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
   }
 }
 
-export function made(merged: Awaited<ReturnType<typeof makeMerge>>): string {
+export function made(merged: Awaited<ReturnType<typeof createMerge>>): string {
   if (merged.kind !== 'made') throw new Error(JSON.stringify(merged))
   return merged.sha
 }

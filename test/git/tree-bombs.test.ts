@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { mirrorRefs } from '../../src/git/mirrors/mirror-refs.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { importPack, withKept } from '../../src/git/objects/object-cache.ts'
+import { importPack, withObjectCache } from '../../src/git/objects/object-cache.ts'
 import { TreeShapes } from '../../src/git/objects/tree-shapes.ts'
 import { importBundle } from '../../src/git/publish/bundles.ts'
 import { hasCommit } from '../../src/git/read/revisions.ts'
@@ -125,7 +125,7 @@ test('a checkpoint with a bomb is refused each time', async () => {
   await using set = await ready()
   const tip = await commitOf(set, await tenfold(set.source, 10), [])
   const pack = await run(set.source, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${tip}\n` })
-  const take = () => withKept(set.place.host, 4, () => importPack(set.place.host, set.objects, pack, [tip], 1e6))
+  const take = () => withObjectCache(set.place.host, 4, () => importPack(set.place.host, set.objects, pack, [tip], 1e6))
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { keptPacks } from '../../src/git/objects/object-cache.ts'
+import { countCachedPacks } from '../../src/git/objects/object-cache.ts'
 import { openGitHost } from '../../src/git/process/git-host.ts'
 import { saveCheckpoints } from '../../src/store/workspaces/checkpoints.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
@@ -43,6 +43,6 @@ test('a remote that never answers holds nobody up who brings back what was kept:
 
   expect(await bringTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 300 })).toBeNull()
   expect(said).toEqual(['what was kept of a run cannot be brought here'])
-  expect(await keptPacks(git, id)).toBe(0)
+  expect(await countCachedPacks(git, id)).toBe(0)
   silent.close()
 }, 30_000)

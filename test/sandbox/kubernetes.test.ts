@@ -5,7 +5,7 @@ import type { IPod } from 'kubernetes-models/v1/Pod'
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
 import { ownerMark } from '../../src/sandbox/kubernetes/remove-pods.ts'
 import { type Sandbox, SandboxError, SandboxLostError } from '../../src/sandbox/port.ts'
-import { makeOwnFolder } from '../../src/system/own-folder.ts'
+import { createOwnFolder } from '../../src/system/own-folder.ts'
 import { folderOfFile } from '../temporary-folder.ts'
 import { clusterDriver, type DriverOptions } from './cluster/driver.ts'
 import type { KubernetesObject } from './cluster/schemas.ts'
@@ -23,7 +23,7 @@ const makeDriver = (options: Partial<DriverOptions> = {}) =>
   clusterDriver({ ...cluster.of_tests, seccomp_profile: null }, { user: sandbox_user, runtime_dir: join(folder, 'runtime'), ...options })
 const makeWorkspace = () => {
   const path = join(folder, `workspace-${++next}`)
-  makeOwnFolder(path, 0o700, sandbox_user)
+  createOwnFolder(path, 0o700, sandbox_user)
   return path
 }
 const pods = () => cluster.api.store.all('Pod', NAMESPACE) as (Stored & IPod)[]

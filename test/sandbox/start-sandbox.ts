@@ -5,7 +5,7 @@ import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap/bubblewrap.
 import { createDockerEngine } from '../../src/sandbox/containers/docker.ts'
 import { createContainerDriver, RESERVE } from '../../src/sandbox/containers/driver.ts'
 import type { ExecRequest, ExecResult, Sandbox, SandboxDriver, SandboxLimits, SandboxSpec } from '../../src/sandbox/port.ts'
-import { makeOwnFolder } from '../../src/system/own-folder.ts'
+import { createOwnFolder } from '../../src/system/own-folder.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { type ClusterOfTests, clusterDriver } from './cluster/driver.ts'
 
@@ -63,13 +63,13 @@ export function makeDriver(): AsyncDisposable & { driver: SandboxDriver; folder:
   mkdirSync(join(folder, 'workspaces'))
   const plain = plainDriver(join(folder, 'runtime'))
   const base = join(folder, 'base')
-  makeOwnFolder(base, 0o700, sandbox_user)
+  createOwnFolder(base, 0o700, sandbox_user)
   return {
     driver: process.env.SANDBOX_TEST_LAYERED === '1' ? inLayers(plain, base) : plain,
     folder,
     makeWorkspace(name) {
       const path = join(folder, 'workspaces', name)
-      makeOwnFolder(path, 0o700, sandbox_user)
+      createOwnFolder(path, 0o700, sandbox_user)
       return path
     },
     async [Symbol.asyncDispose]() {

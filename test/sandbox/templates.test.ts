@@ -7,7 +7,7 @@ import {
   discardTemplate,
   draftTemplate,
   sweepTemplates,
-  type TemplatePlace,
+  type TemplateFolders,
   templatePath,
   touchTemplate,
 } from '../../src/sandbox/workspaces/templates.ts'
@@ -17,7 +17,7 @@ import { makeDriver, sandbox_user } from './start-sandbox.ts'
 const made = makeDriver()
 afterAll(() => made[Symbol.asyncDispose]())
 
-let place: TemplatePlace
+let place: TemplateFolders
 let round = 0
 beforeEach(() => {
   const folder = join(made.folder, `round-${++round}`)

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { secretPlace } from '../../src/core/secrets/run-secrets.ts'
+import { secretContext } from '../../src/core/secrets/run-secrets.ts'
 import { createSealer } from '../../src/core/secrets/sealing.ts'
-import { runTargetPlace, webhookPlace } from '../../src/core/webhooks/webhook-secrets.ts'
+import { runTargetContext, webhookContext } from '../../src/core/webhooks/webhook-secrets.ts'
 import { rotateSecrets } from '../../src/service/secrets/rotate-secrets.ts'
 import type { Db } from '../../src/store/database.ts'
 import { program_env } from '../program-env.ts'
@@ -41,10 +41,10 @@ async function opened(sealer: ReturnType<typeof createSealer>): Promise<Record<s
   expect(without).toEqual({ url: `${HOOK}/b` })
   if (!hook || !before) throw new Error('no webhook')
   return {
-    ...Object.fromEntries(secrets.map(row => [row.name, sealer.open(secretPlace(app.org_id, row.repository_id, row.name), row)])),
-    webhook: sealer.open(webhookPlace(app.org_id), hook),
-    webhook_before: sealer.open(webhookPlace(app.org_id), before),
-    run: sealer.open(runTargetPlace(app.org_id, HOOK), { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }),
+    ...Object.fromEntries(secrets.map(row => [row.name, sealer.open(secretContext(app.org_id, row.repository_id, row.name), row)])),
+    webhook: sealer.open(webhookContext(app.org_id), hook),
+    webhook_before: sealer.open(webhookContext(app.org_id), before),
+    run: sealer.open(runTargetContext(app.org_id, HOOK), { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }),
   }
 }
 const all = () => ({
@@ -95,7 +95,7 @@ test('broken off in the middle it goes on where it was, and what is set meanwhil
   expect(await opened(both)).toEqual(all())
 
   // Somebody sets a value between the moment in which it is read and the one in which it is written.
-  const place = secretPlace(app.org_id, app.repo_id, 'OWN_59')
+  const place = secretContext(app.org_id, app.repo_id, 'OWN_59')
   const meanwhile: Db = {
     query: async (...asked: Parameters<Db['query']>) => {
       const { name, values } = asked[0] as { name: string; values: unknown[] }

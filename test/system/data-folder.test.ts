@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, wri
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { prepareDataFolder } from '../../src/system/data-folder.ts'
-import { makeOwnFolder } from '../../src/system/own-folder.ts'
+import { createOwnFolder } from '../../src/system/own-folder.ts'
 import { ensureServiceUsers, type SystemUser } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -112,10 +112,10 @@ test('a path that cannot be a folder is one line with its reason', () => {
 test('missing parents of a private folder stay passable, and a link in its place gives nothing away', () => {
   using folder = temporaryFolder()
   const path = join(folder.path, 'a/b/private')
-  makeOwnFolder(path, 0o700, null)
+  createOwnFolder(path, 0o700, null)
   expect([join(folder.path, 'a'), join(folder.path, 'a/b'), path].map(mode)).toEqual(['755', '755', '700'])
   mkdirSync(join(folder.path, 'treasure'), { mode: 0o755 })
   symlinkSync('treasure', join(folder.path, 'link'))
-  expect(() => makeOwnFolder(join(folder.path, 'link'), 0o777, users.sandbox)).toThrow()
+  expect(() => createOwnFolder(join(folder.path, 'link'), 0o777, users.sandbox)).toThrow()
   expect(owner(join(folder.path, 'treasure'))).toBe(ourselves)
 })

@@ -1,4 +1,4 @@
-import { PullRequestWords, review_tools, schemaOf } from '../../contract/pull-requests/reviews.ts'
+import { PullRequestText, review_tools, schemaOf } from '../../contract/pull-requests/reviews.ts'
 import type { Asked, Question } from '../side-question.ts'
 
 const INSTRUCTIONS = `You write the title and the description of a pull request for the people who will review it: what changes and why, what they should look at, and how it was tested, as far as the agent says so. Claim nothing that you do not see. Be brief.
@@ -19,13 +19,13 @@ export function wordsQuestion(branch: string, made: { answer: string; patch: str
     tool: {
       name: review_tools.words,
       description: 'Gives the title and the description of the pull request',
-      input_schema: schemaOf(PullRequestWords),
+      input_schema: schemaOf(PullRequestText),
     },
   }
 }
 
 /** Null: there is no answer that could be used, and the words are made by rules. */
 export function wordsOf(asked: Asked): { title: string; body: string } | null {
-  const read = asked.kind === 'answered' ? PullRequestWords.safeParse(asked.input) : null
+  const read = asked.kind === 'answered' ? PullRequestText.safeParse(asked.input) : null
   return read?.success ? { title: read.data.title.replace(/\s+/g, ' '), body: read.data.body } : null
 }

@@ -32,14 +32,14 @@ const last_event_id = {
   schema: { type: 'integer', minimum: 0, maximum: limits.page_skip },
 }
 
-function limitWords(bucket: Bucket): string {
-  const words = (name: keyof typeof bucketLimits) => {
+function limitText(bucket: Bucket): string {
+  const rateText = (name: keyof typeof bucketLimits) => {
     const { requests, seconds } = bucketLimits[name]
     return `${requests} requests in ${seconds} seconds for each ${bucketOwner[name]}`
   }
-  if (bucket === 'logs') return `${words('standard')} (\`standard\`), and ${words('token_total')} over all operations`
-  if (bucket === 'agent_creation') return `${words(bucket)} (\`${bucket}\`), and ${words('user_creation')} (\`user_creation\`)`
-  return `${words(bucket)} (\`${bucket}\`)`
+  if (bucket === 'logs') return `${rateText('standard')} (\`standard\`), and ${rateText('token_total')} over all operations`
+  if (bucket === 'agent_creation') return `${rateText(bucket)} (\`${bucket}\`), and ${rateText('user_creation')} (\`user_creation\`)`
+  return `${rateText(bucket)} (\`${bucket}\`)`
 }
 
 /** What follows from the row, as a list. */
@@ -49,7 +49,7 @@ function facts(endpoint: Endpoint, path: string): string[] {
   const others = pathsOf(endpoint).filter(other => other !== path)
   return [
     `Needs ${access === 'public' ? 'no token' : access === 'cookie' ? 'the sign-in cookie of the web interface' : key}.`,
-    ...(bucket === null ? [] : [`Limit: ${limitWords(bucket)}, unless the operator chose another.`]),
+    ...(bucket === null ? [] : [`Limit: ${limitText(bucket)}, unless the operator chose another.`]),
     ...(variant ? [`Answers \`${variant.response.meta()?.id}\` ${variant.when}.`] : []),
     ...(idempotent ? ['Safe to repeat with `Idempotency-Key`.'] : []),
     ...(stability === 'alpha' ? ['Alpha: it may change, announced at least 14 days ahead.'] : []),

@@ -17,7 +17,7 @@ export const Review = z.object({
     .describe('Empty when there is nothing to say'),
 })
 
-export const PullRequestWords = z.object({
+export const PullRequestText = z.object({
   title: z.string().trim().min(1).max(200).describe('At most 72 characters, in the imperative: what the change does'),
   body: z.string().trim().min(1).max(20_000).describe('Markdown: what was changed and why, and how it was tested'),
 })

@@ -60,7 +60,7 @@ export const SetupCommandSettingsInput = z
 export type SetupCommandSettingsInput = z.output<typeof SetupCommandSettingsInput>
 
 /** What holds where nothing is said. */
-export const usual_setup: Pick<
+export const default_setup: Pick<
   z.output<typeof SetupCommandSettings>,
   'maintenance_commands' | 'variables' | 'on_failure' | 'timeout_seconds'
 > = {

@@ -35,7 +35,7 @@ export const LogFinding = z
   .meta({ id: 'LogFinding' })
 export type LogFinding = z.output<typeof LogFinding>
 
-export const LookedAt = z.object({
+export const AnalyzedAmount = z.object({
   runs: z.int().describe('Runs'),
   entries: z.int().describe('Entries of their traces'),
   commands: z.int().describe('Commands among them'),
@@ -57,7 +57,7 @@ export const LogAnalysis = z
     status: RunStatus,
     message: z.string().describe('What was found at first sight'),
     findings: z.array(LogFinding).describe('The same one by one, the root of what went wrong first'),
-    looked_at: LookedAt.describe('How much that is of'),
+    looked_at: AnalyzedAmount.describe('How much that is of'),
     url: z.string().describe('Its trace page'),
   })
   .meta({

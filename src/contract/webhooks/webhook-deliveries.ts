@@ -98,7 +98,7 @@ export const ListDeliveriesQuery = z.object({
 })
 export type ListDeliveriesQuery = z.output<typeof ListDeliveriesQuery>
 
-const most_redelivered = 1_000
+const max_redelivered = 1_000
 const bound = (about: string) => moment().nullish().describe(about)
 
 export const RedeliverFailedInput = z
@@ -109,7 +109,7 @@ export const RedeliverFailedInput = z
       .enum(webhook_events, { error: `must be one of ${webhook_events.join(', ')}` })
       .nullish()
       .describe('Only of this event'),
-    limit: z.int().min(1).max(most_redelivered).default(most_redelivered).describe('How many at most, the earliest first'),
+    limit: z.int().min(1).max(max_redelivered).default(max_redelivered).describe('How many at most, the earliest first'),
   })
   .meta({ id: 'RedeliverFailedRequest', examples: [{ since: '2026-11-20T10:00:00.000Z', until: '2026-11-20T12:00:00.000Z' }] })
 export type RedeliverFailedInput = z.output<typeof RedeliverFailedInput>

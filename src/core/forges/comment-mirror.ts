@@ -1,7 +1,7 @@
 import { OUR_MARK } from './forge-event.ts'
 
 /** The length limit of forges, minus our own markup. */
-const MOST_CHARS = 60_000
+const MAX_CHARS = 60_000
 
 /**
  * The first line of a mirrored comment, by which it is recognized. It counts only at the beginning, because comments of people may contain
@@ -13,9 +13,9 @@ type Comment = { id: number; author_name: string; body: string; path: string | n
 
 /** Returns the text of a mirrored comment on the forge: its author here, the file and line, and the comment. */
 export function mirrorBody({ id, author_name, body, path, line }: Comment, url: string): string {
-  const place = path === null ? '' : ` about ${code(line === null ? path : `${path}:${line}`)}`
-  const said = body.length > MOST_CHARS ? `${body.slice(0, MOST_CHARS).toWellFormed()}…` : body
-  return `${mirrorMark(id)}\n**${plain(author_name)}** said${place} in [agentrun](${url}):\n\n${said}`
+  const location = path === null ? '' : ` about ${code(line === null ? path : `${path}:${line}`)}`
+  const cut_body = body.length > MAX_CHARS ? `${body.slice(0, MAX_CHARS).toWellFormed()}…` : body
+  return `${mirrorMark(id)}\n**${plain(author_name)}** said${location} in [agentrun](${url}):\n\n${cut_body}`
 }
 
 /** Returns a name without markup and without mentions. */

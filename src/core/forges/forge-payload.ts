@@ -1,5 +1,5 @@
-const MOST_BODY = 60_000
-const MOST_TITLE = 300
+const MAX_BODY = 60_000
+const MAX_TITLE = 300
 
 /** Returns the value at a path of a delivery, whose content is arbitrary. */
 export function valueAt(value: unknown, path: string[]): unknown {
@@ -12,8 +12,8 @@ export function valueAt(value: unknown, path: string[]): unknown {
 
 export const text = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')
 export const number = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0)
-export const long = (value: unknown) => text(value).slice(0, MOST_BODY).toWellFormed()
-export const short = (value: unknown) => text(value).slice(0, MOST_TITLE).toWellFormed()
+export const long = (value: unknown) => text(value).slice(0, MAX_BODY).toWellFormed()
+export const short = (value: unknown) => text(value).slice(0, MAX_TITLE).toWellFormed()
 export const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
 /** Returns the latest of the values that are valid times. */

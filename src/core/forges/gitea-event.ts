@@ -1,11 +1,11 @@
 import {
-  askedUnlessBot,
   type ForgeRequest,
-  lookFor,
   mentions,
+  mentionUnlessBot,
   OUR_MARK,
   type ReadEvent,
   requestUnlessBot,
+  syncTaskFor,
   unknownEvent,
 } from './forge-event.ts'
 import { latest, long, number, same, short, text, valueAt } from './forge-payload.ts'
@@ -35,33 +35,33 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
   const about = { repository, number: number(at(subject, 'number')), is_pull_request: isPull, title: short(at(subject, 'title')) }
   const isBot = (...person: string[]) => number(at(...person, 'id')) === 0
   const sender = { ...about, author: text(at('sender', 'login')) }
-  const by = (author: string, said: Pick<ForgeRequest, 'by' | 'body' | 'comment_id' | 'url'>): ForgeRequest => ({
-    ...{ kind: 'request', ...about, ...said, author, author_association: '' },
+  const by = (author: string, event_kind: Pick<ForgeRequest, 'by' | 'body' | 'comment_id' | 'url'>): ForgeRequest => ({
+    ...{ kind: 'request', ...about, ...event_kind, author, author_association: '' },
   })
   if (event === 'issue_comment' || REVIEW.test(event)) {
     const review = at('review') != null
-    const said = review ? 'review' : 'comment'
+    const event_kind = review ? 'review' : 'comment'
     const body = review ? at('review', 'content') : at('comment', 'body')
-    if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${said} that is ${action}` }
+    if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${event_kind} that is ${action}` }
     if (text(body).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
     if (!mentions(text(body), name)) return { ignored: `nobody mentions @${name}` }
-    if (review) return askedUnlessBot(isBot('sender'), 'review', sender)
+    if (review) return mentionUnlessBot(isBot('sender'), 'review', sender)
     const id = number(at('comment', 'id'))
-    const words = { by: 'comment', body: long(body), comment_id: id, url: text(at('comment', 'html_url')) } as const
-    const request = by(text(at('comment', 'user', 'login')), words)
-    const said_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
-    return requestUnlessBot(isBot('comment', 'user'), request, `issue_comment:${id}`, said_at)
+    const text_fields = { by: 'comment', body: long(body), comment_id: id, url: text(at('comment', 'html_url')) } as const
+    const request = by(text(at('comment', 'user', 'login')), text_fields)
+    const written_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
+    return requestUnlessBot(isBot('comment', 'user'), request, `issue_comment:${id}`, written_at)
   }
   if (event === 'issues' || event === 'pull_request') {
-    const words = { by: 'opening', body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) } as const
-    if (action === 'opened' && mentions(words.body, name)) {
-      const said_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
-      return requestUnlessBot(isBot('sender'), by(sender.author, words), `${event}:${number(at(subject, 'id'))}`, said_at)
+    const text_fields = { by: 'opening', body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) } as const
+    if (action === 'opened' && mentions(text_fields.body, name)) {
+      const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
+      return requestUnlessBot(isBot('sender'), by(sender.author, text_fields), `${event}:${number(at(subject, 'id'))}`, written_at)
     }
     const added = at('changes', 'added_labels')
     const labels = Array.isArray(added) ? added : at(subject, 'labels')
     const labeled = Array.isArray(labels) && labels.some(label => same(text(valueAt(label, ['name'])), name))
-    if (action === 'label_updated' && labeled) return askedUnlessBot(isBot('sender'), 'label', sender)
+    if (action === 'label_updated' && labeled) return mentionUnlessBot(isBot('sender'), 'label', sender)
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: about.number }, once: null }
@@ -69,6 +69,6 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
   if (event === 'status' && text(at('context')) === MARK_NAME && same(text(at('sender', 'login')), name))
     return { ignored: 'it is a mark of ours' }
   const path = COMMITS.find(([events]) => events.test(event))?.[1]
-  const task = lookFor(event, repository, { sha: path ? text(at(...path)) : '', ref: text(at('ref')) })
+  const task = syncTaskFor(event, repository, { sha: path ? text(at(...path)) : '', ref: text(at('ref')) })
   return task === null ? unknownEvent(event, action) : { task, once: null }
 }

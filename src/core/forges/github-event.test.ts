@@ -92,7 +92,7 @@ describe('the deliveries that GitHub publishes as examples', () => {
     ])
     // A remark counts from when its review was sent.
     const times = ['20:21', '20:38', '20:38', undefined, '20:18'].map(time => time && new Date(`2019-05-15T15:${time}Z`))
-    expect(read.map(one => 'task' in one && one.said_at)).toEqual(times)
+    expect(read.map(one => 'task' in one && one.written_at)).toEqual(times)
   })
 
   test('are left alone when a bot or an app wrote them, or somebody changed them afterwards', () => {

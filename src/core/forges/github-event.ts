@@ -1,11 +1,11 @@
 import {
-  askedUnlessBot,
   type ForgeRequest,
-  lookFor,
   mentions,
+  mentionUnlessBot,
   OUR_MARK,
   type ReadEvent,
   requestUnlessBot,
+  syncTaskFor,
   unknownEvent,
 } from './forge-event.ts'
 import { latest, long, number, same, short, text, valueAt } from './forge-payload.ts'
@@ -26,22 +26,22 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
   const pull_request = number(at('pull_request', 'number'))
   if (event === 'issue_comment' || event === 'pull_request_review_comment' || event === 'pull_request_review') {
     const review = event === 'pull_request_review'
-    const said = review ? 'review' : 'comment'
-    if (action !== (review ? 'submitted' : 'created')) return { ignored: `a ${said} that is ${action}` }
-    if (at(said, 'performed_via_github_app') != null) return { ignored: 'it was written by an app' }
-    if (text(at(said, 'body')).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
-    if (!mentions(text(at(said, 'body')), name)) return { ignored: `nobody mentions @${name}` }
+    const source = review ? 'review' : 'comment'
+    if (action !== (review ? 'submitted' : 'created')) return { ignored: `a ${source} that is ${action}` }
+    if (at(source, 'performed_via_github_app') != null) return { ignored: 'it was written by an app' }
+    if (text(at(source, 'body')).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
+    if (!mentions(text(at(source, 'body')), name)) return { ignored: `nobody mentions @${name}` }
     const about = event === 'issue_comment' ? 'issue' : 'pull_request'
-    const id = number(at(said, 'id'))
+    const id = number(at(source, 'id'))
     const request: ForgeRequest = {
-      ...{ kind: 'request', by: said, repository, number: number(at(about, 'number')) },
+      ...{ kind: 'request', by: source, repository, number: number(at(about, 'number')) },
       ...{ is_pull_request: about === 'pull_request' || at('issue', 'pull_request') != null, title: short(at(about, 'title')) },
-      ...{ body: long(at(said, 'body')), author: text(at(said, 'user', 'login')), comment_id: id, url: text(at(said, 'html_url')) },
-      author_association: text(at(said, 'author_association')),
+      ...{ body: long(at(source, 'body')), author: text(at(source, 'user', 'login')), comment_id: id, url: text(at(source, 'html_url')) },
+      author_association: text(at(source, 'author_association')),
     }
     // A review comment is written before its review is submitted, and updated when it is.
-    const said_at = latest(at(said, 'created_at'), at(said, 'updated_at'), at(said, 'submitted_at'))
-    return requestUnlessBot(at(said, 'user', 'type') !== 'User', request, `${event}:${id}`, said_at)
+    const written_at = latest(at(source, 'created_at'), at(source, 'updated_at'), at(source, 'submitted_at'))
+    return requestUnlessBot(at(source, 'user', 'type') !== 'User', request, `${event}:${id}`, written_at)
   }
   const subject = event === 'issues' ? 'issue' : 'pull_request'
   const opened = action === 'opened' && mentions(text(at(subject, 'body')), name)
@@ -53,16 +53,16 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
       ...{ author_association: '', comment_id: null, url: text(at(subject, 'html_url')) },
     }
     const is_bot = at('sender', 'type') !== 'User'
-    if (labeled) return askedUnlessBot(is_bot, 'label', request)
-    const said_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
-    return requestUnlessBot(is_bot, { ...request, by: 'opening' }, `${event}:${number(at(subject, 'id'))}`, said_at)
+    if (labeled) return mentionUnlessBot(is_bot, 'label', request)
+    const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
+    return requestUnlessBot(is_bot, { ...request, by: 'opening' }, `${event}:${number(at(subject, 'id'))}`, written_at)
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: pull_request }, once: null }
   if (isOwnMark(event, at, name)) return { ignored: 'it is a mark of ours' }
   const checks = event === 'status' || event === 'check_run' || event === 'check_suite'
   const sha = event === 'status' ? at('sha') : at(event, 'head_sha')
-  const task = lookFor(event, repository, { sha: checks ? text(sha) : '', ref: text(at('ref')) })
+  const task = syncTaskFor(event, repository, { sha: checks ? text(sha) : '', ref: text(at('ref')) })
   return task === null ? unknownEvent(event, action) : { task, once: null }
 }
 

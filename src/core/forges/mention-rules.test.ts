@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { firstChanged, isForUs, isLabelOf, standingLabel } from './mention-rules.ts'
+import { activeLabel, firstChanged, isForUs, isLabelOf } from './mention-rules.ts'
 
 test('a text is for us when it mentions us and we did not write it; a label when it is our name', () => {
   expect(isForUs('@Agent, please', 'agent')).toBe(true)
@@ -15,7 +15,7 @@ test('of a label that was given and taken off the last giving stands, until it i
     { id: 2, given: false },
     { id: 3, given: true },
   ] as const
-  expect([[], [given], [given, taken], [given, taken, again]].map(standingLabel)).toEqual([null, 1, null, 3])
+  expect([[], [given], [given, taken], [given, taken, again]].map(activeLabel)).toEqual([null, 1, null, 3])
 })
 
 test('who goes on from the last that was looked into comes to the end and leaves nothing out, however many changed at once', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type KnownCheck, reportsOf, type SaidCheck } from './remote-check.ts'
+import { type KnownCheck, type ReportedCheck, reportsOf } from './remote-check.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute))
-const said = (more: Partial<SaidCheck> = {}): SaidCheck => ({
+const said = (more: Partial<ReportedCheck> = {}): ReportedCheck => ({
   ...{ name: 'ci', app: 'actions', status: 'completed', conclusion: 'success', url: 'https://ci.example.org/1', log_excerpt: '' },
   ...{ started_at: at(1), completed_at: at(2) },
   ...more,
@@ -12,7 +12,7 @@ const known = (more: Partial<KnownCheck> = {}): KnownCheck => ({
   ...more,
 })
 const of = { head_sha: 'a', source: 'github', excerptOf: (text: string) => text } as const
-const attemptOf = (now: SaidCheck, before?: KnownCheck) => reportsOf([now], before ? [before] : [], of)[0]?.attempt
+const attemptOf = (now: ReportedCheck, before?: KnownCheck) => reportsOf([now], before ? [before] : [], of)[0]?.attempt
 
 test('what began or ended later than what has ended, or has not ended, is another attempt', () => {
   expect(attemptOf(said())).toBe(1)

@@ -1,6 +1,6 @@
 /** Returns the egress mode of a run: the setting of its repository, else of its organization, else `fallback`. */
-export function egressMode(set: readonly { mode: 'off' | 'allowlist' | null }[], usual: 'off' | 'allowlist'): 'off' | 'allowlist' {
-  return set.findLast(({ mode }) => mode !== null)?.mode ?? usual
+export function egressMode(set: readonly { mode: 'off' | 'allowlist' | null }[], fallback: 'off' | 'allowlist'): 'off' | 'allowlist' {
+  return set.findLast(({ mode }) => mode !== null)?.mode ?? fallback
 }
 
 /** Returns the egress mode of setup commands, which may reach public hosts by default. */

@@ -75,19 +75,19 @@ export function addressOfNetwork(ip: string): boolean {
 function embeddedIPv4(ip: string): string | null {
   const parts =
     /^(?:::ffff:|64:ff9b::|::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain(ip)) ?? /^64:ff9b::()([0-9a-f]{1,4})$/.exec(plain(ip))
-  return parts ? fromWords(parts[1], parts[2]) : null
+  return parts ? fromHalves(parts[1], parts[2]) : null
 }
 
 /** Returns the IPv4 addresses that a network may route for its own NAT64 (64:ff9b:1::/48, ::ffff:0:0:0/96) and for 6to4 (2002::/16). */
 function carriedIPv4(ip: string): string[] {
   const [, first, second] = /^2002:([0-9a-f]{0,4}):([0-9a-f]{0,4})/.exec(plain(ip)) ?? []
   const [, high, low] = /^(?:64:ff9b:1:.*|::ffff:0):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain(ip)) ?? []
-  return [...(first === undefined ? [] : [fromWords(first, second)]), ...(high === undefined ? [] : [fromWords(high, low)])]
+  return [...(first === undefined ? [] : [fromHalves(first, second)]), ...(high === undefined ? [] : [fromHalves(high, low)])]
 }
 
 const plain = (ip: string) => new URL(`http://[${ip.replace(/%.*/, '')}]`).hostname.slice(1, -1)
 
-function fromWords(first = '', second = ''): string {
+function fromHalves(first = '', second = ''): string {
   const [high, low] = [first, second].map(word => Number.parseInt(word || '0', 16)) as [number, number]
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }

@@ -14,7 +14,7 @@ const RETRIES = 3
 
 /** Returns the stored settings with defaults for what is not set. */
 export function checkSettings(kept: Kept | undefined): CheckSettings {
-  const read = <T>(json: string | null | undefined, usual: T) => (json == null ? usual : (JSON.parse(json) as T))
+  const read = <T>(json: string | null | undefined, fallback: T) => (json == null ? fallback : (JSON.parse(json) as T))
   return {
     check_retry_count: kept?.check_retry_count ?? RETRIES,
     ignored_checks: read<string[]>(kept?.ignored_checks, []),

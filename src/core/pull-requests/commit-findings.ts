@@ -35,7 +35,7 @@ export type Brought = {
 const LARGE = { warning: 1024 ** 2, error: 10 * 1024 ** 2 }
 
 /** Files that installers and tools generate and that no repository should contain. */
-const MADE =
+const GENERATED =
   /(?:^|\/)(?:node_modules|bower_components|__pycache__|\.venv|\.tox|\.nox|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.gradle|\.terraform|\.parcel-cache|\.turbo|\.next|\.nuxt)\/|\.py[co]$|(?:^|\/)(?:\.DS_Store|Thumbs\.db|npm-debug\.log|core\.\d+)$/
 /** Build output; some repositories contain it intentionally. */
 const BUILT = /(?:^|\/)(?:dist|build|out|target|coverage|htmlcov)\/|\.(?:class|o|obj|exe|dll|so|dylib|log|tmp|swp)$/
@@ -46,7 +46,7 @@ const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\/|(?:^|\/)(?:test_[^/]*|[^/]*[._-](?:test|spec))\.[a-z]+$|_test\.go$|Tests?\.(?:java|kt|cs|php)$/
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|rb|php|c|cc|cpp|h|hpp|swift|scala|ex|exs|vue|svelte)$/
 /** A message that does not describe the change. */
-export const EMPTY_WORDS = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stuff|tmp|temp|test|commit|[^\p{L}\p{N}]*)$/iu
+export const UNCLEAR_MESSAGE = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stuff|tmp|temp|test|commit|[^\p{L}\p{N}]*)$/iu
 
 /** Returns the findings ordered by severity. `fail`: one of them is an error, and the commits should not be pushed as they are. */
 export function evaluateCommits(brought: Brought): { verdict: Verdict; findings: Finding[] } {
@@ -83,11 +83,11 @@ function sizes({ blobs }: Brought): Finding[] {
 function paths({ files }: Brought): Finding[] {
   return files.flatMap(file => {
     const { path, status } = file
-    const workflow = [path, goneFrom(file)].find(place => place !== null && WORKFLOW.test(place))
+    const workflow = [path, goneFrom(file)].find(each_path => each_path !== null && WORKFLOW.test(each_path))
     if (workflow != null)
       return [of('warning', 'ci_workflow_changed', workflow, 'Changes what the repository’s CI does: a person should look at it.')]
     if (status !== 'added') return []
-    if (MADE.test(path)) return [of('error', 'generated_file', path, 'Is made by an install or a tool and belongs into .gitignore.')]
+    if (GENERATED.test(path)) return [of('error', 'generated_file', path, 'Is made by an install or a tool and belongs into .gitignore.')]
     return BUILT.test(path) ? [of('warning', 'generated_file', path, 'Looks as if a build had made it.')] : []
   })
 }
@@ -111,5 +111,5 @@ function tests({ files }: Brought): Finding[] {
 
 const messages = ({ commits }: Brought) =>
   commits
-    .filter(({ message }) => EMPTY_WORDS.test(message.split('\n', 1)[0]?.trim() ?? ''))
+    .filter(({ message }) => UNCLEAR_MESSAGE.test(message.split('\n', 1)[0]?.trim() ?? ''))
     .map(({ sha }) => of('info', 'message_unclear', null, `The message of ${sha.slice(0, 12)} does not say what was done.`))

@@ -18,14 +18,14 @@ export const plainOutput = (output: string): string =>
  * Returns the part of an output that explains why a command failed, at most `max` characters: its end, and, when failures are reported
  * earlier, the first lines that report them.
  */
-export function failingExcerpt(output: string, most: number): string {
+export function failingExcerpt(output: string, max_chars: number): string {
   const text = plainOutput(output).trim()
-  if (text.length <= most) return text
-  const tail = text.slice(-most)
+  if (text.length <= max_chars) return text
+  const tail = text.slice(-max_chars)
   const lines = text.split('\n')
   const first = lines.findIndex(line => FAILURE.test(line))
   const from = lines.slice(0, Math.max(0, first - BEFORE)).reduce((sum, line) => sum + line.length + 1, 0)
-  if (first < 0 || from >= text.length - most) return tail.toWellFormed()
-  const half = Math.floor((most - 3) / 2)
-  return `${text.slice(from, from + half)}\n…\n${text.slice(-half)}`.toWellFormed().slice(0, most)
+  if (first < 0 || from >= text.length - max_chars) return tail.toWellFormed()
+  const half = Math.floor((max_chars - 3) / 2)
+  return `${text.slice(from, from + half)}\n…\n${text.slice(-half)}`.toWellFormed().slice(0, max_chars)
 }

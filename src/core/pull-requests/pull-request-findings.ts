@@ -1,4 +1,4 @@
-import { EMPTY_WORDS, type Finding, type Verdict } from './commit-findings.ts'
+import { type Finding, UNCLEAR_MESSAGE, type Verdict } from './commit-findings.ts'
 
 /** A finding of an evaluation of a pull request, in the shape of the findings of commits. */
 export type PullRequestFinding = Omit<Finding, 'code'> & { code: PullRequestFindingCode }
@@ -36,7 +36,7 @@ const SHORT_CHARS = 20
  * or a later head passes.
  */
 export function evaluatePullRequest(proposed: Proposed): { verdict: Verdict; findings: PullRequestFinding[] } {
-  const findings = [...errors(proposed), ...words(proposed), ...size(proposed)]
+  const findings = [...errors(proposed), ...textFindings(proposed), ...size(proposed)]
   return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }
 }
 
@@ -49,9 +49,9 @@ const errors = ({ commits, mergeable, base_branch }: Proposed) => [
   ...(mergeable === 'conflict' ? [of('error', 'conflict_with_base', `It does not go together with ${base_branch} as that is now.`)] : []),
 ]
 
-function words({ title, description, unanswered }: Proposed): PullRequestFinding[] {
+function textFindings({ title, description, unanswered }: Proposed): PullRequestFinding[] {
   return [
-    ...(EMPTY_WORDS.test(title.trim()) ? [of('warning', 'title_unclear', 'The title does not say what was done.')] : []),
+    ...(UNCLEAR_MESSAGE.test(title.trim()) ? [of('warning', 'title_unclear', 'The title does not say what was done.')] : []),
     ...(title.length > TITLE_CHARS ? [of('info', 'title_too_long', `The title has ${title.length} characters.`)] : []),
     ...(description.trim().length < SHORT_CHARS ? [of('info', 'description_missing', 'The description says next to nothing.')] : []),
     ...unanswered.map(heading => of('warning', 'template_unanswered', `Nothing is said under “${heading}” of the template.`)),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
-import { type AskedState, askedState } from './pull-request-state.ts'
+import { type RequestedState, requestedState } from './pull-request-state.ts'
 
-const table: Record<PullRequestState, Record<AskedState, string>> = {
+const table: Record<PullRequestState, Record<RequestedState, string>> = {
   open: { open: 'open', closed: 'closed', draft: 'draft', ready_for_review: 'open' },
   draft: { open: 'open', closed: 'closed', draft: 'draft', ready_for_review: 'open' },
   closed: { open: 'open', closed: 'closed', draft: 'draft', ready_for_review: 'refused' },
@@ -12,7 +12,7 @@ const table: Record<PullRequestState, Record<AskedState, string>> = {
 test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([asked, then]) => [state, asked, then])))(
   'one that is %s and is asked to be %s: %s',
   (state, asked, then) => {
-    const answer = askedState(state as PullRequestState, asked as AskedState)
+    const answer = requestedState(state as PullRequestState, asked as RequestedState)
     expect('state' in answer ? answer.state : 'refused').toBe(then)
   },
 )

@@ -1,13 +1,13 @@
 import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
 
-export type AskedState = 'open' | 'closed' | 'draft' | 'ready_for_review'
+export type RequestedState = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
 /** Returns the state of a pull request after a person's request, or why the request is invalid. Requesting the current state is valid. */
-export function askedState(
+export function requestedState(
   state: PullRequestState,
-  asked: AskedState,
+  requested: RequestedState,
 ): { state: Exclude<PullRequestState, 'merged'> } | { refused: string } {
   if (state === 'merged') return { refused: 'The pull request is merged; its state does not change any more.' }
-  if (asked !== 'ready_for_review') return { state: asked }
+  if (requested !== 'ready_for_review') return { state: requested }
   return state === 'closed' ? { refused: 'The pull request is closed; open it first.' } : { state: 'open' }
 }

@@ -11,8 +11,8 @@ type Section = { heading: string | null; lines: string[] }
  */
 export function fillTemplate(template: string, description: string): string {
   const sections = sectionsOf(template.replaceAll(COMMENT, ''))
-  const place = sections.find(({ heading }) => heading !== null && DESCRIPTION.test(heading))
-  if (place) place.lines = ['', description.trim(), '', ...place.lines.filter(line => line.trim() !== '')]
+  const section = sections.find(({ heading }) => heading !== null && DESCRIPTION.test(heading))
+  if (section) section.lines = ['', description.trim(), '', ...section.lines.filter(line => line.trim() !== '')]
   else sections.unshift({ heading: null, lines: [description.trim(), ''] })
   const text = sections.map(({ heading, lines }) => [...(heading === null ? [] : [heading]), ...lines].join('\n')).join('\n')
   return text.replaceAll(/\n{3,}/g, '\n\n').trim()

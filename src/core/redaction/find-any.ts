@@ -1,17 +1,17 @@
 /** A match: `which` is the index of the text in the list. */
-export type Place = { start: number; end: number; which: number }
+export type Match = { start: number; end: number; which: number }
 export type Finder = {
   /** Returns every match of every text, overlapping ones included. */
-  all(text: string): Place[]
+  all(text: string): Match[]
   /**
    * Returns the position from which the end of `text` may be an incomplete match, or an earlier one; the length of `text` when there is
    * none.
    */
-  begun(text: string): number
+  partialFrom(text: string): number
 }
 
 const BLOCK = 3
-const MOST_WINDOW = 16
+const MAX_WINDOW = 16
 /**
  * How often the longest text is compared with the end of another: for a text that almost matches everywhere, the result is an earlier
  * position.
@@ -28,7 +28,7 @@ const blockAt = (text: string, end: number) =>
  * ends where the two differ; matches of such a text do not overlap.
  */
 export function finderOf(texts: readonly string[]): Finder {
-  const window = Math.min(MOST_WINDOW, ...texts.map(text => text.length))
+  const window = Math.min(MAX_WINDOW, ...texts.map(text => text.length))
   const jump = new Uint8Array(65_536).fill(window - BLOCK + 1)
   const last = new Map<number, number[]>()
   const note = <K>(map: Map<K, number[]>, key: K, which: number) => {
@@ -44,20 +44,20 @@ export function finderOf(texts: readonly string[]): Finder {
     note(last, blockAt(text, window - 1), which)
   }
   /** Created on first use: most finders never need it. */
-  const makeBeginnings = () => {
+  const createBeginnings = () => {
     const heads = new Map<string, number[]>()
     const short = new Set<string>()
     for (const [which, text] of texts.entries()) {
       note(heads, text.slice(0, window), which)
       for (let length = 1; length < window; length++) short.add(text.slice(0, length))
     }
-    return { heads, short, longest: texts.reduce((most, text) => Math.max(most, text.length), 0) }
+    return { heads, short, longest: texts.reduce((longest_length, text) => Math.max(longest_length, text.length), 0) }
   }
-  let made: ReturnType<typeof makeBeginnings> | null = null
+  let beginnings: ReturnType<typeof createBeginnings> | null = null
 
   return {
     all(text) {
-      const found: Place[] = []
+      const found: Match[] = []
       const after = new Map<number, number>()
       if (texts.length === 0) return found
       for (let end = window - 1; end < text.length; ) {
@@ -69,28 +69,28 @@ export function finderOf(texts: readonly string[]): Finder {
         }
         const start = end - window + 1
         for (const which of last.get(block) ?? []) {
-          const sought = texts[which] ?? ''
-          if (sought.length <= HEAD) {
-            if (text.startsWith(sought, start)) found.push({ start, end: start + sought.length, which })
-          } else if (start >= (after.get(which) ?? 0) && text.startsWith(sought.slice(0, HEAD), start)) {
-            const place = { start, end: start + agreement(sought, text, start), which }
-            after.set(which, place.end)
-            found.push(place)
+          const pattern = texts[which] ?? ''
+          if (pattern.length <= HEAD) {
+            if (text.startsWith(pattern, start)) found.push({ start, end: start + pattern.length, which })
+          } else if (start >= (after.get(which) ?? 0) && text.startsWith(pattern.slice(0, HEAD), start)) {
+            const match = { start, end: start + matchLength(pattern, text, start), which }
+            after.set(which, match.end)
+            found.push(match)
           }
         }
         end++
       }
       return found
     },
-    begun(text) {
-      made ??= makeBeginnings()
-      const { heads, short, longest } = made
+    partialFrom(text) {
+      beginnings ??= createBeginnings()
+      const { heads, short, longest } = beginnings
       let left = COMPARED * longest
       for (let start = Math.max(0, text.length - longest + 1); start <= text.length - window && longest > 0; start++) {
         const rest = heads.get(text.substr(start, window))
         if (rest === undefined) continue
         left -= rest.length * (text.length - start)
-        if (left < 0 || rest.some(which => goesOn(texts[which] ?? '', text, start))) return start
+        if (left < 0 || rest.some(which => isPrefixAt(texts[which] ?? '', text, start))) return start
       }
       for (let start = Math.max(0, text.length - window + 1); start < text.length; start++) if (short.has(text.slice(start))) return start
       return text.length
@@ -98,16 +98,16 @@ export function finderOf(texts: readonly string[]): Finder {
   }
 }
 
-/** Returns how many characters of `sought` match at `start`. */
-function agreement(sought: string, text: string, start: number): number {
+/** Returns how many characters of `pattern` match at `start`. */
+function matchLength(pattern: string, text: string, start: number): number {
   let length = HEAD
-  while (length < sought.length && text.charCodeAt(start + length) === sought.charCodeAt(length)) length++
+  while (length < pattern.length && text.charCodeAt(start + length) === pattern.charCodeAt(length)) length++
   return length
 }
 
-/** Returns whether everything from `start` on is a proper prefix of `sought`. The last character is compared first. */
-function goesOn(sought: string, text: string, start: number): boolean {
+/** Returns whether everything from `start` on is a proper prefix of `pattern`. The last character is compared first. */
+function isPrefixAt(pattern: string, text: string, start: number): boolean {
   const length = text.length - start
-  if (sought.length <= length || sought.charCodeAt(length - 1) !== text.charCodeAt(text.length - 1)) return false
-  return sought.startsWith(text.slice(start))
+  if (pattern.length <= length || pattern.charCodeAt(length - 1) !== text.charCodeAt(text.length - 1)) return false
+  return pattern.startsWith(text.slice(start))
 }

@@ -1,4 +1,4 @@
-import { type Finder, finderOf, type Place } from './find-any.ts'
+import { type Finder, finderOf, type Match } from './find-any.ts'
 import { formsOf, mayBeWord } from './secret-forms.ts'
 import { apartFrom, merged, outside, type Span } from './spans.ts'
 import { isStructure } from './structure-words.ts'
@@ -63,16 +63,16 @@ const HALF_ESCAPE =
   /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|=(?:[0-9a-fA-F]|[ \t]{0,8}\r?)?|&#?[0-9a-zA-Z]{0,8})$/
 const ESCAPE_CHARS = 200
 /** The maximum number of distinct names that are counted; more would be invented by the author of the text. */
-const MOST_NAMES = 50
+const MAX_NAMES = 50
 const SHORTEST_REST = 3
-const MOST_HELD = 65_536
+const MAX_HELD = 65_536
 
 /** Returns how many values were redacted from a text, by name; null for none. Recognized by their placeholders. */
 export function countRedactions(text: string): Record<string, number> | null {
   if (!text.includes('[redacted:')) return null
   const counts: Record<string, number> = Object.create(null)
   for (const [, name = ''] of text.matchAll(PLACEHOLDER))
-    if (name in counts || Object.keys(counts).length < MOST_NAMES) counts[name] = (counts[name] ?? 0) + 1
+    if (name in counts || Object.keys(counts).length < MAX_NAMES) counts[name] = (counts[name] ?? 0) + 1
   return Object.keys(counts).length === 0 ? null : counts
 }
 
@@ -88,9 +88,9 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     if (texts.length === 0) return []
     const spans: Named[] = []
     for (const view of viewsOf(text))
-      for (const place of finder.all(view.text)) {
-        const { name, word } = forms[place.which] ?? { name: '', word: true }
-        spans.push({ ...spanOf(view, place), name, word })
+      for (const match of finder.all(view.text)) {
+        const { name, word } = forms[match.which] ?? { name: '', word: true }
+        spans.push({ ...spanOf(view, match), name, word })
       }
     return outsidePlaceholders(text, spans)
   }
@@ -119,7 +119,7 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
   }
   const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
   /** For JSON text, which has one more level of escapes than its strings: every value inside them is found. */
-  const holds = (json: string, scope: Scope) => known(json).length > 0 || (scope === 'all' && mayHoldShape(json))
+  const containsSecret = (json: string, scope: Scope) => known(json).length > 0 || (scope === 'all' && mayContainShape(json))
 
   return {
     text: redacted,
@@ -129,9 +129,9 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
       return clean === text ? bytes : Buffer.from(clean, 'latin1')
     },
     value(value, scope = 'all') {
-      return (holds(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
+      return (containsSecret(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
     },
-    json: (json, scope = 'all') => (holds(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
+    json: (json, scope = 'all') => (containsSecret(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
     stream: () => streamOf(step, redacted),
     step,
     placeholders(text) {
@@ -148,7 +148,7 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
   }
 }
 
-const mayHoldShape = (text: string) => shape_marks.some(mark => text.includes(mark))
+const mayContainShape = (text: string) => shape_marks.some(mark => text.includes(mark))
 
 function* viewsOf(text: string): Generator<View> {
   let view = asItIs(text)
@@ -166,7 +166,7 @@ function* viewsOf(text: string): Generator<View> {
   }
 }
 
-const spanOf = (view: View, { start, end }: Place) => ({ start: view.start(start), end: view.end(end) })
+const spanOf = (view: View, { start, end }: Match) => ({ start: view.start(start), end: view.end(end) })
 
 /** A name may contain a value: an existing placeholder stays as it is. */
 function outsidePlaceholders<S extends Span>(text: string, spans: S[]): S[] {
@@ -238,16 +238,17 @@ function streamOf(step: Redactor['step'], redacted: (text: string) => string): T
 
 function stepOf(find: (text: string) => Named[], finder: Finder, text: string): StreamStep {
   const read = halfEscape(text)
-  let hold = Math.min(openShape(text), read)
-  for (const view of viewsOf(text.slice(0, read))) hold = Math.min(hold, outsideCommand(text, view.start(finder.begun(view.text))))
+  let hold_from = Math.min(openShape(text), read)
+  for (const view of viewsOf(text.slice(0, read)))
+    hold_from = Math.min(hold_from, outsideCommand(text, view.start(finder.partialFrom(view.text))))
   const spans = find(text)
-  for (const { start, end } of spans) if (start < hold && end > hold) hold = start
-  if (text.length - hold > MOST_HELD) hold = text.length
+  for (const { start, end } of spans) if (start < hold_from && end > hold_from) hold_from = start
+  if (text.length - hold_from > MAX_HELD) hold_from = text.length
   const shown = replaced(
-    text.slice(0, hold),
-    spans.filter(({ end }) => end <= hold),
+    text.slice(0, hold_from),
+    spans.filter(({ end }) => end <= hold_from),
   )
-  return { shown, held: text.slice(hold) }
+  return { shown, held: text.slice(hold_from) }
 }
 
 function halfEscape(text: string): number {

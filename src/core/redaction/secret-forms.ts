@@ -6,7 +6,7 @@ const SHORTEST_LINE = 12
 const SHORTEST_FORM = 4
 /** Longer values are searched for in fewer forms; nobody writes them into a URL. */
 const LONG = 1_024
-const MOST_LINES = 1_000
+const MAX_LINES = 1_000
 
 /**
  * Returns the texts in which a value may appear, without line ends: as it is, trimmed, reversed, each of its longer lines; base64 at any
@@ -17,7 +17,7 @@ export function formsOf(value: string): string[] {
   const whole = withoutLines(value.trim())
   if (Buffer.byteLength(whole) < SHORTEST_SECRET) return []
   const lines = value.split(/[\r\n]+/).map(line => line.trim())
-  const long = lines.length > 1 ? lines.filter(line => line.length >= SHORTEST_LINE && !line.startsWith('-----')).slice(0, MOST_LINES) : []
+  const long = lines.length > 1 ? lines.filter(line => line.length >= SHORTEST_LINE && !line.startsWith('-----')).slice(0, MAX_LINES) : []
   const few = value.length > LONG
   const forms = new Set([value, value.trim()].flatMap(text => (few ? longForms(text) : [...longForms(text), ...shortForms(text)])))
   for (const line of long) for (const form of longForms(line)) forms.add(form)

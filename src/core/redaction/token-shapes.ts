@@ -1,4 +1,4 @@
-export type ShapePlace = { start: number; end: number; name: string }
+export type ShapeMatch = { start: number; end: number; name: string }
 type Shape = { name: string; marks: string[]; pattern: RegExp; part?: number; unless?: (found: string, match: RegExpMatchArray) => boolean }
 
 const noDigit = (found: string) => !/\d/.test(found)
@@ -49,15 +49,15 @@ const KEY_HEAD = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const KEY_BODY = /(?:(?:[\r\n]|\\r|\\n)+[ \t+-]?[ \t]{0,40}(?:[A-Za-z0-9-]{2,40}: [^\r\n\\]{0,200}|[A-Za-z0-9+/=]{1,200}))+/y
 const KEY_END = /(?:\s|\\r|\\n|\+){0,40}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y
 const KEY_MARK = 'PRIVATE KEY'
-const MOST_KEY = 65_536
+const MAX_KEY = 65_536
 
 /** Prefixes of credentials, for callers that receive a text in pieces. */
 export const shape_marks = [...shapes.flatMap(shape => shape.marks), '-----BEGIN ']
 
 export const shape_names = new Set([...shapes.map(({ name }) => name), 'private_key'])
 
-export function findShapes(text: string): ShapePlace[] {
-  const found: ShapePlace[] = []
+export function findShapes(text: string): ShapeMatch[] {
+  const found: ShapeMatch[] = []
   for (const { name, marks, pattern, part = 0, unless } of shapes) {
     if (!marks.some(mark => text.includes(mark))) continue
     for (const match of text.matchAll(pattern)) {
@@ -72,8 +72,8 @@ export function findShapes(text: string): ShapePlace[] {
   return found
 }
 
-function findKeys(text: string): ShapePlace[] {
-  const found: ShapePlace[] = []
+function findKeys(text: string): ShapeMatch[] {
+  const found: ShapeMatch[] = []
   for (const { index, 0: head } of text.matchAll(KEY_HEAD)) {
     const after = index + head.length
     // A header inside a key that was already found: its lines are the same ones, and reading them for every header would take quadratic
@@ -102,15 +102,15 @@ const beginnings = [...new Set(shape_marks.flatMap(mark => Array.from(mark.slice
 export function openShape(text: string): number {
   const from = Math.max(0, text.length - OPEN_CHARS)
   const open = OPEN.exec(text.slice(from))
-  const begun = beginnings.find(beginning => text.endsWith(beginning))?.length ?? 0
-  const at = open === null ? text.length - begun : from + open.index
+  const partial = beginnings.find(beginning => text.endsWith(beginning))?.length ?? 0
+  const at = open === null ? text.length - partial : from + open.index
   const key = text.lastIndexOf('-----BEGIN ')
-  if (key < 0 || text.length - key > MOST_KEY) return at
+  if (key < 0 || text.length - key > MAX_KEY) return at
   const end = text.indexOf('-----END ', key)
   if (end >= 0 && text.indexOf('-----', end + 9) >= 0) return at
   const ended = text.indexOf('-----', key + 11)
-  const says = text.slice(key, ended < 0 ? undefined : ended)
-  return ended < 0 ? (says.length <= 80 && !says.includes('\n') ? key : at) : says.includes(KEY_MARK) ? key : at
+  const key_text = text.slice(key, ended < 0 ? undefined : ended)
+  return ended < 0 ? (key_text.length <= 80 && !key_text.includes('\n') ? key : at) : key_text.includes(KEY_MARK) ? key : at
 }
 
 function escaped(text: string): string {

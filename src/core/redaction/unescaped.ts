@@ -86,31 +86,31 @@ function changed(view: View, pattern: RegExp, to: (found: string) => string): Vi
     at = match.index + match[0].length
   }
   add(text.slice(at), at)
-  const pieceOf = (place: number) => {
+  const pieceOf = (position: number) => {
     let [low, high] = [0, here.length - 1]
     while (low < high) {
       const middle = (low + high + 1) >> 1
-      if ((here[middle] ?? 0) <= place) low = middle
+      if ((here[middle] ?? 0) <= position) low = middle
       else high = middle - 1
     }
     return low
   }
-  const startOf = (place: number) => {
-    const piece = pieceOf(place)
-    const inside = place - (here[piece] ?? 0)
+  const startOf = (position: number) => {
+    const piece = pieceOf(position)
+    const inside = position - (here[piece] ?? 0)
     const from = there[piece] ?? 0
     const same = (there[piece + 1] ?? text.length) - from === pieces[piece]?.length
     return same ? from + inside : from
   }
-  const endOf = (place: number) => {
-    const piece = pieceOf(place - 1)
+  const endOf = (position: number) => {
+    const piece = pieceOf(position - 1)
     const from = there[piece] ?? 0
     const to = there[piece + 1] ?? text.length
-    return to - from === pieces[piece]?.length ? from + place - (here[piece] ?? 0) : to
+    return to - from === pieces[piece]?.length ? from + position - (here[piece] ?? 0) : to
   }
   return {
     text: pieces.join(''),
-    start: place => view.start(place >= length ? text.length : startOf(place)),
-    end: place => view.end(place === 0 ? 0 : endOf(place)),
+    start: position => view.start(position >= length ? text.length : startOf(position)),
+    end: position => view.end(position === 0 ? 0 : endOf(position)),
   }
 }

@@ -27,7 +27,7 @@ const NAMES = new Set([
 ])
 const LIKE = /^(?:[\w.]+[-_])?(?:requirements|constraints)[^/]*\.(?:txt|in|lock)$|\.(?:gemspec|csproj|fsproj|sln|cabal|podspec)$/
 /** After one of these, paths begin in another folder than the root of the repository. */
-const ELSEWHERE = /(?:^|[\s;&|(])(?:cd|pushd|-C|--prefix|--cwd|--dir|--directory|--project)[\s=]/
+const OTHER_FOLDER = /(?:^|[\s;&|(])(?:cd|pushd|-C|--prefix|--cwd|--dir|--directory|--project)[\s=]/
 
 /** The maximum length of a path; longer ones are omitted wherever files of a commit are listed. */
 export const LONGEST_PATH = 300
@@ -39,21 +39,24 @@ export function isManifest(path: string, commands: readonly string[]): boolean {
   if (path.length > LONGEST_PATH) return false
   const folders = path.split('/')
   const name = folders.pop() ?? ''
-  if (commands.some(command => command.includes(path) || (ELSEWHERE.test(command) && isNamedFromWithin(path, command)))) return true
+  if (commands.some(command => command.includes(path) || (OTHER_FOLDER.test(command) && isNamedFromParent(path, command)))) return true
   return (
-    NAMES.has(name) || LIKE.test(name) || standsBeside(folders, name) || (folders.at(-1) === 'requirements' && /\.(?:txt|in)$/.test(name))
+    NAMES.has(name) ||
+    LIKE.test(name) ||
+    isDependencyPatch(folders, name) ||
+    (folders.at(-1) === 'requirements' && /\.(?:txt|in)$/.test(name))
   )
 }
 
 /** A patch of a dependency, or a dependency, in a folder where package managers read them. */
-function standsBeside(folders: readonly string[], name: string): boolean {
+function isDependencyPatch(folders: readonly string[], name: string): boolean {
   if (folders.includes('patches') && name.endsWith('.patch')) return true
   if (folders.includes('.mvn') || (folders.at(-1) === '.cargo' && /^config(?:\.toml)?$/.test(name))) return true
   return folders.some((folder, i) => folder === '.yarn' && /^(?:patches|plugins|releases)$/.test(folders[i + 1] ?? ''))
 }
 
 /** Returns whether a word of the command is the path relative to one of its parent folders. */
-function isNamedFromWithin(path: string, command: string): boolean {
+function isNamedFromParent(path: string, command: string): boolean {
   const words = command.split(/[\s"'`;&|()<>=]+/).map(word => word.replace(/^(?:\.\/)+/, ''))
   return words.some(word => word !== '' && path.endsWith(`/${word}`))
 }

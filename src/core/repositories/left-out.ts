@@ -1,7 +1,7 @@
 /** Parts of a repository that a clone does not contain: `submodules` by their folder, `lfs` whether files are stored in Git LFS. */
 export type LeftOut = { submodules: string[]; lfs: boolean }
 
-const MOST = 20
+const MAX_SUBMODULES = 20
 
 /** Reads the text of `.gitmodules` and `.gitattributes` at the root; null when the clone is complete. */
 export function leftOutBy(gitmodules: string | undefined, gitattributes: string | undefined): LeftOut | null {
@@ -9,7 +9,7 @@ export function leftOutBy(gitmodules: string | undefined, gitattributes: string 
     ([, path = '']) => path,
   )
   const lfs = /^[^#\n]*\sfilter=lfs(\s|$)/m.test(gitattributes ?? '')
-  return submodules.length === 0 && !lfs ? null : { submodules: submodules.slice(0, MOST), lfs }
+  return submodules.length === 0 && !lfs ? null : { submodules: submodules.slice(0, MAX_SUBMODULES), lfs }
 }
 
 /** Returns a sentence or two for agents and people; the names come from the repository. */

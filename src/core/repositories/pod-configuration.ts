@@ -21,10 +21,10 @@ const REQUIRED = [
 const DIGEST = /@sha256:[0-9a-f]{64}$/
 
 /** Returns one line for each variable that pods need and that is missing, or that weakens them without the operator's explicit choice. */
-export function podConfigurationFaults(given: PodConfiguration): string[] {
-  const missing = REQUIRED.filter(name => given[name] === undefined).map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
-  const image = given.AGENTRUN_SANDBOX_IMAGE
-  if (image === undefined || DIGEST.test(image) || given.AGENTRUN_KUBERNETES_UNPINNED_IMAGE) return missing
+export function podConfigurationFaults(configuration: PodConfiguration): string[] {
+  const missing = REQUIRED.filter(name => configuration[name] === undefined).map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`)
+  const image = configuration.AGENTRUN_SANDBOX_IMAGE
+  if (image === undefined || DIGEST.test(image) || configuration.AGENTRUN_KUBERNETES_UNPINNED_IMAGE) return missing
   return [
     ...missing,
     'AGENTRUN_SANDBOX_IMAGE: must end in @sha256:…, or set AGENTRUN_KUBERNETES_UNPINNED_IMAGE=1 to run whatever the tag names',

@@ -37,5 +37,5 @@ export const setupDigest = (commands: readonly string[], variables: string): str
     .slice(0, 16)
 
 /** Returns a digest of the commands and their secrets: the inputs of an environment that are the same on every machine. */
-export const madeByDigest = (setup_digest: string, secrets: string): string =>
+export const environmentInputsDigest = (setup_digest: string, secrets: string): string =>
   createHash('sha256').update(`${setup_digest} ${secrets}`).digest('hex').slice(0, 16)

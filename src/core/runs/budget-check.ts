@@ -97,7 +97,7 @@ export type Reservation = { model: string; input_tokens: number; output_tokens: 
 export type Price = (tokens: { input_tokens: number; output_tokens: number }) => string | null
 
 /** A response limit below this is not worth its input: the run is paused instead. */
-const LEAST_OUTPUT = 1_000
+const MIN_OUTPUT = 1_000
 
 /**
  * Reserves the worst case of a call before it starts, with a shorter response if only that fits into `left_usd` (null: no limit). `fits`
@@ -116,14 +116,14 @@ export function reserve(
     cost_usd: price({ input_tokens, output_tokens }),
   })
   const fits = ({ cost_usd }: Reservation) => left_usd === null || cost_usd === null || Number(cost_usd) <= left_usd
-  const most = of(max_output_tokens)
-  if (left_usd === null || fits(most)) return { fits: true, reservation: most }
-  const least = of(Math.min(LEAST_OUTPUT, max_output_tokens))
-  if (!fits(least)) return { fits: false, reservation: least }
-  const per_token = (Number(most.cost_usd) - Number(least.cost_usd)) / (most.output_tokens - least.output_tokens)
-  const lowered = of(least.output_tokens + Math.floor((left_usd - Number(least.cost_usd)) / per_token))
+  const maximum = of(max_output_tokens)
+  if (left_usd === null || fits(maximum)) return { fits: true, reservation: maximum }
+  const minimum = of(Math.min(MIN_OUTPUT, max_output_tokens))
+  if (!fits(minimum)) return { fits: false, reservation: minimum }
+  const per_token = (Number(maximum.cost_usd) - Number(minimum.cost_usd)) / (maximum.output_tokens - minimum.output_tokens)
+  const lowered = of(minimum.output_tokens + Math.floor((left_usd - Number(minimum.cost_usd)) / per_token))
   // The price may not be exactly linear; the limit holds even then.
-  return { fits: true, reservation: fits(lowered) ? lowered : least }
+  return { fits: true, reservation: fits(lowered) ? lowered : minimum }
 }
 
 /** Output that was not received: hidden reasoning, and tokens in transit. */

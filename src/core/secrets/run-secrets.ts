@@ -1,8 +1,8 @@
 import type { KnownValue } from '../redaction/redact.ts'
-import type { Sealed, Sealer, SealPlace } from './sealing.ts'
+import type { SealContext, Sealed, Sealer } from './sealing.ts'
 
 /** The context that a secret is bound to: a repository's secret cannot be swapped for one of its organization. */
-export const secretPlace = (organization_id: number, repository_id: number | null, name: string): SealPlace => ({
+export const secretContext = (organization_id: number, repository_id: number | null, name: string): SealContext => ({
   organization_id,
   scope: repository_id === null ? 'organization' : `repository:${repository_id}`,
   name,
@@ -18,7 +18,7 @@ export function openSecrets(sealer: Sealer, organization_id: number, rows: reado
   for (const row of rows) {
     const { name, repository_id, for_agent } = row
     try {
-      const value = sealer.open(secretPlace(organization_id, repository_id, name), row)
+      const value = sealer.open(secretContext(organization_id, repository_id, name), row)
       secrets.push({ name, value, repository_id, for_agent })
     } catch {
       unreadable.push(name)

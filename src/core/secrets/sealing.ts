@@ -1,19 +1,19 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
 /** The context of a sealed value: in any other context it does not open. */
-export type SealPlace = { organization_id: number; scope: string; name: string }
+export type SealContext = { organization_id: number; scope: string; name: string }
 /** A stored secret: `key_id` names the key that opens it. */
 export type Sealed = { key_id: string; sealed: Buffer }
 
 export type Sealer = {
   readonly key_id: string
-  seal(place: SealPlace, value: string): Sealed
+  seal(context: SealContext, value: string): Sealed
   /** Returns the value. Throws when it was sealed with an unknown key or for another context, or was altered. */
-  open(place: SealPlace, from: Sealed): string
+  open(context: SealContext, from: Sealed): string
   /** The ids of all configured keys. */
   readonly key_ids: readonly string[]
   /** Returns letters and digits for that context, deterministic, and indistinguishable from random without the key. */
-  derive(place: SealPlace, length: number): string
+  derive(context: SealContext, length: number): string
 }
 
 const NONCE_BYTES = 12
@@ -28,27 +28,27 @@ export function createSealer(key: Buffer, previous: readonly Buffer[] = []): Sea
   return {
     key_id,
     key_ids: [...keys.keys()],
-    seal(place, value) {
+    seal(context, value) {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(place))
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(context))
       const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
       return { key_id, sealed: Buffer.concat([nonce, cipher.getAuthTag(), text]) }
     },
-    open(place, { key_id: sealed_with, sealed }) {
+    open(context, { key_id: sealed_with, sealed }) {
       const its_key = keys.get(sealed_with)
       if (its_key === undefined) throw new Error(`sealed with the key ${sealed_with}, which is not ${[...keys.keys()].join(' or ')}`)
       const decipher = createDecipheriv('aes-256-gcm', its_key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-      decipher.setAAD(bound(place)).setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+      decipher.setAAD(bound(context)).setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
       return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8')
     },
-    derive: (place, length) =>
-      createHmac('sha512', key).update('agentrun derived\0').update(bound(place)).digest('base64').replace(/[+/=]/g, '').slice(0, length),
+    derive: (context, length) =>
+      createHmac('sha512', key).update('agentrun derived\0').update(bound(context)).digest('base64').replace(/[+/=]/g, '').slice(0, length),
   }
 }
 
 const keyId = (key: Buffer) => createHash('sha256').update('agentrun key id\0').update(key).digest('hex').slice(0, 16)
 
-const bound = ({ organization_id, scope, name }: SealPlace) => Buffer.from(JSON.stringify([organization_id, scope, name]))
+const bound = ({ organization_id, scope, name }: SealContext) => Buffer.from(JSON.stringify([organization_id, scope, name]))
 
 /** Parses 32 bytes from 64 hexadecimal digits or base64; null for anything else. */
 export function readKey(text: string): Buffer | null {

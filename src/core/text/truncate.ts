@@ -1,23 +1,23 @@
 /** Keeps head and tail of a text that is too long, with a note between them on how much is missing. */
-export function truncateText(text: string, most: number): { text: string; cut: boolean } {
-  if (text.length <= most) return { text, cut: false }
-  const half = Math.floor(most / 2)
+export function truncateText(text: string, max_chars: number): { text: string; cut: boolean } {
+  if (text.length <= max_chars) return { text, cut: false }
+  const half = Math.floor(max_chars / 2)
   const head = text.slice(0, half).toWellFormed()
   const tail = text.slice(-half).toWellFormed()
   return { text: `${head}\n… ${text.length - 2 * half} characters left out …\n${tail}`, cut: true }
 }
 
-const MOST_PARTS = 10_000
-const MOST_KEY = 100
+const MAX_PARTS = 10_000
+const MAX_KEY = 100
 
 /**
  * Truncates the strings of a JSON value, each on its own and all together to `max`, and limits its depth and number of parts; for entries
  * of a trace and messages to a model.
  */
-export function truncateStrings(value: unknown, most: number): { value: unknown; cut: boolean } {
+export function truncateStrings(value: unknown, max_chars: number): { value: unknown; cut: boolean } {
   let cut = false
-  let left = most
-  let parts = MOST_PARTS
+  let left = max_chars
+  let parts = MAX_PARTS
   const walk = (item: unknown, depth: number): unknown => {
     if (typeof item === 'string') {
       const result = truncateText(item, Math.max(200, left))
@@ -32,7 +32,7 @@ export function truncateStrings(value: unknown, most: number): { value: unknown;
     cut ||= depth > 20 || kept.length < all.length
     if (Array.isArray(item)) return kept.map(part => walk(part, depth + 1))
     return Object.fromEntries(
-      kept.map(key => [String(key).slice(0, MOST_KEY), walk((item as Record<string, unknown>)[key as string], depth + 1)]),
+      kept.map(key => [String(key).slice(0, MAX_KEY), walk((item as Record<string, unknown>)[key as string], depth + 1)]),
     )
   }
   return { value: walk(value, 0), cut }

@@ -1,5 +1,5 @@
 import type { Sealed, Sealer } from '../secrets/sealing.ts'
-import { runTargetPlace, type StoredTarget, webhookPlace } from './webhook-secrets.ts'
+import { runTargetContext, type StoredTarget, webhookContext } from './webhook-secrets.ts'
 import { signatureHeader } from './webhook-signature.ts'
 
 /** The destination of a message and its signing secrets. `unreadable`: a secret that no configured key opens. */
@@ -7,7 +7,7 @@ export type Recipient = { url: string; secrets: string[]; unreadable: boolean }
 
 /** Returns the organization's webhook from its stored form. */
 export function ownRecipient(sealer: Sealer, organization_id: number, webhook: { url: string; secrets: Sealed[] }): Recipient {
-  return opened(webhook.url, webhook.secrets, sealed => sealer.open(webhookPlace(organization_id), sealed))
+  return opened(webhook.url, webhook.secrets, sealed => sealer.open(webhookContext(organization_id), sealed))
 }
 
 /** Returns the target of a run with that URL from its stored form; null: the run no longer has it. */
@@ -16,7 +16,7 @@ export function runRecipient(sealer: Sealer, organization_id: number, targets: s
   if (target === undefined) return null
   const { key_id, sealed } = target
   const secrets = key_id === undefined || sealed === undefined ? [] : [{ key_id, sealed: Buffer.from(sealed, 'base64') }]
-  return opened(url, secrets, each => sealer.open(runTargetPlace(organization_id, url), each))
+  return opened(url, secrets, each => sealer.open(runTargetContext(organization_id, url), each))
 }
 
 function opened(url: string, sealed: Sealed[], open: (sealed: Sealed) => string): Recipient {

@@ -33,8 +33,8 @@ export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | '
  * @param chance from 0 to 1
  */
 export function retrySeconds(tries: number, wish: number | null, chance: number): number {
-  const usual = (RETRY_SECONDS[Math.min(tries, RETRY_SECONDS.length) - 1] ?? RETRY_SECONDS[0]) * (0.8 + 0.4 * chance)
-  return wish === null ? usual : Math.max(usual, Math.min(wish, LONGEST_WISH))
+  const default_seconds = (RETRY_SECONDS[Math.min(tries, RETRY_SECONDS.length) - 1] ?? RETRY_SECONDS[0]) * (0.8 + 0.4 * chance)
+  return wish === null ? default_seconds : Math.max(default_seconds, Math.min(wish, LONGEST_WISH))
 }
 
 /** Returns the seconds for which a webhook pauses after that many consecutive failures; null: it does not. */

@@ -1,5 +1,5 @@
 import { same } from '../../core/forges/forge-payload.ts'
-import { isForUs, isLabelOf, standingLabel } from '../../core/forges/mention-rules.ts'
+import { activeLabel, isForUs, isLabelOf } from '../../core/forges/mention-rules.ts'
 import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
 import type { GiteaClient } from './client.ts'
 import { type Happened, Numbered, Remarks, Review, Timeline } from './shapes.ts'
@@ -76,7 +76,7 @@ const mayBeOfOtherWords = (subject: RemoteSubject, login: string, at: Date): boo
 
 function labelings(happened: Happened[], subject: RemoteSubject, { name, since, withdrawn }: AskedOf): Mention[] {
   const ours = happened.filter(row => row.type === 'label' && isLabelOf(row.label?.name ?? '', name))
-  const standing = standingLabel(ours.map(({ id, body }) => ({ id, given: body === '1' })))
+  const standing = activeLabel(ours.map(({ id, body }) => ({ id, given: body === '1' })))
   return ours.flatMap(({ id, user, body, created_at: at }): Mention[] => {
     if (body !== '1' || at < since || !isPerson(user) || (standing !== id && !withdrawn)) return []
     if (mayBeOfOtherWords(subject, user.login, at)) return []

@@ -1,5 +1,5 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
-import { isForUs, isLabelOf, standingLabel } from '../../core/forges/mention-rules.ts'
+import { activeLabel, isForUs, isLabelOf } from '../../core/forges/mention-rules.ts'
 import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { unedited } from './edits.ts'
@@ -110,7 +110,7 @@ async function labelings(client: GitHubClient, repo: ForgeRepository, subject: R
   const renamed = rows.findLast(({ event }) => event === 'renamed')
   const titled_at = renamed ? new Date(renamed.created_at) : new Date(0)
   const ours = rows.filter(row => 'label' in row && isLabelOf(row.label?.name ?? '', name))
-  const standing = standingLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
+  const standing = activeLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
   const given = ours.flatMap((row): Mention[] => {
     const at = new Date(row.created_at)
     const { actor } = row

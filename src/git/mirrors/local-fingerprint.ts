@@ -1,7 +1,7 @@
 import { type BigIntStats, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const MOST_ENTRIES = 2_000
+const MAX_ENTRIES = 2_000
 
 /**
  * Returns a fingerprint of the refs of a local repository: names, inodes, times and sizes of the files that hold them. Equal fingerprints
@@ -26,7 +26,7 @@ const mark = (name: string, stat: BigIntStats | undefined) => (stat ? `${name} $
 
 function walk(folder: string, parts: string[]): boolean {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (parts.length > MOST_ENTRIES) return false
+    if (parts.length > MAX_ENTRIES) return false
     const path = join(folder, entry.name)
     parts.push(mark(path, statSync(path, { bigint: true, throwIfNoEntry: false })))
     if (entry.isDirectory() && !walk(path, parts)) return false

@@ -41,7 +41,7 @@ export async function fetchInto(
       ],
     })
     if (result.exit_code !== 0) throw gitErrorFrom(result.stderr, 'the repository cannot be fetched')
-    await guard.look()
+    await guard.check()
     await forgetBombs(host, git_dir)
   } catch (error) {
     await clearLeftovers(host, git_dir)
@@ -90,18 +90,18 @@ export async function buildMirror(
 ): Promise<void> {
   for (const name of await namesStarting(host, `${repo.id}.building-`)) await removeTree(host, join(host.mirrors, name))
   const fresh = join(host.mirrors, `${repo.id}.building-${randomUUID()}`)
-  const place = mirrorPath(host, repo.id)
+  const mirror_path = mirrorPath(host, repo.id)
   try {
     await git(host, 'a mirror cannot be made', { args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', fresh] })
     await fetchInto(host, repo, fresh, default_branch, timeout_ms)
-    const old = await stat(place).catch(() => null)
+    const old = await stat(mirror_path).catch(() => null)
     if (old) {
-      await saveRunRefs(host, place, fresh)
+      await saveRunRefs(host, mirror_path, fresh)
       for (const name of await namesStarting(host, `${repo.id}.broken-`)) await removeTree(host, join(host.mirrors, name))
-      await rename(place, join(host.mirrors, `${repo.id}.broken-${Date.now()}`))
+      await rename(mirror_path, join(host.mirrors, `${repo.id}.broken-${Date.now()}`))
     }
     await finish(fresh)
-    await rename(fresh, place)
+    await rename(fresh, mirror_path)
   } catch (error) {
     await removeTree(host, fresh)
     throw error
@@ -143,12 +143,12 @@ function clearLeftovers(host: GitHost, git_dir: string): Promise<void> {
   return runAsOwner(host, `${script} 2>/dev/null || true`, [git_dir])
 }
 
-/** Stops a fetch whose packs grow past the limit: looked at four times a second, and by `look`, which then rejects. */
-function watchSize(host: GitHost, git_dir: string): { signal: AbortSignal; look(): Promise<void>; stop(): void } {
+/** Stops a fetch whose packs grow past the limit: looked at four times a second, and by `check`, which then rejects. */
+function watchSize(host: GitHost, git_dir: string): { signal: AbortSignal; check(): Promise<void>; stop(): void } {
   const over = new AbortController()
   const packs = join(git_dir, 'objects', 'pack')
   const limit = Math.ceil(host.max_mirror_bytes / 1024 ** 2)
-  const look = async () => {
+  const check = async () => {
     const sizes = await Promise.all(
       (await readdir(packs)).map(name =>
         stat(join(packs, name)).then(
@@ -162,6 +162,6 @@ function watchSize(host: GitHost, git_dir: string): { signal: AbortSignal; look(
     over.abort(error)
     throw error
   }
-  const timer = setInterval(() => look().catch(() => {}), 250)
-  return { signal: over.signal, look, stop: () => clearInterval(timer) }
+  const timer = setInterval(() => check().catch(() => {}), 250)
+  return { signal: over.signal, check, stop: () => clearInterval(timer) }
 }

@@ -42,16 +42,16 @@ export async function refreshMirrorNow(host: GitHost, repo: GitRepository, optio
 }
 
 async function waitFor(flight: Promise<Refreshed>, { wait_ms, signal }: RefreshOptions): Promise<Refreshed> {
-  const given_up = Promise.withResolvers<never>()
+  const waiting_over = Promise.withResolvers<never>()
   const timer =
     wait_ms === undefined
       ? undefined
-      : setTimeout(() => given_up.reject(new GitError('timeout', `the repository was not fetched within ${wait_ms} ms`)), wait_ms)
-  const aborted = () => given_up.reject(signal?.reason)
+      : setTimeout(() => waiting_over.reject(new GitError('timeout', `the repository was not fetched within ${wait_ms} ms`)), wait_ms)
+  const aborted = () => waiting_over.reject(signal?.reason)
   signal?.addEventListener('abort', aborted)
   if (signal?.aborted) aborted()
   try {
-    return await Promise.race([flight, given_up.promise])
+    return await Promise.race([flight, waiting_over.promise])
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', aborted)
@@ -109,8 +109,8 @@ async function refreshFromRemote(host: GitHost, repo: GitRepository, timeout_ms:
 
   /** A fetch can fail because of the mirror rather than the remote. */
   async function repair(error: unknown) {
-    const ours = error instanceof GitError && ['corrupt', 'failed', 'not_a_repository'].includes(error.code)
-    if (!ours || (await isSound(host, git_dir, left()))) throw error
+    const mirror_refs = error instanceof GitError && ['corrupt', 'failed', 'not_a_repository'].includes(error.code)
+    if (!mirror_refs || (await isSound(host, git_dir, left()))) throw error
     await rebuild()
   }
 }
@@ -120,6 +120,6 @@ async function readKnown(host: GitHost, repo: GitRepository) {
   return { refs, suspect }
 }
 
-function sameRefs(ours: Map<string, string>, theirs: Map<string, string>): boolean {
-  return ours.size === theirs.size && [...theirs].every(([name, sha]) => ours.get(name) === sha)
+function sameRefs(mirror_refs: Map<string, string>, remote_refs: Map<string, string>): boolean {
+  return mirror_refs.size === remote_refs.size && [...remote_refs].every(([name, sha]) => mirror_refs.get(name) === sha)
 }

@@ -16,7 +16,7 @@ export type CommitInput = {
 export async function commitTree(host: GitHost, objects: Objects, { tree, parents, message, author, at }: CommitInput): Promise<string> {
   const date = at && `${Math.floor(at.getTime() / 1000)} +0000`
   const { git_dir, env } = objectsOf(host, objects)
-  const made = await git(host, 'the commit cannot be written', {
+  const written = await git(host, 'the commit cannot be written', {
     git_dir,
     args: ['commit-tree', '--no-gpg-sign', asSha(tree), ...parents.flatMap(sha => ['-p', asSha(sha)]), '-F', '-'],
     stdin: message,
@@ -29,7 +29,7 @@ export async function commitTree(host: GitHost, objects: Objects, { tree, parent
       ...(date && { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }),
     },
   })
-  return asSha(made.toString().trim())
+  return asSha(written.toString().trim())
 }
 
 /** Returns the tree of a commit. GitError. */

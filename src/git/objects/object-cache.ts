@@ -12,12 +12,12 @@ import { checkTrees } from './quarantine-bounds.ts'
 export type Kept = { run_id: number; repository_id: number | null }
 
 /** A cache that was unused for this long is removed; it is recreated from the database. */
-export const KEPT_IDLE_MS = 10 * 60_000
+export const CACHE_IDLE_MS = 10 * 60_000
 const PACKS = 'agentrun-packs'
 const IMPORT_MS = 2 * 60_000
 
 /** Returns the path of a run's object cache, a bare repository. It holds objects and no refs, and may be missing. */
-export function keptPath(host: GitHost, run_id: number): string {
+export function objectCachePath(host: GitHost, run_id: number): string {
   return join(host.checkpoints, `${run_id}.git`)
 }
 
@@ -25,14 +25,14 @@ export function keptPath(host: GitHost, run_id: number): string {
  * Runs one operation at a time on the object cache of a run; the cache exists, possibly empty, and stays while the operation runs.
  * `signal`: the caller stops waiting and rejects with its reason; an operation that has started must observe the signal itself.
  */
-export async function withKept<T>(host: GitHost, run_id: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withObjectCache<T>(host: GitHost, run_id: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const use = host.kept.get(run_id) ?? { holders: 0, used_at: Date.now(), turn: Promise.resolve() }
   host.kept.set(run_id, use)
   use.holders++
   const done = use.turn
     .catch(() => {})
     .then(() => signal?.throwIfAborted())
-    .then(() => makeKept(host, run_id))
+    .then(() => createObjectCache(host, run_id))
     .then(work)
     .finally(() => {
       use.holders--
@@ -52,13 +52,13 @@ function unlessAborted<T>(done: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** Keeps the cache from being removed until the returned function is called: a sandbox has it bound. `signal` as for `withCache`. */
-export async function holdKept(host: GitHost, run_id: number, signal?: AbortSignal): Promise<() => void> {
-  const hold = async () => {
+export async function retainObjectCache(host: GitHost, run_id: number, signal?: AbortSignal): Promise<() => void> {
+  const retain = async () => {
     signal?.throwIfAborted()
     const use = host.kept.get(run_id)
     if (use) use.holders++
   }
-  await withKept(host, run_id, hold, signal)
+  await withObjectCache(host, run_id, retain, signal)
   return () => {
     const use = host.kept.get(run_id)
     if (use) {
@@ -69,7 +69,7 @@ export async function holdKept(host: GitHost, run_id: number, signal?: AbortSign
 }
 
 /** Removes caches unused for `idle_ms`, and those of an earlier process. They can be recreated at any time. */
-export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
+export async function sweepObjectCaches(host: GitHost, idle_ms: number): Promise<void> {
   for (const name of await readdir(host.checkpoints)) {
     const run_id = Number(/^(\d+)\.git$/.exec(name)?.[1])
     if (Number.isNaN(run_id)) continue
@@ -82,29 +82,29 @@ export async function sweepKept(host: GitHost, idle_ms: number): Promise<void> {
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
 const ATTRIBUTES = '* !text !eol !crlf !ident !filter !diff !working-tree-encoding\n'
 /** HEAD is written last: with it the repository is complete. */
-const MAKE = `mkdir -p -m 750 -- "$1"; cd -- "$1"; mkdir -p -m 750 info refs objects objects/info objects/pack
+const CREATE_SCRIPT = `mkdir -p -m 750 -- "$1"; cd -- "$1"; mkdir -p -m 750 info refs objects objects/info objects/pack
 printf %s "$2" >config; printf %s "$3" >info/attributes; echo 'ref: refs/heads/none' >HEAD`
 
 /** One shell rather than `git init`: it delays the start of every run. */
-async function makeKept(host: GitHost, run_id: number): Promise<void> {
-  const git_dir = keptPath(host, run_id)
+async function createObjectCache(host: GitHost, run_id: number): Promise<void> {
+  const git_dir = objectCachePath(host, run_id)
   if ((await readFile(join(git_dir, 'HEAD')).catch(() => null)) !== null) return
-  await runAsOwner(host, MAKE, [git_dir, CONFIG, ATTRIBUTES])
+  await runAsOwner(host, CREATE_SCRIPT, [git_dir, CONFIG, ATTRIBUTES])
 }
 
 /** Returns how many of the run's packs are in the cache, counted from the first. */
-export async function keptPacks(host: GitHost, run_id: number): Promise<number> {
-  return Number(await readFile(join(keptPath(host, run_id), PACKS), 'utf8').catch(() => '0'))
+export async function countCachedPacks(host: GitHost, run_id: number): Promise<number> {
+  return Number(await readFile(join(objectCachePath(host, run_id), PACKS), 'utf8').catch(() => '0'))
 }
 
 export async function markKept(host: GitHost, run_id: number, packs: number): Promise<void> {
-  await replaceFile(host, join(keptPath(host, run_id), PACKS), String(packs))
+  await replaceFile(host, join(objectCachePath(host, run_id), PACKS), String(packs))
 }
 
 /** Removes the object cache of a run, so that it is recreated from the database. False: it is in use. */
-export async function dropKept(host: GitHost, run_id: number): Promise<boolean> {
+export async function dropObjectCache(host: GitHost, run_id: number): Promise<boolean> {
   if ((host.kept.get(run_id)?.holders ?? 0) > 0) return false
-  await removeNow(host, run_id, keptPath(host, run_id))
+  await removeNow(host, run_id, objectCachePath(host, run_id))
   return true
 }
 
@@ -131,14 +131,14 @@ export async function importPack(
   signal?: AbortSignal,
 ): Promise<void> {
   const args = ['index-pack', '--stdin', '--fix-thin', `--strict=${relaxedChecks}`, `--max-input-size=${max_bytes}`]
-  const { env, ...place } = inKept(host, kept)
+  const { env, ...location } = inObjectCache(host, kept)
   const limits = { timeout_ms: IMPORT_MS, ...(signal && { signal }) }
-  const indexed = await runGit(host, { ...place, env: { ...env, GIT_ALLOC_LIMIT: '1g' }, args, stdin: pack, ...limits })
+  const indexed = await runGit(host, { ...location, env: { ...env, GIT_ALLOC_LIMIT: '1g' }, args, stdin: pack, ...limits })
   if (/exceeds maximum allowed size/.test(indexed.stderr)) throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
   if (indexed.exit_code !== 0) throw gitErrorFrom(indexed.stderr, 'the pack cannot be used')
   await checkTrees(
     host,
-    { ...inKept(host, kept), ...limits },
+    { ...inObjectCache(host, kept), ...limits },
     objects.map(sha => `${asSha(sha)}^{tree}`),
   )
   const missing = await missingObjects(host, kept, objects)
@@ -149,7 +149,7 @@ export async function importPack(
 export async function missingObjects(host: GitHost, kept: Kept, objects: string[]): Promise<string[]> {
   if (objects.length === 0) return []
   const answer = await git(host, 'objects cannot be looked for', {
-    ...inKept(host, kept),
+    ...inObjectCache(host, kept),
     args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
     stdin: objects.map(sha => `${isSha(sha) ? sha : '0'.repeat(40)}\n`).join(''),
   })
@@ -160,15 +160,15 @@ export async function missingObjects(host: GitHost, kept: Kept, objects: string[
 /** Returns the tree of a commit. GitError. */
 export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise<string> {
   const answer = await git(host, 'the commit cannot be read', {
-    ...inKept(host, kept),
+    ...inObjectCache(host, kept),
     args: ['rev-parse', '--verify', `${asSha(commit)}^{tree}`],
   })
   return answer.toString('latin1').trim()
 }
 
 /** Returns the settings with which a git process finds the objects of the run and of the mirror. */
-export function inKept(host: GitHost, { run_id, repository_id }: Kept): Omit<GitCall, 'args'> {
+export function inObjectCache(host: GitHost, { run_id, repository_id }: Kept): Omit<GitCall, 'args'> {
   const GIT_ALTERNATE_OBJECT_DIRECTORIES = repository_id === null ? '' : join(mirrorPath(host, repository_id), 'objects')
   // The cache is recreated from the database if it breaks, so writes need not wait for the disk.
-  return { git_dir: keptPath(host, run_id), env: { GIT_ALTERNATE_OBJECT_DIRECTORIES }, config: { 'core.fsync': 'none' } }
+  return { git_dir: objectCachePath(host, run_id), env: { GIT_ALTERNATE_OBJECT_DIRECTORIES }, config: { 'core.fsync': 'none' } }
 }

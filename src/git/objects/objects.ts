@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import type { GitCall } from '../process/run-git.ts'
-import { keptPath } from './object-cache.ts'
+import { objectCachePath } from './object-cache.ts'
 
 /** Commits of a run that are not pushed yet, on top of its repository. Only sandboxes of that run see them. */
 export type RunObjects = { repository_id: number; run_id: number }
@@ -17,6 +17,6 @@ export type Objects = number | RunObjects
 export function objectsOf(host: GitHost, objects: Objects): Pick<GitCall, 'git_dir' | 'env'> & { git_dir: string } {
   if (typeof objects === 'number') return { git_dir: mirrorPath(host, objects) }
   const git_dir = mirrorPath(host, objects.repository_id)
-  const GIT_OBJECT_DIRECTORY = join(keptPath(host, objects.run_id), 'objects')
+  const GIT_OBJECT_DIRECTORY = join(objectCachePath(host, objects.run_id), 'objects')
   return { git_dir, env: { GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git_dir, 'objects') } }
 }

@@ -97,7 +97,7 @@ type Listed = { parts: string[][]; large_commits: string[] }
 /** Lists every quarantined object with its kind and size. */
 async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<Listed> {
   const found: Listed = { parts: [], large_commits: [] }
-  const most: Record<string, number> = {
+  const max_bytes_of: Record<string, number> = {
     blob: host.max_mirror_bytes,
     tree: MAX_TREE_BYTES,
     commit: MAX_COMMIT_BYTES,
@@ -112,8 +112,8 @@ async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<List
       const [type = '', digits = '', sha = ''] = line.split(' ')
       const bytes = Number(digits)
       if (++objects > MAX_OBJECTS) throw new GitError('too_large', `there are more than ${MAX_OBJECTS} objects`)
-      if (bytes > (most[type] ?? 0))
-        throw new GitError('too_large', `the ${type} ${sha} has ${bytes} bytes, more than the ${most[type]} allowed`)
+      if (bytes > (max_bytes_of[type] ?? 0))
+        throw new GitError('too_large', `the ${type} ${sha} has ${bytes} bytes, more than the ${max_bytes_of[type]} allowed`)
       if (type === 'tree') {
         tree_bytes += bytes
         if (++trees > MAX_TREES || tree_bytes > MAX_TREES_BYTES)
@@ -145,11 +145,11 @@ async function readObjects(
   names: string[],
   onObject: (sha: string, type: string, bytes: Buffer) => Promise<string[]>,
 ): Promise<void> {
-  const asked = new Set(names)
-  let waiting = asked.size
+  const requested = new Set(names)
+  let waiting = requested.size
   if (waiting === 0) return
   let [chunks, length, needed]: [Buffer[], number, number] = [[], 0, 1]
-  const read = async (chunk: Buffer, ask: (names: string[]) => void) => {
+  const read = async (chunk: Buffer, request: (names: string[]) => void) => {
     chunks.push(chunk)
     length += chunk.length
     if (length < needed) return
@@ -166,20 +166,20 @@ async function readObjects(
         break
       }
       const named = size === '' ? [] : await onObject(sha, type, bytes.subarray(end + 1, next - 1))
-      const more = named.filter(name => !asked.has(name))
-      for (const name of more) asked.add(name)
+      const more = named.filter(name => !requested.has(name))
+      for (const name of more) requested.add(name)
       waiting += new Set(more).size - 1
-      ask([...new Set(more)])
+      request([...new Set(more)])
       at = next
     }
     chunks = [bytes.subarray(at)]
     length = bytes.length - at
-    if (waiting === 0) ask([])
+    if (waiting === 0) request([])
   }
-  await readOutput(host, { ...call, args: ['cat-file', '--batch'] }, read, [...asked], () => waiting === 0)
+  await readOutput(host, { ...call, args: ['cat-file', '--batch'] }, read, [...requested], () => waiting === 0)
 }
 
-type Reader = (chunk: Buffer, ask: (names: string[]) => void) => void | Promise<void>
+type Reader = (chunk: Buffer, request: (names: string[]) => void) => void | Promise<void>
 
 /** Passes all output to `read`; an exception of `read` ends git. `names` go to git's standard input, which ends when `isDone`. */
 async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
@@ -187,13 +187,13 @@ async function readOutput(host: GitHost, call: GitCall, read: Reader, names: str
   const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
   const { child, done } = startGit(host, ownIdentity(host), { ...call, signal }, { input: 'pipe', output: 'pipe' })
   const { stdin, stdout } = child
-  const ask = (more: string[]) => {
+  const request = (more: string[]) => {
     if (more.length > 0) stdin?.write(`${more.join('\n')}\n`)
     if (isDone()) stdin?.end()
   }
-  ask(names)
+  request(names)
   try {
-    for await (const chunk of stdout ?? []) await read(chunk, ask)
+    for await (const chunk of stdout ?? []) await read(chunk, request)
   } catch (error) {
     stop.abort(error)
   }

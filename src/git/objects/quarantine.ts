@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
-import { makeFolders, moveFiles, removeTree } from '../process/owner-files.ts'
+import { createFolders, moveFiles, removeTree } from '../process/owner-files.ts'
 import { type GitCall, runGit } from '../process/run-git.ts'
 
 /** Objects outside a repository that git also sees. `call` holds the settings for git; `keep` moves them into their object store. */
@@ -30,7 +30,7 @@ export async function withQuarantine<T>(
   const objects = join(into, 'objects')
   const borrowed = [...new Set([objects, join(git_dir, 'objects')])].join(':')
   const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed, GIT_ALLOC_LIMIT: '1g' }
-  await makeFolders(host, incoming, join(incoming, 'pack'))
+  await createFolders(host, incoming, join(incoming, 'pack'))
   await removeLeftovers(host, dirname(into))
   try {
     return await work({ call: { git_dir, env }, keep: () => moveIn(host, join(incoming, 'pack'), join(objects, 'pack')) })

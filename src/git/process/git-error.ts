@@ -60,8 +60,8 @@ export function gitErrorFrom(stderr: string, what: string): GitError {
       'failed',
       `${what}: the server answered with a redirect, and redirects are not followed; use the address it redirects to`,
     )
-  const said = lastLines(stderr)
-  return new GitError(code, said ? `${what}: ${said}` : what)
+  const last_lines = lastLines(stderr)
+  return new GitError(code, last_lines ? `${what}: ${last_lines}` : what)
 }
 
 /** Returns the last lines of an error output, at most `max` characters, on one line. */

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { RepositoryCredentials } from '../../core/secrets/repository-credentials.ts'
-import { makeOwnFolder } from '../../system/own-folder.ts'
+import { createOwnFolder } from '../../system/own-folder.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { TreeShape } from '../objects/tree-shapes.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
@@ -73,9 +73,9 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   const checkpoints = join(resolve(options.data_dir), 'checkpoints')
   const gid = options.user ? (options.reader_gid ?? options.user.gid) : null
   const readable = options.user && { ...options.user, gid: gid ?? options.user.gid }
-  makeOwnFolder(home, 0o750, options.user)
-  makeOwnFolder(mirrors, 0o750, readable)
-  makeOwnFolder(checkpoints, 0o750, readable)
+  createOwnFolder(home, 0o750, options.user)
+  createOwnFolder(mirrors, 0o750, readable)
+  createOwnFolder(checkpoints, 0o750, readable)
   await replaceFile({ user: options.user, gid: null }, join(home, 'config'), OWN_CONFIG)
   await replaceFile({ user: options.user, gid: null }, join(home, 'peer-config'), PEER_CONFIG)
   const closing = new AbortController()

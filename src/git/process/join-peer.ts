@@ -14,34 +14,34 @@ export async function joinPeer(
   service: RemoteService,
   call: RemoteCall,
 ): Promise<GitResult> {
-  const gone = new AbortController()
+  const peer_gone = new AbortController()
   const over = new AbortController()
-  const signal = call.signal ? AbortSignal.any([call.signal, gone.signal]) : gone.signal
-  const ours = startGit(host, ownIdentity(host), { ...call, signal, args: call.args('fd::3'), protocols: 'fd' }, { fd3: 'pipe' })
-  const wire = ours.child.stdio[3]
-  if (!(wire instanceof Socket)) return await ours.done
-  const theirs = startGit(host, peer, peerCall(path, service, call, over.signal), { input: wire, output: wire })
+  const signal = call.signal ? AbortSignal.any([call.signal, peer_gone.signal]) : peer_gone.signal
+  const own_git = startGit(host, ownIdentity(host), { ...call, signal, args: call.args('fd::3'), protocols: 'fd' }, { fd3: 'pipe' })
+  const wire = own_git.child.stdio[3]
+  if (!(wire instanceof Socket)) return await own_git.done
+  const peer_git = startGit(host, peer, peerCall(path, service, call, over.signal), { input: wire, output: wire })
   wire.destroy()
 
   // Git's helper waits forever when the peer dies with unread data.
-  const watch = theirs.done.then(
-    result => (result.exit_code === 0 ? undefined : setTimeout(() => gone.abort(gone), GRACE_MS)),
+  const watch = peer_git.done.then(
+    result => (result.exit_code === 0 ? undefined : setTimeout(() => peer_gone.abort(peer_gone), GRACE_MS)),
     () => undefined,
   )
-  const said = theirs.done.then(
+  const last_lines = peer_git.done.then(
     result => result.stderr,
     () => '',
   )
   try {
-    const result = await ours.done
+    const result = await own_git.done
     const lingering = setTimeout(() => over.abort(), GRACE_MS)
-    const stderr = await said
+    const stderr = await last_lines
     clearTimeout(lingering)
     return result.exit_code === 0 ? result : { ...result, stderr: `${stderr}\n${result.stderr}` }
   } catch (error) {
     over.abort(error)
-    const stderr = await said
-    if (error !== gone) throw error
+    const stderr = await last_lines
+    if (error !== peer_gone) throw error
     return { exit_code: 128, stdout: Buffer.alloc(0), stderr, truncated: false }
   } finally {
     clearTimeout(await watch)

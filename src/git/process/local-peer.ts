@@ -15,18 +15,18 @@ export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address:
  * `not_found`, `not_a_repository`, or `auth` when no user may.
  */
 export async function localPeers(host: GitHost, path: string, service: RemoteService): Promise<[GitIdentity, GitIdentity?]> {
-  const place = await findGitDir(path)
+  const repository = await findGitDir(path)
   const own: GitIdentity = { ...ownIdentity(host), config_file: join(host.home, 'peer-config') }
-  if (!host.user || place.uid === host.user.uid) return [own]
-  const reachable = await canUse(host, place.git_dir, service)
+  if (!host.user || repository.uid === host.user.uid) return [own]
+  const reachable = await canUse(host, repository.git_dir, service)
   const owner = {
-    user: { name: `uid ${place.uid}`, uid: place.uid, gid: place.gid },
-    gid: place.gid,
+    user: { name: `uid ${repository.uid}`, uid: repository.uid, gid: repository.gid },
+    gid: repository.gid,
     config_file: '/dev/null',
     home: '/',
     cwd: '/',
   }
-  if (place.uid !== 0 || !(await othersCanChange(place.git_dir))) return reachable ? [own, owner] : [owner]
+  if (repository.uid !== 0 || !(await othersCanChange(repository.git_dir))) return reachable ? [own, owner] : [owner]
   if (reachable) return [own]
   throw new GitError(
     'auth',
@@ -52,10 +52,10 @@ function stoppedByPermissions(result: GitResult): boolean {
   return /^(remote: )?(error|fatal): .*(permission|denied|unable to|is corrupt|bad object)/im.test(result.stderr)
 }
 
-type Place = { git_dir: string; uid: number; gid: number }
+type Repository = { git_dir: string; uid: number; gid: number }
 
 /** Returns the repository at a path: the folder itself when bare, its `.git`, or the target of its `.git` file. */
-async function findGitDir(path: string): Promise<Place> {
+async function findGitDir(path: string): Promise<Repository> {
   const top = await statOf(path)
   if (!top) throw new GitError('not_found', `${path} does not exist on the machine of the service`)
   if (!top.isDirectory()) throw new GitError('not_a_repository', `${path} is not a folder`)

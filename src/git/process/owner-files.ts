@@ -19,7 +19,7 @@ export async function runAsOwner(host: Owner, script: string, parameters: string
 }
 
 /** Creates folders, 0750, in this order; those that exist stay as they are. Throws GitError `failed`. */
-export const makeFolders = (host: Owner, ...paths: string[]): Promise<void> => runAsOwner(host, 'mkdir -p -m 750 -- "$@"', paths)
+export const createFolders = (host: Owner, ...paths: string[]): Promise<void> => runAsOwner(host, 'mkdir -p -m 750 -- "$@"', paths)
 
 /** Replaces a file in one step, 0640: another process may be reading or writing it at this moment. Throws GitError `failed`. */
 export const replaceFile = (host: Owner, path: string, text: string): Promise<void> =>

@@ -96,7 +96,7 @@ export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, st
     detached: true,
     ...(identity.user ? { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid } : {}),
   })
-  const done = finish(host, child, call, { limits, read_elsewhere: stdio.output === 'pipe' })
+  const done = finish(host, child, call, { limits, read_by_others: stdio.output === 'pipe' })
   host.track(done)
   return { child, done }
 }
@@ -124,9 +124,9 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
   }
 }
 
-type Finishing = { limits: ProcessLimits; read_elsewhere: boolean }
+type Finishing = { limits: ProcessLimits; read_by_others: boolean }
 
-async function finish(host: GitHost, child: ChildProcess, call: GitCall, { limits, read_elsewhere }: Finishing): Promise<GitResult> {
+async function finish(host: GitHost, child: ChildProcess, call: GitCall, { limits, read_by_others }: Finishing): Promise<GitResult> {
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>()
   const limit = call.max_output_bytes ?? 64 * 1024 ** 2
   const chunks: Buffer[] = []
@@ -139,7 +139,7 @@ async function finish(host: GitHost, child: ChildProcess, call: GitCall, { limit
     endGroup(child)
   }
 
-  const output = read_elsewhere ? null : child.stdout
+  const output = read_by_others ? null : child.stdout
   output?.on('data', (chunk: Buffer) => {
     if (truncated) return
     chunks.push(chunk.subarray(0, limit - kept))

@@ -75,14 +75,14 @@ async function findSquash(host: GitHost, repository_id: number, base_sha: string
       ...[asSha(base_sha), `^${asSha(head_sha)}`, '--', ...paths.map(path => `:(literal)${path}`)],
     ],
   })
-  const made_at = await readMirror(host, repository_id, 'the commit cannot be read', {
+  const committed_at = await readMirror(host, repository_id, 'the commit cannot be read', {
     args: ['log', '-1', '--format=%ct', asSha(head_sha), '--'],
   })
   // A head that became equal to its base later was not merged by earlier commits of the base.
   const candidates = listed
     .toString()
     .split('\n')
-    .filter(line => line !== '' && Number(line.split(' ')[2]) >= Number(made_at.toString()))
+    .filter(line => line !== '' && Number(line.split(' ')[2]) >= Number(committed_at.toString()))
     .reverse()
   // The objects of the trial merge are dropped afterwards.
   return withQuarantine(host, { git_dir: mirrorPath(host, repository_id) }, async ({ call }) => {

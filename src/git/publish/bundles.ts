@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { keptPath, withKept } from '../objects/object-cache.ts'
+import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
 import { checkLinked, indexArguments, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'
@@ -34,7 +34,7 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
   const { size } = await stat(bundle_file)
   const max_bytes = input.max_bytes ?? 512 * 1024 ** 2
   if (size > max_bytes) throw new GitError('too_large', `the change takes ${size} bytes, more than the ${max_bytes} allowed`)
-  await withKept(host, objects.run_id, async () => {
+  await withObjectCache(host, objects.run_id, async () => {
     if (size > 0) await importObjects(host, objects, bundle_file, head_sha, max_bytes)
   })
   const type = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-t', head_sha] })
@@ -75,7 +75,7 @@ async function copyObjects(host: GitHost, objects: RunObjects, git_dir: string, 
 async function importObjects(host: GitHost, objects: RunObjects, bundle_file: string, head_sha: string, max_bytes: number): Promise<void> {
   await using file = await open(bundle_file)
   if ((await readHeader(file)) !== head_sha) throw new GitError('corrupt', 'the bundle is not of the commit that the workspace stands at')
-  const into = keptPath(host, objects.run_id)
+  const into = objectCachePath(host, objects.run_id)
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
     const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin: file.fd, timeout_ms: 300_000 })
     if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)

@@ -4,7 +4,7 @@ import type { GitHost } from '../process/git-host.ts'
 import { readChanges } from '../read/changes.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
 import { branchTips, findArrival } from './arrival.ts'
-import { type Branches, fetchBranches, type Merged, type MergeInput, makeMerge } from './merge.ts'
+import { type Branches, createMerge, fetchBranches, type Merged, type MergeInput } from './merge.ts'
 import { tryMerge } from './mergeable.ts'
 import { type Proposed, proposedChanges, proposedCommits } from './proposed.ts'
 import { type MergePushed, pushMerge } from './push.ts'
@@ -35,7 +35,7 @@ export function localForge(host: GitHost, author: { name: string; email: string 
       tried(() => proposedCommits(host, repo, pr, window)),
     changes: (repo: GitRepository, pr: Proposed) => tried(() => proposedChanges(host, repo, pr)),
     merge: (repo: GitRepository, input: Omit<MergeInput, 'author'>): Promise<Tried<Merged>> =>
-      tried(() => makeMerge(host, repo.id, { ...input, author })),
+      tried(() => createMerge(host, repo.id, { ...input, author })),
     push: (repo: GitRepository, merge: { sha: string; branch: string; base_sha: string }): Promise<Tried<MergePushed>> =>
       tried(async () => {
         const pushed = await pushMerge(host, repo, merge, { timeout_ms: PUSH_MS })

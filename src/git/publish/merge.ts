@@ -55,10 +55,10 @@ export async function readBranches(
   repository_id: number,
   { base, head }: { base: string; head: string },
 ): Promise<Branches> {
-  const asked = [base, head].map(name => (isRefName(name) ? `refs/heads/${name}` : '0'.repeat(40)))
+  const requested = [base, head].map(name => (isRefName(name) ? `refs/heads/${name}` : '0'.repeat(40)))
   const answer = await readMirror(host, repository_id, 'the branches cannot be read', {
     args: ['cat-file', '--batch-check=%(objectname)'],
-    stdin: asked.map(name => `${name}^{commit}\n`).join(''),
+    stdin: requested.map(name => `${name}^{commit}\n`).join(''),
   })
   const [base_sha = null, head_sha = null] = answer
     .toString()
@@ -99,7 +99,7 @@ export async function findMerge(
 }
 
 /** Merges two commits into a new commit, of the mirror or of the run, that no ref names yet. No work tree, no hook. GitError. */
-export async function makeMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<Merged> {
+export async function createMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<Merged> {
   const { base_sha, head_sha, method, author } = input
   if (await isAncestor(host, objects, head_sha, base_sha)) return { kind: 'nothing' }
   const tried = await mergeTree(host, { ...objectsOf(host, objects), timeout_ms: MERGE_MS }, base_sha, head_sha)

@@ -82,17 +82,17 @@ export async function pushCommands(
   repo: GitRepository,
   commands: RefCommand[],
   options: PushOptions & { atomic: boolean; env: Record<string, string> },
-): Promise<{ refused: Map<string, string | null>; said: string }> {
+): Promise<{ refused: Map<string, string | null>; hook_output: string }> {
   const leases = commands.map(({ ref, from }) => `--force-with-lease=${ref}:${from === NO_COMMIT ? '' : asSha(from)}`)
   const extra = [...leases, ...(options.atomic ? ['--atomic'] : [])]
   const refspecs = commands.map(({ ref, to }) => `${to === NO_COMMIT ? '' : asSha(to)}:${ref}`)
   const { lines, stderr } = await push(host, repo, extra, refspecs, options)
   const refused = commands.map(({ ref }) => {
     const line = lines.get(ref)
-    const words = line?.split('\t')[2] ?? 'the remote did not say what became of it'
-    return [ref, line === undefined || line.startsWith('!') ? (/\((.+)\)$/.exec(words)?.[1] ?? words) : null] as const
+    const reason_text = line?.split('\t')[2] ?? 'the remote did not say what became of it'
+    return [ref, line === undefined || line.startsWith('!') ? (/\((.+)\)$/.exec(reason_text)?.[1] ?? reason_text) : null] as const
   })
-  return { refused: new Map(refused), said: saidBy(stderr) }
+  return { refused: new Map(refused), hook_output: remoteOutput(stderr) }
 }
 
 /** `lines`: git's report on each ref: its first character is the result. */
@@ -121,12 +121,12 @@ async function push(
 /** `!\t<from>:<to>\t[remote rejected] (pre-receive hook declined)` and the lines that the remote wrote. */
 function rejection(line: string, stderr: string): string {
   const why = line.split('\t')[2] ?? line
-  const said = saidBy(stderr)
-  return `the remote refused the branch: ${why}${said ? `\n${said}` : ''}`
+  const hook_output = remoteOutput(stderr)
+  return `the remote refused the branch: ${why}${hook_output ? `\n${hook_output}` : ''}`
 }
 
 /** Returns the lines that the remote wrote for people. */
-function saidBy(stderr: string): string {
+function remoteOutput(stderr: string): string {
   return stderr
     .split(/[\r\n]+/)
     .filter(text => text.startsWith('remote: '))

@@ -10,7 +10,7 @@ export type RefCommand = { from: string; to: string; ref: string }
 export type PushRequest = { commands: RefCommand[]; capabilities: Set<string>; rest: number }
 
 /** More than any person pushes at once; each costs a line of a command. */
-const MOST_COMMANDS = 500
+const MAX_COMMANDS = 500
 
 /** Parses the beginning of a push. `more`: it is incomplete; a text: why it is invalid. */
 export function readCommands(bytes: Buffer): PushRequest | 'more' | { problem: string } {
@@ -28,7 +28,7 @@ export function readCommands(bytes: Buffer): PushRequest | 'more' | { problem: s
     const command = readCommand(line.replace(/\n$/, ''))
     if (command === null) return { problem: 'this is not a push that is taken here' }
     if (commands.length === 0) capabilities = new Set(wanted.trim().split(' '))
-    if (commands.length === MOST_COMMANDS) return { problem: `at most ${MOST_COMMANDS} branches and tags can be pushed at once` }
+    if (commands.length === MAX_COMMANDS) return { problem: `at most ${MAX_COMMANDS} branches and tags can be pushed at once` }
     commands.push(command)
   }
 }

@@ -4,7 +4,7 @@ import type { Objects } from '../objects/objects.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { asSha } from '../refs/ref-name.ts'
 
-const MOST_BYTES = 64 * 1024 ** 2
+const MAX_BYTES = 64 * 1024 ** 2
 
 /** Text that commits add: a file's added lines, or a commit's own text (with headers) where `path` is null. One character per byte. */
 export type Added = { path: string | null; text: string }
@@ -19,7 +19,7 @@ export async function addedText(host: GitHost, objects: Objects, base_sha: strin
   // Raw commits, because headers may be hidden and the encoding may be wrong.
   const raw = await readMirror(host, objects, 'the commits cannot be read', {
     args: ['log', '--format=raw', '--encoding=none', '--no-patch', '--no-color', commits, '--'],
-    max_output_bytes: MOST_BYTES,
+    max_output_bytes: MAX_BYTES,
     on_overflow: 'cut',
   })
   const output = await readMirror(host, objects, 'the commits cannot be read', {
@@ -27,7 +27,7 @@ export async function addedText(host: GitHost, objects: Objects, base_sha: strin
       ...['log', '--patch', '--unified=0', '-m', '--text', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
       ...[`--format=${mark}%n%an <%ae>%n%cn <%ce>%n%B%n${mark}`, commits, '--'],
     ],
-    max_output_bytes: MOST_BYTES,
+    max_output_bytes: MAX_BYTES,
     on_overflow: 'cut',
   })
   const [, ...parts] = output.toString('latin1').split(mark)

@@ -1,5 +1,5 @@
 import { readMirror } from '../mirrors/mirror-refs.ts'
-import { inKept, type Kept } from '../objects/object-cache.ts'
+import { inObjectCache, type Kept } from '../objects/object-cache.ts'
 import { NO_FILES } from '../objects/object-checks.ts'
 import type { Objects } from '../objects/objects.ts'
 import { GitError } from '../process/git-error.ts'
@@ -58,8 +58,8 @@ export async function readChanges(
 }
 
 /** Returns the difference of two trees in the object cache of a run, in either order. GitError `corrupt`, `timeout`, `failed`. */
-export async function readKeptChanges(host: GitHost, kept: Kept, from_tree: string, to_tree: string, limits: Limits): Promise<Changes> {
-  const read: Reader = call => git(host, UNREADABLE, { ...inKept(host, kept), ...call })
+export async function readCachedChanges(host: GitHost, kept: Kept, from_tree: string, to_tree: string, limits: Limits): Promise<Changes> {
+  const read: Reader = call => git(host, UNREADABLE, { ...inObjectCache(host, kept), ...call })
   return compare(read, [asSha(from_tree), asSha(to_tree)], limits)
 }
 

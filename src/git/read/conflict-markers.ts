@@ -3,7 +3,7 @@
  * `patch`: unified diff as of `readChanges`. Lines count from 1 in the new file.
  */
 export function conflictMarkers(patch: string): { path: string; line: number }[] {
-  const begun: { path: string; line: number }[] = []
+  const first_lines: { path: string; line: number }[] = []
   const ended = new Set<string>()
   let path = ''
   let line = 0
@@ -14,10 +14,10 @@ export function conflictMarkers(patch: string): { path: string; line: number }[]
     else if (text.startsWith('diff --git ')) line = 0
     else if (line === 0) path = /^\+\+\+ (?:b\/)?(.*?)\t?$/.exec(text)?.[1] ?? path
     else if (text.startsWith('+') || text.startsWith(' ')) {
-      if (/^\+<{7} /.test(text)) begun.push({ path, line })
+      if (/^\+<{7} /.test(text)) first_lines.push({ path, line })
       if (/^\+>{7} /.test(text)) ended.add(path)
       line++
     }
   }
-  return begun.filter(marker => ended.has(marker.path))
+  return first_lines.filter(marker => ended.has(marker.path))
 }

@@ -2,7 +2,7 @@ import { isManifest } from '../../core/repositories/dependency-manifests.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { git } from '../process/run-git.ts'
 
-const MOST_BYTES = 64 * 1024 ** 2
+const MAX_BYTES = 64 * 1024 ** 2
 
 /**
  * Returns path and object name of each file of a commit that affects what these commands prepare, and of each submodule. GitError when the
@@ -18,7 +18,7 @@ export async function listManifests(
   const listed = await git(host, 'files cannot be listed', {
     git_dir: mirrorPath(host, repository_id),
     args,
-    max_output_bytes: MOST_BYTES,
+    max_output_bytes: MAX_BYTES,
   })
   const lines = listed.toString('utf8').split('\0').filter(Boolean)
   return lines.flatMap((line): [string, string][] => {

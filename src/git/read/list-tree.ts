@@ -12,10 +12,10 @@ const BYTES_A_LINE = 60 + LONGEST_PATH
  * Returns at most `max` files of a commit, without links and submodules, and without paths that are not plain text. GitError as of
  * `readFilesAt`.
  */
-export async function listTree(host: GitHost, repository_id: number, sha: string, most: number): Promise<TreeList> {
+export async function listTree(host: GitHost, repository_id: number, sha: string, max: number): Promise<TreeList> {
   const output = await readMirror(host, repository_id, 'files cannot be listed', {
     args: ['ls-tree', '-r', '-z', '--format=%(objectmode) %(objectname)%x09%(path)', asSha(sha)],
-    max_output_bytes: most * BYTES_A_LINE,
+    max_output_bytes: max * BYTES_A_LINE,
     on_overflow: 'cut',
   })
   const whole = output.subarray(0, output.lastIndexOf(0) + 1)
@@ -24,5 +24,5 @@ export async function listTree(host: GitHost, repository_id: number, sha: string
     const [, blob, path] = /^100\d{3} ([0-9a-f]{40,64})\t([^\p{Cc}\ufffd]+)$/u.exec(line) ?? []
     return blob === undefined || path === undefined || path.length > LONGEST_PATH ? [] : [[path, blob] as const]
   })
-  return { files: new Map(found.slice(0, most)), truncated: found.length > most || whole.length < output.length }
+  return { files: new Map(found.slice(0, max)), truncated: found.length > max || whole.length < output.length }
 }

@@ -28,11 +28,11 @@ export async function resolveRef(host: GitHost, repository_id: number, ref: stri
   if (branch !== null) return branch
   const tries = candidates(wanted)
   if (tries.length === 0) return null
-  const asked = await readMirror(host, repository_id, 'the revision cannot be read', {
+  const requested = await readMirror(host, repository_id, 'the revision cannot be read', {
     args: ['cat-file', '--batch-check=%(objectname)'],
     stdin: tries.map(([name]) => `${name}^{commit}\n`).join(''),
   })
-  const answers = asked.toString().split('\n')
+  const answers = requested.toString().split('\n')
   for (const [i, [, kind, short]] of tries.entries()) {
     const sha = answers[i] ?? ''
     if (/^[0-9a-f]{40}$/.test(sha)) return { kind, ref: kind === 'commit' ? sha : short, sha }

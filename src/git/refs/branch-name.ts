@@ -6,7 +6,7 @@ export const RUN_BRANCH_PREFIX = 'agent/run-'
  * text has none. With a number suffix when the run has abandoned `earlier` branches.
  */
 export function branchName(run_id: number, title_or_prompt: string, earlier = 0): string {
-  const words = title_or_prompt
+  const slug = title_or_prompt
     .slice(0, 400)
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
@@ -14,11 +14,11 @@ export function branchName(run_id: number, title_or_prompt: string, earlier = 0)
     .replace(/['’]/g, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-  return `${RUN_BRANCH_PREFIX}${run_id}-${cut(words) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
+  return `${RUN_BRANCH_PREFIX}${run_id}-${cut(slug) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
 }
 
-function cut(words: string): string {
-  if (words.length <= 40) return words
-  const end = words[40] === '-' ? 40 : words.lastIndexOf('-', 39)
-  return words.slice(0, end >= 20 ? end : 40).replace(/-+$/, '')
+function cut(slug: string): string {
+  if (slug.length <= 40) return slug
+  const end = slug[40] === '-' ? 40 : slug.lastIndexOf('-', 39)
+  return slug.slice(0, end >= 20 ? end : 40).replace(/-+$/, '')
 }

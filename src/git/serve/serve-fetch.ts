@@ -11,7 +11,7 @@ import type { GitRepository } from '../refs/repository-url.ts'
 export type GitProtocol = 0 | 1 | 2
 
 /** How long a client waits for a refresh from the remote; then it gets what was fetched last. */
-const LOOK_MS = 10_000
+const REFRESH_WAIT_MS = 10_000
 /** How long a client may take to fetch, and how long the service searches for objects that it requests by name. */
 const FETCH_MS = 30 * 60_000
 const SEARCH_MS = 20_000
@@ -38,7 +38,7 @@ const uploadPack = (host: GitHost, repository_id: number, protocol: GitProtocol,
  */
 export async function readyMirror(host: GitHost, repo: GitRepository): Promise<void> {
   try {
-    await refreshMirror(host, repo, { wait_ms: LOOK_MS })
+    await refreshMirror(host, repo, { wait_ms: REFRESH_WAIT_MS })
   } catch (error) {
     if (!(error instanceof GitError) || (await mirrorState(host, repo.id)) === null) throw error
   }
@@ -46,8 +46,8 @@ export async function readyMirror(host: GitHost, repo: GitRepository): Promise<v
 
 /** Returns the ref advertisement for a fetch. GitError. */
 export async function offerFetch(host: GitHost, repository_id: number, protocol: GitProtocol): Promise<Buffer> {
-  const told = await git(host, 'the repository cannot be read', uploadPack(host, repository_id, protocol, '--http-backend-info-refs'))
-  return protocol === 2 ? told : Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, told])
+  const advertised = await git(host, 'the repository cannot be read', uploadPack(host, repository_id, protocol, '--http-backend-info-refs'))
+  return protocol === 2 ? advertised : Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, advertised])
 }
 
 /**

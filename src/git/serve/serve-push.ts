@@ -13,25 +13,25 @@ import type { GitRepository } from '../refs/repository-url.ts'
 const CAPABILITIES = 'report-status side-band-64k delete-refs quiet atomic ofs-delta object-format=sha1 agent=agentrun'
 /** The list of refs comes before the pack and is kept in memory. */
 const HEAD_BYTES = 512 * 1024
-const LOOK_MS = 30_000
+const REFRESH_WAIT_MS = 30_000
 const INDEX_MS = 15 * 60_000
 
-/** The result of a push: `unpack` and `refused` are null for success, `said` is the output of the repository's own hooks. */
+/** The result of a push: `unpack` and `refused` are null for success, `hook_output` is the output of the repository's own hooks. */
 export type Received = {
   capabilities: Set<string>
   commands: RefCommand[]
   unpack: string | null
   refused: Map<string, string | null>
-  said: string
+  hook_output: string
 }
 
 /** Returns the ref advertisement for a push: where all branches and tags are now. GitError. */
 export async function offerPush(host: GitHost, repo: GitRepository): Promise<Buffer> {
-  await refreshMirror(host, repo, { wait_ms: LOOK_MS })
+  await refreshMirror(host, repo, { wait_ms: REFRESH_WAIT_MS })
   const refs = [...((await mirrorRefs(host, repo.id)) ?? new Map<string, string>())]
   const lines = refs.length === 0 ? [[`capabilities^{}`, NO_COMMIT] as const] : refs
-  const told = lines.map(([name, sha], n) => pktLine(`${sha} ${name}${n === 0 ? `\0${CAPABILITIES}` : ''}\n`))
-  return Buffer.concat([pktLine('# service=git-receive-pack\n'), FLUSH, ...told, FLUSH])
+  const advertised = lines.map(([name, sha], n) => pktLine(`${sha} ${name}${n === 0 ? `\0${CAPABILITIES}` : ''}\n`))
+  return Buffer.concat([pktLine('# service=git-receive-pack\n'), FLUSH, ...advertised, FLUSH])
 }
 
 /**
@@ -44,7 +44,7 @@ export async function receivePush(host: GitHost, repo: GitRepository, body: Asyn
   const { request, pack } = await readHead(chunks)
   const { commands, capabilities } = request
   const refused = new Map(commands.map(command => [command.ref, refusedRef(command, commands)]))
-  const received: Received = { capabilities, commands, unpack: null, refused, said: '' }
+  const received: Received = { capabilities, commands, unpack: null, refused, hook_output: '' }
   if (commands.length === 0) return received
   const atomic = capabilities.has('atomic')
   const good = commands.filter(({ ref }) => refused.get(ref) === null)
@@ -79,16 +79,16 @@ async function passOn(
   atomic: boolean,
 ): Promise<void> {
   try {
-    const { refused, said } = await pushCommands(host, repo, wanted, { atomic, env: call.env })
+    const { refused, hook_output } = await pushCommands(host, repo, wanted, { atomic, env: call.env })
     for (const [ref, why] of refused) received.refused.set(ref, why)
-    received.said = said
+    received.hook_output = hook_output
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     refuse(received, wanted, error.message)
   }
   // A running refresh may have read the remote before the push. A failed refresh does not undo the push.
-  for (let looks = host.flights.has(repo.id) ? 2 : 1; looks > 0; looks--)
-    await refreshMirror(host, repo, { wait_ms: LOOK_MS }).catch(() => {})
+  for (let refreshes = host.flights.has(repo.id) ? 2 : 1; refreshes > 0; refreshes--)
+    await refreshMirror(host, repo, { wait_ms: REFRESH_WAIT_MS }).catch(() => {})
 }
 
 function refuse(received: Received, commands: RefCommand[], why: string): void {
@@ -118,11 +118,11 @@ async function takePack(
   rest: AsyncIterator<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  const gone = new AbortController()
+  const git_ended = new AbortController()
   const { child, done } = startGit(
     host,
     ownIdentity(host),
-    { ...call, args: indexArguments(host.max_push_bytes), timeout_ms: INDEX_MS, signal: AbortSignal.any([signal, gone.signal]) },
+    { ...call, args: indexArguments(host.max_push_bytes), timeout_ms: INDEX_MS, signal: AbortSignal.any([signal, git_ended.signal]) },
     { input: 'pipe' },
   )
   const ended = done.then(
@@ -141,7 +141,7 @@ async function takePack(
     }
     stdin?.end()
   } catch (error) {
-    gone.abort(error)
+    git_ended.abort(error)
     await ended
     throw error
   }

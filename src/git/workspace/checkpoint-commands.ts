@@ -8,7 +8,7 @@ import { excludePatterns } from './exclude-patterns.ts'
  * Command lines for bash in a separate sandbox, in which nothing of the agent runs: its workspace is mounted there read-only, and git
  * writes into a folder that the agent cannot see. So a snapshot contains exactly what git found.
  */
-export type CheckpointPlace = {
+export type CheckpointFolders = {
   /** The workspace, read-only. */
   files: string
   /** Folder of the sandbox's user where git keeps index and objects. */
@@ -33,15 +33,15 @@ export type Prepared = ({ from: 'clone'; sha: string } | { from: 'tree'; tree: s
 }
 
 /** Defines all functions in the shell that runs it, recreates the shadow repository, and takes the first snapshot: `parseSnapshot`. */
-export function prepareCommand(place: CheckpointPlace, how: Prepared): string {
+export function prepareCommand(folders: CheckpointFolders, how: Prepared): string {
   const known = how.from === 'clone' ? how.sha : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
   const without = quote(excludePatterns(how.without ?? []))
-  return `${definitions(place)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
+  return `${definitions(folders)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
 }
 
 /** For a shell that lost its functions: defines them again, and changes nothing. */
-export const againCommand = (place: CheckpointPlace, command: string): string => `${definitions(place)}\n${command}`
+export const redefineCommand = (folders: CheckpointFolders, command: string): string => `${definitions(folders)}\n${command}`
 
 /**
  * In the same shell, after `prepareCommand`: captures the files; when it has ended they may change again. `before`: the previous snapshot.
@@ -55,7 +55,7 @@ export const CHANGED = 'changed'
  * Runs beside a command above that takes long: a named pipe instead of a file that git reads blocks git until somebody writes. Opening and
  * closing it here unblocks git, repeatedly for a few seconds. Git never opens pipes with other names.
  */
-export const unblockCommand = ({ files }: Pick<CheckpointPlace, 'files'>): string =>
+export const unblockCommand = ({ files }: Pick<CheckpointFolders, 'files'>): string =>
   `find ${quote(files)} -name .git -prune -o -type p -name '.git*' -exec bash -c ${quote(OPEN_AND_CLOSE)} bash {} +`
 
 const OPEN_AND_CLOSE = 'for i in {1..60}; do for p; do exec 3<>"$p"; exec 3>&-; done; sleep 0.05; done'
@@ -100,23 +100,23 @@ export type PackInput = {
 }
 
 /** Writes a thin pack to standard output. The commit that it is for is in standard error: `parseTip`. */
-export function packCommand(place: CheckpointPlace, { tree, parents, also, without }: PackInput): string {
-  return `${definitions(place)}\npack ${tree} '${parents.join(' ')}' '${also.join(' ')}' '${without.join(' ')}'`
+export function packCommand(folders: CheckpointFolders, { tree, parents, also, without }: PackInput): string {
+  return `${definitions(folders)}\npack ${tree} '${parents.join(' ')}' '${also.join(' ')}' '${without.join(' ')}'`
 }
 
 export function parseTip(errors: Uint8Array): string | null {
   return /^agentrun-tip ([0-9a-f]{40})$/m.exec(Buffer.from(errors).toString('latin1'))?.[1] ?? null
 }
 
-function definitions(place: CheckpointPlace): string {
+function definitions(folders: CheckpointFolders): string {
   const values = {
-    files: place.files,
-    shadow: place.shadow,
-    mirror: place.mirror ?? '',
-    kept: place.kept ?? '',
-    base: place.base_sha ?? '',
-    max_file_bytes: place.max_file_bytes,
-    max_bytes: place.max_bytes,
+    files: folders.files,
+    shadow: folders.shadow,
+    mirror: folders.mirror ?? '',
+    kept: folders.kept ?? '',
+    base: folders.base_sha ?? '',
+    max_file_bytes: folders.max_file_bytes,
+    max_bytes: folders.max_bytes,
     relaxed: relaxedChecks,
     no_bytes: EMPTY_FILE,
     ...{ written_at: 0, careful: '', changed: '', quick: '' },

@@ -27,7 +27,7 @@ export function restoreCommand({ kept_inside, tree, head, branch, beside }: Rest
     'export LC_ALL=C GIT_TERMINAL_PROMPT=0',
     ...(repository === null ? [] : [`( ${cloneCommand({ ...repository, base_sha: null, branch: on ?? repository.branch })}\n)`]),
     ...populateWorkspace(kept_inside, mirror, tree, beside),
-    ...(at === null ? [] : standAt(kept_inside, mirror, at, on, repository)),
+    ...(at === null ? [] : checkoutCommit(kept_inside, mirror, at, on, repository)),
     'rm -rf "$out"',
   ].join('\n')
 }
@@ -50,7 +50,13 @@ function populateWorkspace(kept: string, mirror: string, tree: string, beside: r
 }
 
 /** Its commits are copied, because the object cache is not bound in a later turn. */
-function standAt(kept: string, mirror: string, head: string, branch: string | null, repository: WorkspaceRepository | null): string[] {
+function checkoutCommit(
+  kept: string,
+  mirror: string,
+  head: string,
+  branch: string | null,
+  repository: WorkspaceRepository | null,
+): string[] {
   const base = repository?.base_sha ? quote(`^${repository.base_sha}`) : ''
   const shallow =
     repository === null

@@ -1,17 +1,17 @@
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
-import { cloneCommand, makeRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
+import { cloneCommand, initRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
 
 /** Printed by `onTemplateCommand` when the files were not those of the template. */
 export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out anew'
 
 /** For a folder that many workspaces will copy: the files of `base_sha`, and only those files of the repository that git tracks. */
 export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {
-  const nobody = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
-  return [cloneCommand({ ...input, ...nobody }), ...MAKE_OLDER, ...STRIP].join('\n')
+  const no_author = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
+  return [cloneCommand({ ...input, ...no_author }), ...AGE_FILES, ...STRIP].join('\n')
 }
 
 /** Older than the index: git would compare files that are as new as the index each time. */
-const MAKE_OLDER = [
+const AGE_FILES = [
   `g ls-files -z | xargs -0 -r touch --no-create --no-dereference --date='10 seconds ago' --`,
   'g update-index --refresh >/dev/null',
 ]
@@ -26,7 +26,7 @@ const KNOW_SUBMODULES = ['if [ -d .git/modules ] && [ -f .gitmodules ]; then g s
 
 /** In a workspace as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
 export function beforeEnvironmentCommand(): string {
-  return [...PROLOGUE, ...MAKE_OLDER].join('\n')
+  return [...PROLOGUE, ...AGE_FILES].join('\n')
 }
 
 /** Turns the result of the setup commands into a folder that many workspaces will copy. Exit code 0, otherwise git's. */
@@ -42,7 +42,7 @@ export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: st
   const [made_at, sha] = [quote(input.made_at_sha), quote(input.base_sha)]
   return [
     ...PROLOGUE,
-    ...makeRepository(input),
+    ...initRepository(input),
     ...KNOW_SUBMODULES,
     `if [ -f .git/index ] && g reset --quiet --soft ${made_at} 2>/dev/null; then`,
     '  g update-index -q --refresh >/dev/null || true',
@@ -58,7 +58,7 @@ export function onTemplateCommand(input: WorkspaceRepository & { base_sha: strin
   const sha = quote(input.base_sha)
   return [
     ...PROLOGUE,
-    ...makeRepository(input),
+    ...initRepository(input),
     `if ! { [ -f .git/index ] && g reset --quiet --soft ${sha} && g update-index --refresh; } >/dev/null 2>&1; then`,
     `echo ${quote(TEMPLATE_DAMAGED)}`,
     cloneCommand(input),
@@ -73,7 +73,7 @@ export function onTemplateCommand(input: WorkspaceRepository & { base_sha: strin
 export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   return [
     ...PROLOGUE,
-    ...makeRepository(input),
+    ...initRepository(input),
     // Unchanged files need not be written again.
     `if [ -f .git/index ] && g reset --quiet --soft ${quote(input.made_at_sha)} 2>/dev/null; then g update-index -q --refresh >/dev/null || true; fi`,
     `g reset --quiet --hard ${quote(input.base_sha)}`,
@@ -87,7 +87,7 @@ export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_
  */
 export function exactlyBesideCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   return [
-    ...[...PROLOGUE, ...REMOVE_REPOSITORY, ...makeRepository(input)],
+    ...[...PROLOGUE, ...REMOVE_REPOSITORY, ...initRepository(input)],
     `g read-tree ${quote(input.made_at_sha)}`,
     'g update-index -q --refresh >/dev/null || true',
     `g reset --quiet --hard ${quote(input.base_sha)}`,

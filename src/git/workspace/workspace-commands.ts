@@ -27,7 +27,7 @@ export const NOTHING_TO_COMMIT = 3
  */
 export function cloneCommand(input: WorkspaceRepository): string {
   const checkout = input.base_sha ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}` : 'true'
-  return [...PROLOGUE, ...REMOVE_REPOSITORY, ...makeRepository(input), checkout].join('\n')
+  return [...PROLOGUE, ...REMOVE_REPOSITORY, ...initRepository(input), checkout].join('\n')
 }
 
 /**
@@ -44,7 +44,7 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
     // Git would block on a named pipe instead of one of its files. A folder without permissions hides such a pipe from git as well.
     `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git -xtype p -exec rm -f {} + 2>/dev/null || true; fi`,
     'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
-    ...makeRepository(input),
+    ...initRepository(input),
     'fi',
     `if ! grep --quiet --no-messages --line-regexp --fixed-strings ${objects(input)} .git/objects/info/alternates; then`,
     `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates`,
@@ -127,7 +127,7 @@ export function leaveOutCommand(paths: readonly string[]): string {
 }
 
 /** Removes the repository and its tracked files, and keeps the other files, submodules included. Exit code 0. */
-export function takeFilesAwayCommand(): string {
+export function removeFilesCommand(): string {
   return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', ...REMOVE_REPOSITORY].join('\n')
 }
 
@@ -137,7 +137,7 @@ export function copyPreparedCommand(workspace: string, home: string): string {
 }
 
 /** Moves the workspace, in which everything is committed, to another commit with the same tree. Exit code 0, otherwise git's. */
-export function standAtCommand(commit: CopiedCommit): string {
+export function switchCommitCommand(commit: CopiedCommit): string {
   return [...PROLOGUE, copyCommit(commit), `g update-ref HEAD ${quote(commit.sha)}`].join('\n')
 }
 
@@ -161,7 +161,7 @@ export function moveToCommand(from_sha: string, to: CopiedCommit): string {
 }
 
 /** Makes `sha` the parent of the next commit, with all changes since: the commits between are squashed. Exit code 0, otherwise git's. */
-export function putTogetherCommand(sha: string): string {
+export function squashCommand(sha: string): string {
   return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')
 }
 
@@ -202,7 +202,7 @@ export const REMOVE_REPOSITORY = [
 ]
 
 /** Instead of `git clone`: faster, deterministic, and only branches and tags of the mirror become visible. */
-export function makeRepository(input: WorkspaceRepository): string[] {
+export function initRepository(input: WorkspaceRepository): string[] {
   const mirror = quote(input.mirror_inside)
   const config = [
     '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true',

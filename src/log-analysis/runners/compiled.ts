@@ -1,5 +1,5 @@
 import type { FailedTest } from '../finding.ts'
-import { nextPlace, once, type Runner } from './runner.ts'
+import { nextLocation, once, type Runner } from './runner.ts'
 
 /** Returns the prefixes before each slash of a name: the parent tests. */
 const foldersOf = (name: string): string[] => name.split('').flatMap((char, at) => (char === '/' ? [name.slice(0, at)] : []))
@@ -8,15 +8,15 @@ const goTest: Runner = {
   name: 'go test',
   read(lines) {
     const tests: FailedTest[] = []
-    let said: string | null = null
+    let last_location: string | null = null
     for (const [i, line] of lines.entries()) {
-      if (/^\s*=== (?:RUN|CONT|NAME)/.test(line)) said = null
-      said = /^\s+(\S{1,200}_test\.go:\d{1,7}): /.exec(line)?.[1] ?? said
+      if (/^\s*=== (?:RUN|CONT|NAME)/.test(line)) last_location = null
+      last_location = /^\s+(\S{1,200}_test\.go:\d{1,7}): /.exec(line)?.[1] ?? last_location
       const name = /^\s*--- FAIL: (\S{1,300})/.exec(line)?.[1]
       if (name === undefined) continue
-      const below = nextPlace(lines, i, 6, /^\s+(\S{1,200}\.go:\d{1,7}): /, /^\s*(?:--- |===|FAIL|PASS|ok )/)
-      tests.push({ name, location: below ?? said })
-      said = null
+      const below = nextLocation(lines, i, 6, /^\s+(\S{1,200}\.go:\d{1,7}): /, /^\s*(?:--- |===|FAIL|PASS|ok )/)
+      tests.push({ name, location: below ?? last_location })
+      last_location = null
     }
     // A parent test fails because of its subtests.
     const others = new Set(tests.flatMap(({ name }) => foldersOf(name)))
@@ -46,7 +46,7 @@ const surefire: Runner = {
   name: 'surefire',
   read(lines) {
     if (!lines.some(line => /^\[(?:ERROR|INFO)\] /.test(line))) return []
-    const places = lines.flatMap(line => {
+    const locations = lines.flatMap(line => {
       const found =
         /^\[ERROR\] {1,4}(?:Run \d{1,3}: )?([\w$]{1,200}(?:Test|Tests|IT|TestCase|Spec)?[\w$]{0,60})(?:>[\w$.]{1,200})?\.([\w$]{1,200}):(\d{1,7}) /.exec(
           line,
@@ -54,8 +54,8 @@ const surefire: Runner = {
       return found ? [{ key: `${found[1]}.${found[2]}`, location: `${found[1]}.${found[2]}:${found[3]}` }] : []
     })
     // The first of several with one name counts.
-    const at = new Map(places.toReversed().map(({ key, location }) => [key, location]))
-    const told = lines.flatMap((line): FailedTest[] => {
+    const at = new Map(locations.toReversed().map(({ key, location }) => [key, location]))
+    const failed = lines.flatMap((line): FailedTest[] => {
       const found =
         /^\[ERROR\] ([\w$.]{1,300}\.[\w$]{1,200})(?:\(.{0,60}\))?(?:\[\d{1,6}\])? {1,3}(?:--|–)? ?Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!/.exec(
           line,
@@ -65,7 +65,7 @@ const surefire: Runner = {
       const short = name.split('.').slice(-2).join('.')
       return [{ name, location: at.get(short) ?? null }]
     })
-    return told.length > 0 ? told : places.map(({ key, location }) => ({ name: key, location }))
+    return failed.length > 0 ? failed : locations.map(({ key, location }) => ({ name: key, location }))
   },
 }
 
@@ -76,7 +76,7 @@ const gradle: Runner = {
       const name = /^([\w.$ ]{1,200} > .{1,300}) FAILED$/.exec(line)?.[1]
       return name === undefined
         ? []
-        : [{ name, location: nextPlace(lines, i, 12, / at (\w{1,200}\.(?:java|kt|groovy|scala):\d{1,7})/, /FAILED$|PASSED$/) }]
+        : [{ name, location: nextLocation(lines, i, 12, / at (\w{1,200}\.(?:java|kt|groovy|scala):\d{1,7})/, /FAILED$|PASSED$/) }]
     }),
 }
 
@@ -128,7 +128,7 @@ const dotnet: Runner = {
       const name = /^\s{2}Failed (\S.{0,300}?) \[[\d< .mshin]{1,20}\]$/.exec(line)?.[1]
       return name === undefined
         ? []
-        : [{ name, location: nextPlace(lines, i, 20, / in (\S{1,300}):line \d{1,7}$/, /^\s{2}(?:Failed|Passed) /) }]
+        : [{ name, location: nextLocation(lines, i, 20, / in (\S{1,300}):line \d{1,7}$/, /^\s{2}(?:Failed|Passed) /) }]
     }),
 }
 

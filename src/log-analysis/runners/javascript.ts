@@ -1,5 +1,5 @@
 import type { FailedTest } from '../finding.ts'
-import { nextPlace, once, place, type Runner } from './runner.ts'
+import { nextLocation, once, type Runner, toLocation } from './runner.ts'
 
 const AT = /^\s*(?:at |❯ )(?:.{0,200}?[ (])?((?:file:\/\/)?[^\s()]{1,300}:\d{1,7}:\d{1,6})\)?$/
 
@@ -10,7 +10,7 @@ const jest: Runner = {
     return lines.flatMap((line, i): FailedTest[] => {
       const name = /^ {2}● (.{1,400})$/.exec(line)?.[1]
       if (name === undefined || /^(?:Console|Test suite failed to run|Deprecation)/.test(name)) return []
-      return [{ name, location: nextPlace(lines, i, 80, AT, /^ {2}● /) }]
+      return [{ name, location: nextLocation(lines, i, 80, AT, /^ {2}● /) }]
     })
   },
 }
@@ -33,7 +33,7 @@ const vitest: Runner = {
     lines.flatMap((line, i): FailedTest[] => {
       const found = /^\s*FAIL {1,2}(?:\|[^|]{1,60}\| )?(\S{1,300}\.[cm]?[jt]sx?(?: > .{1,400}| \[ .{1,300} \]))$/.exec(line)
       if (!found) return []
-      return [{ name: (found[1] ?? '').replace(/ \[ .* \]$/, ''), location: nextPlace(lines, i, 60, AT, /^\s*FAIL {1,2}\S/) }]
+      return [{ name: (found[1] ?? '').replace(/ \[ .* \]$/, ''), location: nextLocation(lines, i, 60, AT, /^\s*FAIL {1,2}\S/) }]
     }),
 }
 
@@ -51,7 +51,7 @@ const mocha: Runner = {
       // The names of the suites are above the test's, which ends with a colon.
       while (!names.at(-1)?.endsWith(':') && last - i < 8 && /^\s{4,}\S/.test(lines[last + 1] ?? ''))
         names.push((lines[++last] ?? '').trim())
-      const location = nextPlace(lines, last, 40, AT, /^\s+\d{1,6}\) /)
+      const location = nextLocation(lines, last, 40, AT, /^\s+\d{1,6}\) /)
       tests.push({ name: names.join(' ').replace(/:$/, ''), location })
       i = last
     }
@@ -72,7 +72,7 @@ const tap: Runner = {
       // It failed because of the subtests above it.
       if (details.some(one => /failureType: '?subtestsFailed/.test(one))) return []
       const at = details.map(one => /^\s*(?:location|at|file): ['"]?([^'"]{1,300}:\d{1,7}(?::\d{1,6})?)/.exec(one)?.[1]).find(one => one)
-      return [{ name, location: at === undefined ? null : place(at) }]
+      return [{ name, location: at === undefined ? null : toLocation(at) }]
     }),
 }
 

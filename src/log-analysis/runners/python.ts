@@ -1,18 +1,18 @@
 import type { FailedTest } from '../finding.ts'
 import { once, type Runner } from './runner.ts'
 
-const PLACE = /^(\S{1,300}\.py:\d{1,7}): /
+const LOCATION = /^(\S{1,300}\.py:\d{1,7}): /
 
 /** Returns the location from each section of pytest's report: the last one, where the test failed. */
-function places(lines: readonly string[]): Map<string, string> {
+function locations(lines: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   let name: string | null = null
   for (const line of lines) {
     const heading = /^_{3,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.{1,300}?) _{3,}$/.exec(line)?.[1]
     if (heading !== undefined) name = heading
     else if (/^={3,} /.test(line)) name = null
-    const place = name === null ? undefined : PLACE.exec(line)?.[1]
-    if (name !== null && place !== undefined) found.set(name, place)
+    const toLocation = name === null ? undefined : LOCATION.exec(line)?.[1]
+    if (name !== null && toLocation !== undefined) found.set(name, toLocation)
   }
   return found
 }
@@ -20,14 +20,14 @@ function places(lines: readonly string[]): Map<string, string> {
 const pytest: Runner = {
   name: 'pytest',
   read(lines) {
-    const at = places(lines)
-    const told = lines.flatMap((line): FailedTest[] => {
+    const at = locations(lines)
+    const failed = lines.flatMap((line): FailedTest[] => {
       const id = /^(?:FAILED|ERROR) (\S{1,400}?\.py(?:::.{1,300}?)?)(?: - .{0,1000})?$/.exec(line)?.[1]
       if (id === undefined) return []
       const name = id.split('::').slice(1).join('.')
       return [{ name: id, location: at.get(name) ?? at.get(id) ?? null }]
     })
-    if (told.length > 0) return told
+    if (failed.length > 0) return failed
     return [...at].map(([name, location]) => ({ name, location }))
   },
 }
@@ -44,8 +44,8 @@ const unittest: Runner = {
         .map(one => /^\s*File "([^"]{1,300})", line (\d{1,7})/.exec(one))
         .filter(one => one !== null)
       const own = files.find(one => one[0].includes('test')) ?? files.at(-1)
-      const place = found[2] ?? ''
-      const name = place.endsWith(`.${found[1]}`) ? place : `${place}.${found[1]}`
+      const toLocation = found[2] ?? ''
+      const name = toLocation.endsWith(`.${found[1]}`) ? toLocation : `${toLocation}.${found[1]}`
       return [{ name, location: own ? `${own[1]}:${own[2]}` : null }]
     }),
 }

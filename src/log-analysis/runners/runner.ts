@@ -4,20 +4,20 @@ import type { FailedTest } from '../finding.ts'
 export type Runner = { name: string; read(lines: readonly string[]): FailedTest[] }
 
 /** Normalizes a location that the runner printed: without brackets and `file://`. */
-export const place = (text: string): string => text.replace(/^\(?(?:file:\/\/)?/, '').replace(/\)$/, '')
+export const toLocation = (text: string): string => text.replace(/^\(?(?:file:\/\/)?/, '').replace(/\)$/, '')
 
 /** Returns the first capture of the first match among the `max` lines after `from`. */
-export function nextPlace(
+export function nextLocation(
   lines: readonly string[],
   from: number,
-  most: number,
+  max: number,
   pattern: RegExp,
   until: RegExp | null = null,
 ): string | null {
-  for (const line of lines.slice(from + 1, from + 1 + most)) {
+  for (const line of lines.slice(from + 1, from + 1 + max)) {
     if (until?.test(line)) return null
     const found = pattern.exec(line)
-    if (found && !line.includes('node_modules') && !line.includes('node:internal')) return place(found[1] ?? '')
+    if (found && !line.includes('node_modules') && !line.includes('node:internal')) return toLocation(found[1] ?? '')
   }
   return null
 }

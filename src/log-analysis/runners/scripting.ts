@@ -1,5 +1,5 @@
 import type { FailedTest } from '../finding.ts'
-import { nextPlace, once, type Runner } from './runner.ts'
+import { nextLocation, once, type Runner } from './runner.ts'
 
 const rspec: Runner = {
   name: 'RSpec',
@@ -18,7 +18,7 @@ const minitest: Runner = {
       const found = /^([\w:]{1,200}#.{1,200}?)(?: \[(.{1,300}:\d{1,7})\])?:?$/.exec(lines[i + 1] ?? '')
       if (!found) return []
       return [
-        { name: found[1] ?? '', location: found[2] ?? nextPlace(lines, i + 1, 20, /^\s+(\S{1,300}_(?:test|spec)\.rb:\d{1,7})/, /^$/) },
+        { name: found[1] ?? '', location: found[2] ?? nextLocation(lines, i + 1, 20, /^\s+(\S{1,300}_(?:test|spec)\.rb:\d{1,7})/, /^$/) },
       ]
     }),
 }
@@ -28,7 +28,7 @@ const phpunit: Runner = {
   read: lines =>
     lines.flatMap((line, i): FailedTest[] => {
       const name = /^\d{1,6}\) ([\w\\]{1,300}::.{1,300})$/.exec(line)?.[1]
-      return name === undefined ? [] : [{ name, location: nextPlace(lines, i, 40, /^(\S{1,300}\.php:\d{1,7})$/, /^\d{1,6}\) /) }]
+      return name === undefined ? [] : [{ name, location: nextLocation(lines, i, 40, /^(\S{1,300}\.php:\d{1,7})$/, /^\d{1,6}\) /) }]
     }),
 }
 

@@ -11,7 +11,7 @@ import type { RuntimeFolder } from '../process/runtime-folder.ts'
 import type { SandboxProcess } from '../process/sandbox-process.ts'
 import type { Watchdog } from '../process/watchdog.ts'
 import { no_usage, type ResourceControl, type ResourceGroup } from '../resources/bounds.ts'
-import { within } from '../settled-within.ts'
+import { settledWithin } from '../settled-within.ts'
 import { enterLayer } from '../workspaces/layer.ts'
 import { bubblewrapArguments, descriptors, initCommand, portsOf } from './bubblewrap-arguments.ts'
 
@@ -50,7 +50,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     })
   })
   // It may arrive after the end of the process; a command that never started sends nothing.
-  const heard = new Promise<void>(resolve => {
+  const started = new Promise<void>(resolve => {
     child.once('close', () => resolve())
     child.once('error', () => resolve())
   })
@@ -88,7 +88,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     // bubblewrap end.
     if (inner && parentOf(inner) === child.pid) signalProcess(inner, 'SIGKILL')
     else child.kill('SIGKILL')
-    if (await within(ended, kill_grace_ms)) return
+    if (await settledWithin(ended, kill_grace_ms)) return
     child.kill('SIGKILL')
     await ended
     if (inner) await waitUntil(() => !isAlive(inner), kill_grace_ms)
@@ -103,7 +103,7 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     pid: innerPid,
     identity: () => processIdentity(innerPid()),
     async complaint() {
-      await within(heard, kill_grace_ms)
+      await settledWithin(started, kill_grace_ms)
       return complaint.trim()
     },
     ended,

@@ -16,7 +16,7 @@ import { type SandboxHost, spawnBubblewrap } from './bubblewrap-process.ts'
 import { explainFailure } from './explain-failure.ts'
 import { nodeHeaders } from './host-files.ts'
 
-const bwrap_places = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
+const bwrap_paths = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 
 /**
  * Creates the driver for bubblewrap 0.8 or newer. As root everything runs as `user`, who owns the workspaces; otherwise `user` is null.
@@ -38,7 +38,7 @@ export function createBubblewrapDriver(options: {
   let host: SandboxHost | undefined
   const prepare = (): SandboxHost => {
     if (process.getuid?.() === 0 && !options.user) throw new SandboxError('running as root needs an unprivileged user for the sandbox')
-    const bwrap_path = findBubblewrap(bwrap_places, options.path)
+    const bwrap_path = findBubblewrap(bwrap_paths, options.path)
     if (!bwrap_path) throw new SandboxError('bubblewrap is not installed: install the package "bubblewrap"')
     host ??= {
       start_timeout_ms: options.start_timeout_ms ?? 10_000,
@@ -74,7 +74,7 @@ export function createBubblewrapDriver(options: {
  * Returns the first of `candidates` that exists, or bwrap in a folder of `path`; undefined when there is none. Relative folders are
  * ignored.
  */
-export function findBubblewrap(places: string[], path: string): string | undefined {
+export function findBubblewrap(candidates: string[], path: string): string | undefined {
   const folders = path.split(delimiter).filter(isAbsolute)
-  return [...places, ...folders.map(folder => join(folder, 'bwrap'))].find(place => existsSync(place))
+  return [...candidates, ...folders.map(folder => join(folder, 'bwrap'))].find(place => existsSync(place))
 }

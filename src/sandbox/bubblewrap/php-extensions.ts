@@ -3,7 +3,7 @@ import { globSync, readFileSync, realpathSync } from 'node:fs'
 const SETTINGS = '/etc/php/*/cli/conf.d/*.ini'
 /** That an extension is loaded, or a comment. */
 const HARMLESS = /^\s*(?:(?:zend_)?extension\s*=\s*"?[\w./-]+"?\s*|opcache\.jit\s*=\s*\w+\s*)?(?:;.*)?$/
-const MOST_BYTES = 4 * 1024
+const MAX_BYTES = 4 * 1024
 
 /**
  * Returns the settings by which the command-line PHP loads its installed extensions, which most programs need. A file with any other
@@ -14,7 +14,7 @@ export function phpExtensions(pattern = SETTINGS): { host: string; inside: strin
     try {
       const host = realpathSync(inside)
       const text = readFileSync(host, 'utf8')
-      return text.length <= MOST_BYTES && text.split('\n').every(line => HARMLESS.test(line)) ? [{ host, inside }] : []
+      return text.length <= MAX_BYTES && text.split('\n').every(line => HARMLESS.test(line)) ? [{ host, inside }] : []
     } catch {
       // What cannot be read here could not be read inside either.
       return []

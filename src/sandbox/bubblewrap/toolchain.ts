@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 
 /** Databases of system package managers, and folders of unmanaged programs. */
-const PLACES = [
+const PROGRAM_FOLDERS = [
   '/etc/os-release',
   '/var/lib/dpkg/status',
   '/var/lib/rpm',
@@ -16,6 +16,6 @@ const PLACES = [
 
 /** Returns a fingerprint of the programs that sandboxes of this machine see: it changes when one is installed, changed or removed. */
 export function toolchainMark(): string {
-  const states = PLACES.map(place => statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  const states = PROGRAM_FOLDERS.map(place => statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return JSON.stringify([process.version, process.arch, process.platform, states])
 }

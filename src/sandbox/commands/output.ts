@@ -23,7 +23,7 @@ export function keepHeadAndTail(max_bytes: number, on_output?: (chunk: Uint8Arra
       if (first.length > 0) head.push(first)
       head_bytes += first.length
       if (first.length === chunk.length) return
-      tail ??= makeRing(max_bytes - head_size)
+      tail ??= createRing(max_bytes - head_size)
       tail.add(chunk.subarray(first.length))
     },
     get total() {
@@ -38,7 +38,7 @@ export function keepHeadAndTail(max_bytes: number, on_output?: (chunk: Uint8Arra
 type Ring = { add(chunk: Uint8Array): void; parts(): Uint8Array[] }
 
 /** Keeps the last `size` bytes. */
-function makeRing(size: number): Ring {
+function createRing(size: number): Ring {
   const bytes = new Uint8Array(size)
   let end = 0
   let full = false

@@ -44,20 +44,20 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
   chmodSync(path, user ? 0o2750 : 0o700)
   const free: Slot[] = []
   const left_open: { slot: Slot; readers: PipeReader[] }[] = []
-  let made = 0
+  let created = 0
 
-  const makeSlots = async () => {
+  const createSlots = async () => {
     const fresh = Array.from({ length: slots_at_once }, (): Slot => {
-      const name = String(++made)
+      const name = String(++created)
       return { name, path: kind => join(path, `${name}.${kind}`) }
     })
     const pipes = fresh.flatMap(slot => pipe_kinds.map(slot.path))
-    const making = promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
+    const creation = promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
     for (const file of fresh.flatMap(slot => file_kinds.map(slot.path))) {
       writeFileSync(file, '')
       chmodSync(file, 0o640)
     }
-    await making
+    await creation
     free.push(...fresh)
   }
 
@@ -67,7 +67,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
       for (;;) {
         const slot = free.pop()
         if (slot) return slot
-        await makeSlots()
+        await createSlots()
       }
     },
     giveBack(slot) {

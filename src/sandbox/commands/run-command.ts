@@ -1,6 +1,6 @@
 import { type ExecRequest, type ExecResult, SandboxLostError } from '../port.ts'
 import type { InitProcess } from '../process/init-process.ts'
-import { within } from '../settled-within.ts'
+import { settledWithin } from '../settled-within.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { deliverInOrder, type Sink } from './deliver-in-order.ts'
 import { keepHeadAndTail } from './output.ts'
@@ -66,7 +66,7 @@ export async function runCommand(
     // Also when only the process that watched it was killed from inside.
     if (exit_code === null && reason !== 'lost') {
       await init.kill(running.job, started_at)
-      await within(running.finished, kill_settle_ms)
+      await settledWithin(running.finished, kill_settle_ms)
       running.wasKilled()
     }
     if (init.lost.aborted || reason === 'lost') throw await lossOf(init, kills_before)
@@ -114,7 +114,7 @@ async function release(pipes: PipeFolder, slot: Slot, readers: PipeReader[]): Pr
   const drain = () => readers.map(reader => reader.drain()).every(over => over)
   const ended = Promise.all(readers.map(reader => reader.ended))
   if (!drain()) {
-    await within(ended, settle_ms)
+    await settledWithin(ended, settle_ms)
     if (!drain()) {
       for (const reader of readers) reader.discard()
       pipes.leaveOpen(slot, readers)

@@ -63,8 +63,8 @@ export async function openControl(folder: string, has_ports: boolean, environmen
   const opened = Promise.withResolvers<void>()
   // Callers may await it later, or never.
   opened.promise.catch(() => {})
-  const port_pipe = has_ports ? readPipe(name('ports'), chunk => heardOfPorts(Buffer.from(chunk).toString())) : null
-  const heardOfPorts = (text: string) => {
+  const port_pipe = has_ports ? readPipe(name('ports'), chunk => onPortsLine(Buffer.from(chunk).toString())) : null
+  const onPortsLine = (text: string) => {
     rmSync(name('ports'), { force: true })
     if (text.startsWith('open')) opened.resolve()
   }

@@ -16,7 +16,7 @@ export function createRequest(
   }: { name: 'docker' | 'podman'; image: string; runtime: string | null; owner: string; seccomp: string },
 ): object {
   const { bounds } = spec
-  const ulimit = (name: string, most: number) => ({ Name: name, Soft: most, Hard: most })
+  const ulimit = (name: string, max: number) => ({ Name: name, Soft: max, Hard: max })
   const tmpfs = (bytes: number) => `rw,exec,nosuid,nodev,mode=1777,size=${bytes}`
   const closed = 'ro,nosuid,nodev,noexec,size=4k'
   return {
@@ -70,6 +70,6 @@ export function createRequest(
  */
 function ownProcesses(): number {
   const [, hard = 'unlimited'] = /^Max processes\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-  const most = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'))
-  return Math.min(most, hard === 'unlimited' ? most : Number(hard))
+  const max = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'))
+  return Math.min(max, hard === 'unlimited' ? max : Number(hard))
 }

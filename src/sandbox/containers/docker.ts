@@ -4,7 +4,7 @@ import { isAlive, waitUntil } from '../../system/processes.ts'
 import { systemLinks } from '../bubblewrap/host-files.ts'
 import { SandboxError } from '../port.ts'
 import { seccompProfile } from '../seccomp/seccomp-profile.ts'
-import { within } from '../settled-within.ts'
+import { settledWithin } from '../settled-within.ts'
 import { baseImage } from './base-image.ts'
 import { watchUsage } from './container-usage.ts'
 import { type Answer, dockerApi } from './docker-api.ts'
@@ -44,7 +44,7 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
   const seccomp = name === 'docker' ? seccompProfile() : options.seccomp_file
   let prepared: Promise<void> | undefined
 
-  const ask = (method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
+  const request = (method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
   const refuse = (what: string, answer: Answer) => {
     const said = refusal.safeParse(answer.body).data?.message ?? `it answers ${answer.status}`
     return new SandboxError(explain(`${name} ${what}: ${said.replace(/\s+/g, ' ').trim()}`, options))
@@ -55,11 +55,11 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
   }
 
   const prepareOnce = async () => {
-    check('does not answer as expected', await ask('GET', '/info'))
-    const found = await ask('GET', `/images/${encodeURIComponent(image)}/json`)
+    check('does not answer as expected', await request('GET', '/info'))
+    const found = await request('GET', `/images/${encodeURIComponent(image)}/json`)
     if (found.status === 404 && base !== null) {
       const [repo = '', tag = ''] = base.name.split(':')
-      check('takes no image', await ask('POST', `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`, base.tar))
+      check('takes no image', await request('POST', `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`, base.tar))
     } else check(`has no image ${image}`, found)
     await removeLeft()
   }
@@ -74,32 +74,32 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
   /** Removes containers that a killed process created and did not start; started ones have ended with it. */
   const removeLeft = async () => {
     const filters = encodeURIComponent(JSON.stringify({ label: [`agentrun.owner=${options.owner}`] }))
-    const { body } = check('lists no containers', await ask('GET', `/containers/json?all=1&filters=${filters}`))
+    const { body } = check('lists no containers', await request('GET', `/containers/json?all=1&filters=${filters}`))
     for (const { Id, Labels } of listed.parse(body)) if (!isAlive(Number(Labels['agentrun.pid']))) await remove(Id)
   }
   const remove = async (id: string) => {
-    const answer = await ask('DELETE', `/containers/${id}?force=1&v=1`)
+    const answer = await request('DELETE', `/containers/${id}?force=1&v=1`)
     // 409: another process is removing it.
     if (answer.status !== 404 && answer.status !== 409) check('does not remove a container', answer)
-    const gone = await waitUntil(async () => (await ask('GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
+    const gone = await waitUntil(async () => (await request('GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
     if (!gone) throw new SandboxError(`${name} does not remove the container ${id.slice(0, 12)}`)
   }
 
   const start = async (spec: ContainerSpec): Promise<Container> => {
     await prepare()
-    const make = () => ask('POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
-    let made = await make()
-    if (made.status === 404) {
+    const create = () => request('POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
+    let creation = await create()
+    if (creation.status === 404) {
       // The operator has pruned images, including the service's own.
       prepared = undefined
       await prepare()
-      made = await make()
+      creation = await create()
     }
-    const { Id: id } = created.parse(check('cannot make a container', made).body)
+    const { Id: id } = created.parse(check('cannot make a container', creation).body)
     try {
       const over = api.call('POST', `/containers/${id}/wait?condition=${name === 'docker' ? 'removed' : 'next-exit'}`).catch(() => null)
-      check('cannot start a container', await ask('POST', `/containers/${id}/start`))
-      const { body } = await ask('GET', `/containers/${id}/json`)
+      check('cannot start a container', await request('POST', `/containers/${id}/start`))
+      const { body } = await request('GET', `/containers/${id}/json`)
       return running(id, inspected.safeParse(body).data?.State.Pid ?? 0, over)
     } catch (error) {
       await remove(id).catch(() => {})
@@ -126,9 +126,9 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
       async stop() {
         usage()
         // It may have ended meanwhile.
-        await ask('POST', `/containers/${id}/kill`).catch(() => null)
+        await request('POST', `/containers/${id}/kill`).catch(() => null)
         // Nothing else keeps this process alive until then.
-        while (!(await within(ended, end_ms)));
+        while (!(await settledWithin(ended, end_ms)));
       },
     }
   }

@@ -12,7 +12,7 @@ import { proveIsolation } from '../process/self-test.ts'
 import { startSandbox } from '../process/start-sandbox.ts'
 import { openControl } from './control.ts'
 import type { ContainerEngine, ContainerSpec } from './engine.ts'
-import { toldUsage } from './reported-usage.ts'
+import { reportedUsage } from './reported-usage.ts'
 
 /**
  * Processes in a container beyond the agent's limit: process 1, keepers, the port forwarder, and a margin for what starts before it is
@@ -57,7 +57,7 @@ export function createContainerDriver(options: {
     if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)
     const ports = (spec.sockets ?? []).flatMap(({ port, inside }) => (port === undefined ? [] : [`${port}=${inside}`]))
     const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...of_all })
-    const told = engine.watched_from_inside ? toldUsage(control.send) : null
+    const reported = engine.watched_from_inside ? reportedUsage(control.send) : null
     try {
       const container = await engine.start({
         command: [
@@ -81,10 +81,10 @@ export function createContainerDriver(options: {
       const ended = container.ended.then(control.close)
       return {
         send: control.send,
-        listen: on_line => control.listen(line => void (told?.hear(line) || on_line(line))),
+        listen: on_line => control.listen(line => void (reported?.read(line) || on_line(line))),
         ports: control.ports,
-        usage: told?.usage ?? container.usage,
-        refreshUsage: told?.refresh ?? (async () => {}),
+        usage: reported?.usage ?? container.usage,
+        refreshUsage: reported?.refresh ?? (async () => {}),
         pid: () => container.pid,
         identity: () => container.identity,
         complaint: () => container.ended,

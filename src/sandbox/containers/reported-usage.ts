@@ -1,29 +1,29 @@
 import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
-import { within } from '../settled-within.ts'
+import { settledWithin } from '../settled-within.ts'
 
 /** The usage of a container, as its process 1 reads it from its own control groups where the host cannot. */
-export type ToldUsage = {
+export type ReportedUsage = {
   /** The last reported usage, which is updated every second. */
   usage(): ResourceUsage
   /** Requests an update. Resolves when it was reported, or when there is no response. */
   refresh(): Promise<void>
   /** Returns whether a line of process 1 was a usage report. */
-  hear(line: string): boolean
+  read(line: string): boolean
 }
 
 const ANSWER_MS = 1_000
 
-export function toldUsage(send: (line: string) => void): ToldUsage {
+export function reportedUsage(send: (line: string) => void): ReportedUsage {
   let last = no_usage
   const waiting: (() => void)[] = []
   return {
     usage: () => last,
     async refresh() {
-      const told = new Promise<void>(resolve => waiting.push(resolve))
+      const reported = new Promise<void>(resolve => waiting.push(resolve))
       send('usage')
-      await within(told, ANSWER_MS)
+      await settledWithin(reported, ANSWER_MS)
     },
-    hear(line) {
+    read(line) {
       const [, memory, peak, kills, cpu] = /^usage (\d+) (\d+) (\d+) (\d+)$/.exec(line) ?? []
       if (cpu === undefined) return line.startsWith('usage ')
       const memory_bytes = Number(memory)

@@ -68,16 +68,16 @@ export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
     async start(spec) {
       const name = `agentrun-${randomBytes(8).toString('hex')}`
       const document = podDocument(cluster.pod, { ...spec, name, labels })
-      const told = followOne(follower, name, pod => {
+      const followed = followOne(follower, name, pod => {
         address = pod.status?.hostIP ?? address
       })
       try {
         await clear()
         const pod = await createPod(api, pods, document, AbortSignal.timeout(cluster.start_timeout_ms))
-        told.created()
-        return containerOf(pod, told, which => removePod(api, `${pods}/${name}`, which, AbortSignal.timeout(END_MS)), namespace)
+        followed.created()
+        return containerOf(pod, followed, which => removePod(api, `${pods}/${name}`, which, AbortSignal.timeout(END_MS)), namespace)
       } catch (error) {
-        told.leave()
+        followed.leave()
         throw asSandboxError(error)
       }
     },
@@ -110,10 +110,10 @@ async function forget(api: KubernetesApi, path: string): Promise<void> {
   )
 }
 
-type Told = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
+type Followed = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
 
 /** `over` resolves, with one line, when nothing of the pod runs any more; `latest` is undefined before the first report. */
-function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Told {
+function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Followed {
   const { promise: over, resolve } = Promise.withResolvers<string>()
   let latest: Pod | null | undefined
   const following = follower.follow(name, pod => {
@@ -130,21 +130,21 @@ function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void)
 
 type Which = { uid: string; known_to_node: boolean }
 
-function containerOf(pod: Pod, told: Told, remove: (which: Which) => Promise<void>, namespace: string): Container {
+function containerOf(pod: Pod, followed: Followed, remove: (which: Which) => Promise<void>, namespace: string): Container {
   let stopped: Promise<void> | undefined
   const { promise: gone, resolve } = Promise.withResolvers<string>()
   const stop = async () => {
-    const latest = told.latest() ?? pod
-    const { is, why } = podState(told.latest() === null ? null : latest)
+    const latest = followed.latest() ?? pod
+    const { is, why } = podState(followed.latest() === null ? null : latest)
     await remove({ uid: pod.metadata.uid, known_to_node: latest.status?.hostIP !== undefined }).catch(() => {})
-    told.leave()
-    resolve(is === 'over' ? await told.over : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may tell more)`)
+    followed.leave()
+    resolve(is === 'over' ? await followed.over : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may tell more)`)
   }
   const stopOnce = () => {
     stopped ??= stop()
     return stopped
   }
-  void told.over.then(stopOnce)
+  void followed.over.then(stopOnce)
   return {
     pid: 0,
     identity: `pod ${namespace}/${pod.metadata.name} ${pod.metadata.uid}`,

@@ -9,10 +9,10 @@ export type PodFollower = {
    * `report` is called with each state that the API knows, and with null when the pod is gone. Call `created` when the API has confirmed
    * it.
    */
-  follow(name: string, tell: (pod: Pod | null) => void): { created(): void; leave(): void }
+  follow(name: string, report: (pod: Pod | null) => void): { created(): void; leave(): void }
 }
 
-type Followed = { tell(pod: Pod | null): void; created: boolean }
+type Followed = { report(pod: Pod | null): void; created: boolean }
 type PodList = { metadata: { resourceVersion: string }; items: Pod[] }
 
 const CALL_MS = 30_000
@@ -39,9 +39,9 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
     const list = await api.call<PodList>('GET', path, { signal: limit.signal })
     for (const pod of list.items) {
       expected.delete(pod.metadata.name)
-      followed.get(pod.metadata.name)?.tell(pod)
+      followed.get(pod.metadata.name)?.report(pod)
     }
-    for (const name of expected) followed.get(name)?.tell(null)
+    for (const name of expected) followed.get(name)?.report(null)
     let version = list.metadata.resourceVersion
     while (!signal.aborted) {
       for await (const { type, object } of api.watch<Pod & { metadata: { resourceVersion: string } }>(
@@ -49,15 +49,15 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
         signal,
       )) {
         version = object.metadata.resourceVersion
-        if (type !== 'BOOKMARK') followed.get(object.metadata.name)?.tell(type === 'DELETED' ? null : object)
+        if (type !== 'BOOKMARK') followed.get(object.metadata.name)?.report(type === 'DELETED' ? null : object)
       }
       await pause(signal)
     }
   }
   const pause = (signal: AbortSignal) => delay(PAUSE_MS, null, { signal, ref: false }).catch(() => {})
   return {
-    follow(name, tell) {
-      const entry = { tell, created: false }
+    follow(name, report) {
+      const entry = { report, created: false }
       followed.set(name, entry)
       if (running === null) {
         running = new AbortController()

@@ -24,19 +24,19 @@ export function podState(pod: Pod | null): PodState {
   const { waiting, terminated } = containerStatuses[0]?.state ?? {}
   if (terminated) return { is: 'over', why: endOf(terminated) }
   // Ended by the node: evicted, rejected for lack of processors, past its deadline.
-  if (phase === 'Failed' || phase === 'Succeeded') return { is: 'over', why: `the pod has ended: ${told(reason ?? phase, message)}` }
+  if (phase === 'Failed' || phase === 'Succeeded') return { is: 'over', why: `the pod has ended: ${followed(reason ?? phase, message)}` }
   if (pod.metadata.deletionTimestamp !== undefined) return { is: 'over', why: 'the pod was deleted' }
   const refused = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False')
-  if (refused) return { is: 'over', why: `the pod cannot be placed: ${told(refused.reason, refused.message)}` }
+  if (refused) return { is: 'over', why: `the pod cannot be placed: ${followed(refused.reason, refused.message)}` }
   if (waiting?.reason !== undefined && HOPELESS.has(waiting.reason))
-    return { is: 'over', why: `the pod does not start: ${told(waiting.reason, waiting.message)}` }
+    return { is: 'over', why: `the pod does not start: ${followed(waiting.reason, waiting.message)}` }
   return { is: 'wait', why: `the pod is ${waiting?.reason ?? phase ?? 'Pending'}` }
 }
 
 function endOf({ reason, message, exitCode }: { reason?: string; message?: string; exitCode: number }): string {
   if (reason === 'OOMKilled') return 'the pod was ended because its memory was used up (OOMKilled)'
-  return `the pod has ended: ${told(`${reason ?? 'ended'}, exit code ${exitCode}`, message)}`
+  return `the pod has ended: ${followed(`${reason ?? 'ended'}, exit code ${exitCode}`, message)}`
 }
 
 /** On one line: the text comes from the cluster. */
-const told = (reason = '', message = '') => [reason, message].filter(Boolean).join(': ').replace(/\s+/g, ' ').trim().slice(0, 1_000)
+const followed = (reason = '', message = '') => [reason, message].filter(Boolean).join(': ').replace(/\s+/g, ' ').trim().slice(0, 1_000)

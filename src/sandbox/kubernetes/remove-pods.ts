@@ -7,7 +7,7 @@ import type { Pod } from './pod.ts'
 export const FOLDER_LABEL = 'agentrun-folder'
 export const OWNER_LABEL = 'agentrun-owner'
 
-const LOOK_MS = 200
+const POLL_INTERVAL_MS = 200
 
 /** Returns the label of a process of this service on its pods: pids are reused, and start again in every container. */
 export function ownerMark(pid = process.pid): string {
@@ -53,7 +53,7 @@ export async function removePod(
       if (error instanceof ApiError && isGone(error)) return
       throw error
     }
-    await delay(LOOK_MS, null, { signal }).catch(() => {
+    await delay(POLL_INTERVAL_MS, null, { signal }).catch(() => {
       throw new ApiError(0, '', `the pod ${path.split('/').at(-1)} does not end`)
     })
   }

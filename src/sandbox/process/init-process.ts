@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { SandboxError, type SandboxLimits, SandboxLostError } from '../port.ts'
 import type { ResourceUsage } from '../resources/bounds.ts'
-import { within } from '../settled-within.ts'
+import { settledWithin } from '../settled-within.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** Process 1 of a running sandbox, seen from the host: the protocol of inside/init.sh. */
@@ -44,7 +44,7 @@ export async function startInit(started: SandboxProcess, timeout_ms: number): Pr
   started.listen(line => waiting.get(line)?.())
   const over = started.ended.then(() => false)
   const known = Promise.race([ready, over])
-  if (!(await within(known, timeout_ms)) || !(await known)) {
+  if (!(await settledWithin(known, timeout_ms)) || !(await known)) {
     await started.stop()
     throw new SandboxError((await started.complaint()) || `the sandbox was started, but nothing ran inside within ${timeout_ms / 1000} s`)
   }
@@ -66,7 +66,7 @@ function connect(started: SandboxProcess, answer: (line: string) => Promise<void
     async kill(job, since) {
       const killed = answer(`killed ${job}`)
       started.send(`kill ${job} ${Math.max(0, Math.floor((since - ready_at) / 10))}`)
-      if (await within(Promise.race([killed, started.ended]), answer_timeout_ms)) return
+      if (await settledWithin(Promise.race([killed, started.ended]), answer_timeout_ms)) return
       await started.stop()
       throw new SandboxLostError('the sandbox no longer answered and was ended')
     },

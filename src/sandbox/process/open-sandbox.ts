@@ -34,8 +34,8 @@ export function openSandbox(
     },
   )
   const shell = createShell(init, pipes)
-  const shell_gate = createSemaphore(1)
-  const separate_gate = createSemaphore(max_separate_commands)
+  const shell_semaphore = createSemaphore(1)
+  const separate_semaphore = createSemaphore(max_separate_commands)
   // Without its ports it would not be the requested sandbox.
   init.ports.catch(() => init.stop())
   const ended = init.ended.then(() => {
@@ -44,8 +44,8 @@ export function openSandbox(
     pipes.remove()
   })
 
-  const inTurn = async (gate: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>): Promise<ExecResult> => {
-    const leave = await gate.enter(request.signal)
+  const inTurn = async (semaphore: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>): Promise<ExecResult> => {
+    const leave = await semaphore.enter(request.signal)
     if (!leave) return notRun('interrupted', null)
     try {
       if (init.lost.aborted) throw new SandboxLostError('the sandbox has ended')
@@ -81,9 +81,9 @@ export function openSandbox(
     ended,
     exec: request =>
       request.shell === 'persistent'
-        ? inTurn(shell_gate, request, () => persistent(request))
-        : inTurn(separate_gate, request, () => separate(request)),
-    stream: (request, sink) => inTurn(separate_gate, request, () => separate(request, sink)),
+        ? inTurn(shell_semaphore, request, () => persistent(request))
+        : inTurn(separate_semaphore, request, () => separate(request)),
+    stream: (request, sink) => inTurn(separate_semaphore, request, () => separate(request, sink)),
     stop,
     [Symbol.asyncDispose]: stop,
   }

@@ -41,7 +41,7 @@ export async function proveIsolation(
     handOver(workspace, 0o700, user)
     await using sandbox = await start({ workspace, read_only: [], limits })
     const { output } = await sandbox.exec({
-      command: lookAround([workspace, runtime_dir, ...(expected.own_root ? [] : ['/var/lib'])]),
+      command: probe([workspace, runtime_dir, ...(expected.own_root ? [] : ['/var/lib'])]),
       shell: 'separate',
       timeout_ms: 5_000,
       max_output_bytes: 10_000,
@@ -55,7 +55,7 @@ export async function proveIsolation(
   }
 }
 
-function lookAround(host_paths: string[]): string {
+function probe(host_paths: string[]): string {
   return `
 grep -E '^(Uid|CapPrm|CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status
 while IFS=: read -r name rest; do [[ $rest == *[0-9]* ]] && echo "interface $name"; done </proc/net/dev

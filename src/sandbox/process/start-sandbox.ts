@@ -9,7 +9,7 @@ import { openSandbox } from './open-sandbox.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** `user` is null without root. `pipes`: the host folder in which each sandbox has its pipe folder. */
-export type SandboxPlace = { user: SystemUser | null; pipes: string; start_timeout_ms: number }
+export type SandboxHostSettings = { user: SystemUser | null; pipes: string; start_timeout_ms: number }
 
 /**
  * Starts a sandbox for any driver: `launch` starts process 1, with the folder of pipes shown as /run/exec. Rejects with SandboxError and
@@ -17,7 +17,7 @@ export type SandboxPlace = { user: SystemUser | null; pipes: string; start_timeo
  */
 export async function startSandbox(
   spec: SandboxSpec,
-  place: SandboxPlace,
+  place: SandboxHostSettings,
   launch: (pipes: PipeFolder) => SandboxProcess | Promise<SandboxProcess>,
 ): Promise<Sandbox> {
   if (!lstatSync(spec.workspace, { throwIfNoEntry: false })?.isDirectory())

@@ -18,7 +18,7 @@ const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 export function createWatchdog(): Watchdog {
   const watched = new Map<number, string>()
   let child: ChildProcess | null = null
-  const say = (line: string) => child?.stdin?.write(`${line}\n`)
+  const send = (line: string) => child?.stdin?.write(`${line}\n`)
 
   const start = () => {
     // In its own session: signals of the terminal do not stop it.
@@ -37,11 +37,11 @@ export function createWatchdog(): Watchdog {
     started.unref()
     ;(started.stdin as typeof started.stdin & { unref?(): void }).unref?.()
     child = started
-    for (const [pid, at] of watched) say(`+ ${pid} ${at}`)
+    for (const [pid, at] of watched) send(`+ ${pid} ${at}`)
   }
   const here = () => {
     if (child === null && watched.size > 0) start()
-    else say('.')
+    else send('.')
   }
   setInterval(here, HERE_MS).unref()
 
@@ -51,10 +51,10 @@ export function createWatchdog(): Watchdog {
       if (at === null) return () => {}
       watched.set(pid, at)
       if (child === null) start()
-      else say(`+ ${pid} ${at}`)
+      else send(`+ ${pid} ${at}`)
       return () => {
         watched.delete(pid)
-        say(`- ${pid}`)
+        send(`- ${pid}`)
       }
     },
   }

@@ -4,8 +4,8 @@ import { childEnv } from '../../system/host-child-env.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
 
-const LOOK_MS = 20_000
-const MOST_SAID = 64 * 1024 ** 2
+const LIST_TIMEOUT_MS = 20_000
+const MAX_OUTPUT_BYTES = 64 * 1024 ** 2
 
 /**
  * Returns the size of deleted files that descendants of `process_1` have open or mapped: they are on the disk of `folders`, where no
@@ -14,12 +14,12 @@ const MOST_SAID = 64 * 1024 ** 2
 export async function deletedFiles(process_1: number, folders: string[]): Promise<WorkspaceSize | null> {
   const processes = process_1 > 0 ? descendantsOf(process_1) : []
   // Threads may have files of their own. Without root there would be an error for each mapped file.
-  const held = processes.flatMap(pid => [
+  const open_files = processes.flatMap(pid => [
     ...(process.getuid?.() === 0 ? [`/proc/${pid}/map_files`] : []),
     ...threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`),
   ])
-  if (held.length === 0) return { bytes: 0, files: 0 }
-  const said = await namelessIn(held)
+  if (open_files.length === 0) return { bytes: 0, files: 0 }
+  const said = await namelessIn(open_files)
   if (said === null) return null
   // As the sandbox sees it, where its workspace is a layer.
   const devices = new Set([...folders, ...processes.map(pid => `/proc/${pid}/root/workspace`)].flatMap(deviceOf))
@@ -36,7 +36,7 @@ export async function deletedFiles(process_1: number, folders: string[]): Promis
 function namelessIn(folders: string[]): Promise<string | null> {
   const depth = ['-mindepth', '1', '-maxdepth', '1']
   const args = ['-n', '10', '/usr/bin/find', '-L', ...folders, ...depth, '-type', 'f', '-links', '0', '-printf', '%D %i %b\n']
-  const limits = { timeout: LOOK_MS, maxBuffer: MOST_SAID }
+  const limits = { timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }
   // Processes end meanwhile, so it always reports errors.
   return new Promise(resolve => {
     const child = execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), ...limits }, (_error, said) =>

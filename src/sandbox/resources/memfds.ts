@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs'
 import { childEnv } from '../../system/host-child-env.ts'
 import { threadsOf } from './descendants.ts'
 
-const LOOK_MS = 10_000
-const MOST_SAID = 64 * 1024 ** 2
+const LIST_TIMEOUT_MS = 10_000
+const MAX_OUTPUT_BYTES = 64 * 1024 ** 2
 
 /**
  * Returns the size of unnamed memory files, by the process that has them open; of several the first. Files that cannot be read in time are
  * omitted.
  */
 export async function memfdBytes(processes: number[]): Promise<Map<number, number>> {
-  const held = processes.flatMap(pid => threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`))
+  const open_files = processes.flatMap(pid => threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`))
   const found = new Map<number, number>()
   const seen = new Set<string>()
-  for (const line of held.length === 0 ? [] : (await listMemfds(held)).split('\n')) {
+  for (const line of open_files.length === 0 ? [] : (await listMemfds(open_files)).split('\n')) {
     const [file, blocks, path = ''] = line.split(' ')
     const pid = Number(/^\/proc\/(\d+)\//.exec(path)?.[1] ?? 0)
     if (pid === 0 || file === undefined || seen.has(file)) continue
@@ -26,9 +26,9 @@ export async function memfdBytes(processes: number[]): Promise<Map<number, numbe
 
 /** In a separate program: there may be a million descriptors. */
 function listMemfds(folders: string[]): Promise<string> {
-  const tell = ['-exec', 'stat', '-L', '-c', '%d:%i %b %n', '{}', '+']
-  const args = ['-n', '10', '/usr/bin/find', ...folders, '-mindepth', '1', '-maxdepth', '1', '-lname', '/memfd:*', ...tell]
-  const options = { cwd: '/', env: childEnv(), timeout: LOOK_MS, maxBuffer: MOST_SAID }
+  const resolve_list = ['-exec', 'stat', '-L', '-c', '%d:%i %b %n', '{}', '+']
+  const args = ['-n', '10', '/usr/bin/find', ...folders, '-mindepth', '1', '-maxdepth', '1', '-lname', '/memfd:*', ...resolve_list]
+  const options = { cwd: '/', env: childEnv(), timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }
   // Processes end meanwhile, so it may report errors.
   return new Promise(resolve => execFile('/usr/bin/nice', args, options, (_error, said) => resolve(said)))
 }

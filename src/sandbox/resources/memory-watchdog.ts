@@ -33,7 +33,7 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
   }
   const used = { memory_bytes: 0, peak_memory_bytes: 0, memory_kills: 0, cpu_ms: null }
 
-  const look = () => {
+  const poll = () => {
     if (closed || root === null) return
     const processes = family(root, files)
     if (!counting && sharedMemoryBytes() - shared_then > max_bytes * SHARED) countFiles(processes.map(({ pid }) => pid))
@@ -46,13 +46,13 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
       used.memory_kills += 1
       bytes -= process.bytes
     }
-    timer = setTimeout(look, bytes > max_bytes * NEAR ? FAST_MS : SLOW_MS)
+    timer = setTimeout(poll, bytes > max_bytes * NEAR ? FAST_MS : SLOW_MS)
     timer.unref()
   }
   return {
     add(pid) {
       root = pid
-      look()
+      poll()
     },
     usage: () => ({ ...used }),
     async close() {

@@ -6,7 +6,7 @@ export type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
 /** `peak_bytes`: the highest measured value; 0: not measured. */
 export type WorkspaceWatch = { peak_bytes(): number; end(): void }
 
-const LOOK_MS = 250
+const POLL_INTERVAL_MS = 250
 /** An active sandbox is measured at least this often, and never for more than a sixtieth of the time. */
 const MEASURE_EVERY_MS = 15_000
 const MEASURE_SHARE = 60
@@ -34,22 +34,22 @@ export function watchWorkspace(
   let free: WorkspaceSize | null = null
   // Before anything inside has had time to write.
   const at_first = freeSpace(path).catch(() => null)
-  let told: WorkspaceSize | null = null
+  let reported: WorkspaceSize | null = null
   let measure_at = performance.now() + MEASURE_EVERY_MS
   let cpu_then = cpuMs()
 
-  const look = async () => {
+  const poll = async () => {
     const now = await freeSpace(path)
     free ??= (await at_first) ?? now
     const gone = { bytes: free.bytes - now.bytes, files: free.files - now.files }
     const near = gone.bytes > margin(bounds.max_disk_bytes, size.bytes) || gone.files > margin(bounds.max_files, size.files)
-    if (near || (performance.now() > measure_at && isBusy())) await lookClosely(now, gone)
+    if (near || (performance.now() > measure_at && isBusy())) await measureWorkspace(now, gone)
   }
   const isBusy = () => {
     const cpu = cpuMs()
     return cpu === null || cpu_then === null || cpu - cpu_then > IDLE_CPU_MS
   }
-  const lookClosely = async (now: WorkspaceSize, gone: WorkspaceSize) => {
+  const measureWorkspace = async (now: WorkspaceSize, gone: WorkspaceSize) => {
     const began = performance.now()
     cpu_then = cpuMs()
     // When the files cannot be counted in time, for example because of millions of links, all missing free space is attributed to the
@@ -61,9 +61,9 @@ export function watchWorkspace(
     if (ended) return
     size = found
     const beyond = found.bytes > bounds.max_disk_bytes || found.files > bounds.max_files
-    if (!beyond) told = null
-    else if (told === null || found.bytes > told.bytes || found.files > told.files) {
-      told = found
+    if (!beyond) reported = null
+    else if (reported === null || found.bytes > reported.bytes || found.files > reported.files) {
+      reported = found
       over(found)
     }
   }
@@ -71,10 +71,10 @@ export function watchWorkspace(
     if (ended) return
     timer = setTimeout(
       () =>
-        void look()
+        void poll()
           .catch(() => {})
           .then(again),
-      LOOK_MS,
+      POLL_INTERVAL_MS,
     )
     timer.unref()
   }

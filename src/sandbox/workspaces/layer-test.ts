@@ -18,7 +18,7 @@ const limits: SandboxLimits = {
 
 /** What a copy must support: a recreated folder hides its old content, and a second mount sees the same. */
 const CHANGE = 'set -e; cat kept gone/file; rm -r gone; mkdir gone; echo more >>kept; mv kept moved; chmod 700 gone'
-const LOOK = 'set -e; cat moved; ls -A . gone; [ "$(stat -c %u%U moved)" = 1000agent ]'
+const PROBE = 'set -e; cat moved; ls -A . gone; [ "$(stat -c %u%U moved)" = 1000agent ]'
 const SEEN = 'one\nmore\n.:\ngone\nmoved\n\ngone:\n'
 
 /** Mounts a real layer below `folder`, changes it in a sandbox and reads it in another one, twice. Never throws. */
@@ -28,44 +28,44 @@ export async function proveLayers(
   start: (spec: SandboxSpec) => Promise<Sandbox>,
   open: LayerDriver['open'],
 ): Promise<{ ok: true } | { ok: false; reason: string }> {
-  let place: string | undefined
-  const own = (name: string) => join(place ?? '', name)
+  let test_folder: string | undefined
+  const own = (name: string) => join(test_folder ?? '', name)
   try {
-    place = mkdtempSync(join(folder, 'new-test-'))
-    chmodSync(place, 0o711)
-    makeBase(place, user)
+    test_folder = mkdtempSync(join(folder, 'new-test-'))
+    chmodSync(test_folder, 0o711)
+    createBase(test_folder, user)
     await inLayer(CHANGE, 'one\ntwo\n')
-    await inLayer(LOOK, SEEN)
+    await inLayer(PROBE, SEEN)
     return { ok: true }
   } catch (error) {
     return { ok: false, reason: error instanceof Error ? error.message : String(error) }
   } finally {
-    if (place !== undefined) {
+    if (test_folder !== undefined) {
       for (const name of ['base', 'layer', 'shadow']) await removeWorkspace(own(name), user).catch(() => {})
-      await rm(place, { recursive: true, force: true }).catch(() => {})
+      await rm(test_folder, { recursive: true, force: true }).catch(() => {})
     }
   }
 
   async function inLayer(command: string, wanted: string) {
     await using layer = await open([{ folder: own('layer'), base: own('base') }])
     await using sandbox = await start({ workspace: own('layer'), within: layer, read_only: [], limits })
-    await using beside = await start({
+    await using sibling = await start({
       ...{ workspace: own('shadow'), within: layer, limits },
       read_only: [{ host: own('layer'), inside: '/files' }],
     })
     const said = await run(sandbox, command)
-    const seen = await run(beside, `cd /files; ${LOOK}`)
+    const seen = await run(sibling, `cd /files; ${PROBE}`)
     if (said !== wanted || seen !== SEEN) throw new SandboxError(`an overlay does not show what it should: ${(said + seen).slice(0, 300)}`)
   }
 }
 
-function makeBase(place: string, user: SystemUser | null): void {
-  const folders = ['base', 'layer', 'shadow', 'base/gone'].map(name => join(place, name))
+function createBase(test_folder: string, user: SystemUser | null): void {
+  const folders = ['base', 'layer', 'shadow', 'base/gone'].map(name => join(test_folder, name))
   for (const path of folders) mkdirSync(path)
   const files = { kept: 'one\n', 'gone/file': 'two\n' }
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, 'base', name), text)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(test_folder, 'base', name), text)
   // The innermost first: the content of a folder is handed over before the folder, so that its new owner cannot create links in it.
-  const inside_out = [...Object.keys(files).map(name => join(place, 'base', name)), ...folders.toReversed()]
+  const inside_out = [...Object.keys(files).map(name => join(test_folder, 'base', name)), ...folders.toReversed()]
   if (user) for (const path of inside_out) lchownSync(path, user.uid, user.gid)
 }
 

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { endProcess, processIdentity } from '../../system/process-identity.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { type Copy, type Layer, SandboxError } from '../port.ts'
-import { within } from '../settled-within.ts'
+import { settledWithin } from '../settled-within.ts'
 
 /**
  * Short names in the folder itself, because processes inside can read them among their mounts. The mount covers the folder, and so the
  * three. The holder ends when this process closes its standard input, or ends in any way.
  */
-const HOLD = `
+const HOLDER_SCRIPT = `
 set -e
 umask 077
 while [ "$#" -gt 0 ]; do
@@ -31,7 +31,17 @@ const max_complaint_bytes = 2_000
 export async function openLayer(copies: readonly Copy[], host: { user: SystemUser | null; start_timeout_ms: number }): Promise<Layer> {
   const child = spawn(
     'unshare',
-    ['--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', HOLD, 'sh', ...copies.flatMap(({ folder, base }) => [folder, base])],
+    [
+      '--user',
+      '--map-root-user',
+      '--mount',
+      '--',
+      '/bin/sh',
+      '-c',
+      HOLDER_SCRIPT,
+      'sh',
+      ...copies.flatMap(({ folder, base }) => [folder, base]),
+    ],
     {
       cwd: '/',
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
@@ -56,7 +66,7 @@ export async function openLayer(copies: readonly Copy[], host: { user: SystemUse
     () => false,
   )
   const started = Promise.race([ready, ended.then(() => false)])
-  const identity = (await within(started, host.start_timeout_ms)) && (await started) ? processIdentity(child.pid ?? 0) : null
+  const identity = (await settledWithin(started, host.start_timeout_ms)) && (await started) ? processIdentity(child.pid ?? 0) : null
   if (identity === null) {
     child.kill('SIGKILL')
     await ended

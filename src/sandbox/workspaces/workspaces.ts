@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { folderId } from '../../system/data-folder-id.ts'
-import { handOver, makeOwnFolder } from '../../system/own-folder.ts'
+import { createOwnFolder, handOver } from '../../system/own-folder.ts'
 import { runAs } from '../../system/run-as.ts'
 import type { SystemUser } from '../../system/users.ts'
 
@@ -28,17 +28,17 @@ export function createWorkspace(
   user: SystemUser | null,
   template: string | null = null,
 ): Promise<string> {
-  return makeEmpty(root, workspaceName(run_id, epoch, template), user)
+  return createEmpty(root, workspaceName(run_id, epoch, template), user)
 }
 
 /** The same with the suffix `.shadow`: for files that the agent must not see. */
 export function createShadow(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
-  return makeEmpty(root, `${run_id}-${epoch}.shadow`, user)
+  return createEmpty(root, `${run_id}-${epoch}.shadow`, user)
 }
 
 /** Creates the empty home folder of this worker of a run: `homeOf` its workspace. */
 export function createHome(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
-  return makeEmpty(root, `${run_id}-${epoch}.home`, user)
+  return createEmpty(root, `${run_id}-${epoch}.home`, user)
 }
 
 /** Creates an empty folder for checks, under another name when an earlier one could not be removed. `template`: the base of its layer. */
@@ -52,7 +52,7 @@ export async function createCheckFolder(
 ): Promise<string> {
   const own = `${run_id}-${epoch}.${name}${template === null ? '' : `.on.${template}`}`
   await removeWorkspace(join(root, own), user)
-  return makeEmpty(root, own, user)
+  return createEmpty(root, own, user)
 }
 
 /** Returns the home folder beside a workspace. It keeps its name while it is mounted, because its size is looked up by that name. */
@@ -76,8 +76,8 @@ export function adoptHome(from: string, to: string, digest: string): void {
 export const isHomeOf = (path: string, workspace: string): boolean =>
   path === homeOf(workspace) || path.startsWith(readyMark(workspace, ''))
 
-async function makeEmpty(root: string, name: string, user: SystemUser | null): Promise<string> {
-  if (!existsSync(root)) makeOwnFolder(root, 0o711, null)
+async function createEmpty(root: string, name: string, user: SystemUser | null): Promise<string> {
+  if (!existsSync(root)) createOwnFolder(root, 0o711, null)
   const path = join(root, name)
   mkdirSync(path)
   handOver(path, 0o700, user)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ForgeKind, ForgeReceipt } from '../../contract/repositories/forges.ts'
-import { type ForgeTask, HEARD_MS, type ReadEvent } from '../../core/forges/forge-event.ts'
+import { type ForgeTask, MAX_MENTION_AGE_MS, type ReadEvent } from '../../core/forges/forge-event.ts'
 import { openForgeSecrets } from '../../core/forges/forge-secrets.ts'
 import { isSignedByForge } from '../../core/forges/forge-signature.ts'
 import { readGiteaEvent } from '../../core/forges/gitea-event.ts'
@@ -84,4 +84,6 @@ export async function receiveDelivery(services: Pick<Services, 'db' | 'sealer'>,
 
 /** What was told is forgotten some day: what comes again after that is too old to be done again. */
 const unlessOver = (read: ReadEvent): ReadEvent =>
-  'task' in read && read.said_at && read.said_at.getTime() < Date.now() - HEARD_MS ? { ignored: 'it was said more than a day ago' } : read
+  'task' in read && read.written_at && read.written_at.getTime() < Date.now() - MAX_MENTION_AGE_MS
+    ? { ignored: 'it was said more than a day ago' }
+    : read

@@ -1,4 +1,4 @@
-import { type ForgeRequest, HEARD_MS } from '../../core/forges/forge-event.ts'
+import { type ForgeRequest, MAX_MENTION_AGE_MS } from '../../core/forges/forge-event.ts'
 import { long, short, text } from '../../core/forges/forge-payload.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import type { Mention, RemoteSubject } from '../../forge/port.ts'
@@ -17,7 +17,7 @@ const CLOCKS_MS = 5_000
 
 /** What was asked before is over: longer ago than anybody waits, or before the repository was registered or the forge connected. */
 export const heardSince = ({ forge, repository }: AskedPlace): Date =>
-  new Date(Math.max(Date.now() - HEARD_MS, repository.forge_heard_from.getTime(), forge.connected_at.getTime()))
+  new Date(Math.max(Date.now() - MAX_MENTION_AGE_MS, repository.forge_heard_from.getTime(), forge.connected_at.getTime()))
 
 /**
  * Writes down what was asked of us on an issue or pull request, each once, whoever finds it. A label that was taken off is none, unless we were

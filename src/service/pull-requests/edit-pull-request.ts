@@ -1,5 +1,5 @@
 import type { EditPullRequestInput, EditPullRequestResponse } from '../../contract/pull-requests/pull-requests.ts'
-import { askedState } from '../../core/pull-requests/pull-request-state.ts'
+import { requestedState } from '../../core/pull-requests/pull-request-state.ts'
 import { getRepository } from '../../store/access/repositories.ts'
 import { editPullRequest as editRow, type PullRequestEdit } from '../../store/pull-requests/pull-request-moves.ts'
 import { getPullRequest, type WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
@@ -20,7 +20,7 @@ export async function editPullRequest(
     return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
   const { url, number } = row
   const refusal = (error: string) => ({ success: false, url, number, title: row.title, state: row.state, error })
-  const asked = input.state === undefined ? { state: row.state } : askedState(row.state, input.state)
+  const asked = input.state === undefined ? { state: row.state } : requestedState(row.state, input.state)
   if ('refused' in asked) return refusal(asked.refused)
   const gone = row.state === 'closed' && asked.state !== 'closed' ? await goneBranch(ctx, row) : null
   if (gone !== null) return refusal(gone)

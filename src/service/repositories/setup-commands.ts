@@ -1,4 +1,4 @@
-import { type SetupCommandSettingsInput, usual_setup } from '../../contract/repositories/setup-commands.ts'
+import { default_setup, type SetupCommandSettingsInput } from '../../contract/repositories/setup-commands.ts'
 import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { invalid } from '../../core/service-error.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
@@ -9,7 +9,7 @@ import { repositoryNotFound, requireRepository } from './repositories.ts'
 
 const settingsObject = (row: SetupCommandsRow | undefined) =>
   row === undefined
-    ? { ...usual_setup, commands: [], updated_at: null, updated_by: null }
+    ? { ...default_setup, commands: [], updated_at: null, updated_by: null }
     : {
         ...{ on_failure: row.on_failure, timeout_seconds: row.timeout_seconds, updated_by: row.updated_by },
         commands: JSON.parse(row.commands) as string[],
@@ -26,7 +26,7 @@ export async function getSetupCommands(ctx: Context, repo_id: number) {
 
 /** Sets all of it; what is not named is as usual. 400 for a variable that the sandbox itself goes by. */
 export async function setSetupCommands(ctx: Context, repo_id: number, input: SetupCommandSettingsInput) {
-  const set = { ...usual_setup, ...input }
+  const set = { ...default_setup, ...input }
   const obeyed = Object.keys(set.variables).find(name => !mayBeVariable(name))
   if (obeyed !== undefined) throw invalid(['body', 'variables', obeyed], 'is a variable that the sandbox itself goes by')
   return ctx.db.transaction(async tx => {

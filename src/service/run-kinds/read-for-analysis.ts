@@ -5,7 +5,7 @@ import { type AnalyzedRun, analyzeRun, type RunAnalysis } from '../../log-analys
 import { analyzeRuns } from '../../log-analysis/analyze-runs.ts'
 import type { Entry, Finding } from '../../log-analysis/finding.ts'
 import { fitting } from '../../log-analysis/result.ts'
-import { type LookedAt, summarize } from '../../log-analysis/summary.ts'
+import { type AnalyzedAmount, summarize } from '../../log-analysis/summary.ts'
 import { listEntriesToAnalyze } from '../../store/runs/log-analysis.ts'
 import { type SandboxRow, sandboxesOfRuns } from '../../store/workspaces/sandboxes.ts'
 import type { Context } from '../context.ts'
@@ -17,12 +17,12 @@ const PAGE = 200
 
 /** A part of a trace: of a sandbox, or all of it. */
 export type Part = { run: AnalyzedRun; first_seq: number; last_seq: number; kind: SandboxKind | null }
-export type FirstPass = { message: string; findings: LogFinding[]; looked_at: LookedAt }
+export type FirstPass = { message: string; findings: LogFinding[]; looked_at: AnalyzedAmount }
 
 /** What is found in traces without asking anybody. Null: there is nothing to look at. */
 export async function firstPass(ctx: Context, parts: readonly Part[], left_out: readonly string[]): Promise<FirstPass | null> {
   const analyses: RunAnalysis[] = []
-  const looked_at: LookedAt = { runs: 0, entries: 0, commands: 0, left_out: [...left_out] }
+  const looked_at: AnalyzedAmount = { runs: 0, entries: 0, commands: 0, left_out: [...left_out] }
   const tools = new Map<string, string | null>()
   let left_bytes = MOST_BYTES.all
   for (const part of parts) {

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
-import { childBudget, MOST_CHILDREN, MOST_GENERATIONS } from '../../core/runs/child-budget.ts'
+import { childBudget, MAX_CHILDREN, MAX_GENERATIONS } from '../../core/runs/child-budget.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
@@ -72,9 +72,9 @@ async function contextOf(services: Services, row: RunRow, key: string): Promise<
 
 async function requireRoom(tx: Db, { organization_id, id }: RunRow): Promise<void> {
   const children = await listChildRuns(tx, organization_id, id)
-  if (children.length >= MOST_CHILDREN) throw refused(`This run has started ${MOST_CHILDREN} runs, and no run starts more.`)
-  if ((await generationOf(tx, organization_id, id)) >= MOST_GENERATIONS)
-    throw refused(`This run is a child in generation ${MOST_GENERATIONS}, and those start no runs: do the work yourself.`)
+  if (children.length >= MAX_CHILDREN) throw refused(`This run has started ${MAX_CHILDREN} runs, and no run starts more.`)
+  if ((await generationOf(tx, organization_id, id)) >= MAX_GENERATIONS)
+    throw refused(`This run is a child in generation ${MAX_GENERATIONS}, and those start no runs: do the work yourself.`)
 }
 
 const limitsOf = (row: RunRow) => ({

@@ -2,7 +2,7 @@ import type { DryRun } from '../../contract/runs/dry-run.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { egressMode } from '../../core/network/egress-mode.ts'
-import { madeByDigest, manifestsDigest, setupDigest } from '../../core/repositories/prepared-environment.ts'
+import { environmentInputsDigest, manifestsDigest, setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
 import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { ServiceError } from '../../core/service-error.ts'
@@ -85,7 +85,7 @@ async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: Setu
   if (files === null) return undefined
   const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
   const secrets = setupSecretsDigest(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
-  const same = { made_by: madeByDigest(setupDigest(commands, set_up.variables), secrets), manifests: manifestsDigest(files) }
+  const same = { made_by: environmentInputsDigest(setupDigest(commands, set_up.variables), secrets), manifests: manifestsDigest(files) }
   const made_after = Date.now() - ctx.environment_seconds * 1_000
   const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(
     row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,

@@ -1,4 +1,4 @@
-import type { SandboxLimitsHeldBy } from '../../contract/service.ts'
+import type { SandboxLimitMechanisms } from '../../contract/service.ts'
 import type { Db } from '../../store/database.ts'
 import { listWorkers } from '../../store/leases/workers.ts'
 
@@ -8,7 +8,7 @@ const SILENCE_SECONDS = 15
 /** Of all processes that work on runs: how many there are, how many of them start runs, and how many runs those may have and all have at work. */
 export type WorkerState = {
   sandbox: string | null
-  sandbox_limits: SandboxLimitsHeldBy | null
+  sandbox_limits: SandboxLimitMechanisms | null
   large_repositories: 'shared' | 'cloned' | null
   blocked: string | null
   count: number
@@ -18,7 +18,7 @@ export type WorkerState = {
 }
 
 /** What a worker reports of its sandboxes. */
-type Told = SandboxLimitsHeldBy & { large_repositories?: 'shared' | 'cloned' }
+type Told = SandboxLimitMechanisms & { large_repositories?: 'shared' | 'cloned' }
 
 /**
  * Whether any worker on this database takes runs: `blocked` is null when one does, otherwise one line that says why none does. `sandbox`: what

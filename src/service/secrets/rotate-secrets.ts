@@ -1,7 +1,7 @@
-import { forgeSealPlace } from '../../core/forges/forge-secrets.ts'
-import { secretPlace } from '../../core/secrets/run-secrets.ts'
-import type { Sealed, Sealer, SealPlace } from '../../core/secrets/sealing.ts'
-import { runTargetPlace, type StoredTarget, webhookPlace } from '../../core/webhooks/webhook-secrets.ts'
+import { forgeSealContext } from '../../core/forges/forge-secrets.ts'
+import { secretContext } from '../../core/secrets/run-secrets.ts'
+import type { SealContext, Sealed, Sealer } from '../../core/secrets/sealing.ts'
+import { runTargetContext, type StoredTarget, webhookContext } from '../../core/webhooks/webhook-secrets.ts'
 import {
   forgesOfOtherKeys,
   resealForge,
@@ -25,7 +25,7 @@ export type Rotation = { resealed: number; changed: number; unreadable: number }
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   const done: Rotation = { resealed: 0, changed: 0, unreadable: 0 }
-  const again = (place: SealPlace, from: Sealed): Sealed | null => {
+  const again = (place: SealContext, from: Sealed): Sealed | null => {
     try {
       return sealer.seal(place, sealer.open(place, from))
     } catch {
@@ -42,7 +42,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
     after => secretsOfOtherKeys(db, sealer.key_id, after, BATCH),
     row => row.id,
     async row => {
-      const next = again(secretPlace(row.organization_id, row.repository_id, row.name), row)
+      const next = again(secretContext(row.organization_id, row.repository_id, row.name), row)
       if (next) count(await resealSecret(db, row, next.key_id, next.sealed))
     },
   )
@@ -51,7 +51,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
       after => webhooksOfOtherKeys(db, which, sealer.key_id, after, BATCH),
       row => row.organization_id,
       async row => {
-        const next = again(webhookPlace(row.organization_id), row)
+        const next = again(webhookContext(row.organization_id), row)
         if (next) count(await resealWebhook(db, row, next.key_id, next.sealed))
       },
     )
@@ -59,7 +59,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
     after => forgesOfOtherKeys(db, sealer.key_id, after, BATCH),
     row => row.id,
     async row => {
-      const next = again(forgeSealPlace(row.organization_id, row.url), row)
+      const next = again(forgeSealContext(row.organization_id, row.url), row)
       if (next) count(await resealForge(db, row, next.key_id, next.sealed))
     },
   )
@@ -71,7 +71,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
       const targets = (JSON.parse(row.webhooks) as StoredTarget[]).map(target => {
         if (target.key_id === undefined || target.sealed === undefined || target.key_id === sealer.key_id) return target
         const from = { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }
-        const next = again(runTargetPlace(row.organization_id, target.url), from)
+        const next = again(runTargetContext(row.organization_id, target.url), from)
         if (!next) return target
         values++
         return { ...target, key_id: next.key_id, sealed: next.sealed.toString('base64') }

@@ -3,7 +3,7 @@ import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { SHORTEST_SECRET } from '../../core/redaction/secret-forms.ts'
 import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { isForGitAlone } from '../../core/secrets/repository-credentials.ts'
-import { secretPlace } from '../../core/secrets/run-secrets.ts'
+import { secretContext } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import {
@@ -41,7 +41,7 @@ export async function listSecrets(ctx: Context, repo_id: number | null, query: P
  * of traces, or whose name the sandbox obeys.
  */
 export async function setSecret(ctx: Context, repo_id: number | null, name: string, input: SecretInput) {
-  const sealed = ctx.sealer.seal(secretPlace(ctx.organization_id, repo_id, name), input.value)
+  const sealed = ctx.sealer.seal(secretContext(ctx.organization_id, repo_id, name), input.value)
   return ctx.db.transaction(async tx => {
     if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     await lockSecrets(tx, ctx.organization_id)

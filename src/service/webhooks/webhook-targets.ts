@@ -1,7 +1,7 @@
 import type { WebhookTargets } from '../../contract/webhooks/webhooks.ts'
 import { isPrivateHost } from '../../core/network/public-address.ts'
 import { invalid } from '../../core/service-error.ts'
-import { runTargetPlace, type StoredTarget } from '../../core/webhooks/webhook-secrets.ts'
+import { runTargetContext, type StoredTarget } from '../../core/webhooks/webhook-secrets.ts'
 import type { Context } from '../context.ts'
 
 /** 400 for a host that is private by its name, or by the address that stands in its place, unless the operator allows such. */
@@ -22,7 +22,7 @@ export function storedTargets(ctx: Context, targets: WebhookTargets | null | und
     if (targets.findIndex(other => other.url === url) < i) throw invalid(loc, 'is there twice')
     const kept = { url, ...(events != null && { events }) }
     if (secret == null) return kept
-    const { key_id, sealed } = ctx.sealer.seal(runTargetPlace(ctx.organization_id, url), secret)
+    const { key_id, sealed } = ctx.sealer.seal(runTargetContext(ctx.organization_id, url), secret)
     return { ...kept, key_id, sealed: sealed.toString('base64') }
   })
   return JSON.stringify(stored)

@@ -3,7 +3,7 @@ import type { WebhookConfig, WebhookConfigInput, WebhookTest } from '../../contr
 import { messageId } from '../../core/webhooks/webhook-event.ts'
 import { ownRecipient, webhookHeaders } from '../../core/webhooks/webhook-request.ts'
 import { verdictOf } from '../../core/webhooks/webhook-retries.ts'
-import { webhookPlace } from '../../core/webhooks/webhook-secrets.ts'
+import { webhookContext } from '../../core/webhooks/webhook-secrets.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyWebhook } from '../../store/notify.ts'
 import { dropDeliveries, holdEvents, wakeDeliveries } from '../../store/webhooks/webhook-outcomes.ts'
@@ -38,7 +38,7 @@ export async function getWebhook(ctx: Context, db: Db = ctx.db): Promise<Webhook
 /** A secret that is absent stays, null takes it away, another signs on for a day. What waits for the webhook is tried at once. 400 for a private address. */
 export async function setWebhook(ctx: Context, input: WebhookConfigInput) {
   requirePublicUrl(ctx, input.url, ['body', 'url'])
-  const secret = input.secret == null ? input.secret : ctx.sealer.seal(webhookPlace(ctx.organization_id), input.secret)
+  const secret = input.secret == null ? input.secret : ctx.sealer.seal(webhookContext(ctx.organization_id), input.secret)
   return ctx.db.transaction(async tx => {
     const { url, enabled } = input
     await holdEvents(tx, ctx.organization_id)

@@ -1,4 +1,4 @@
-import type { Part, Said, Tool } from '../proposal.ts'
+import type { Part, Suggestion, Tool } from '../proposal.ts'
 import type { Project } from '../tree.ts'
 
 const SOURCES = /\.(?:c|cc|cpp|cxx|h|hpp|m|f90|asm|S)$/
@@ -12,7 +12,7 @@ export function cPart(project: Project): Part | null {
   const manifest = project.first('CMakeLists.txt', 'meson.build', 'configure', 'configure.ac', 'configure.in', ...MAKEFILES)
   if (manifest === null) return null
   const from = project.at(manifest)
-  const said = (command: string, why: string): Said => ({ command, from, why })
+  const said = (command: string, why: string): Suggestion => ({ command, from, why })
   const folder = ['build', 'build-sandbox'].find(name => !project.has(name) && !project.some(new RegExp(`^${name}/`))) ?? '_build'
   const compiler = project.some(/\.(?:cc|cpp|cxx)$/) ? 'g++' : project.some(SOURCES) ? 'gcc' : null
   const tool = (binary: string, name = binary): Tool => ({ binary, wanted: null, from, package: name })

@@ -1,4 +1,4 @@
-import type { Part, Said, Toolchain } from '../proposal.ts'
+import type { Part, Suggestion, Toolchain } from '../proposal.ts'
 import { MAVEN_REPOSITORY } from '../toolchain.ts'
 import type { Project } from '../tree.ts'
 
@@ -10,7 +10,7 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.first('pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'build.xml')
   if (manifest === null) return null
   const from = project.at(manifest)
-  const said = (command: string, why: string): Said => ({ command, from, why })
+  const said = (command: string, why: string): Suggestion => ({ command, from, why })
   const has_tests = project.some(/(?:^|\/)src\/(?:test|androidTest)\//)
   const java = { binary: 'java', wanted: versionOf(project, manifest), from, package: 'default-jdk' }
   const named = { ecosystem: 'java', folder: project.folder, smokes: [], notes: [] }
@@ -67,7 +67,7 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
 }
 
 /** With the plugins and libraries of Debian. */
-function withDebians(said: (command: string, why: string) => Said, has_tests: boolean): Part['offline'] {
+function withDebians(said: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
   const mvn = `mvn -B -ntp -o -Dmaven.repo.local=${MAVEN_REPOSITORY}`
   return {
     install: [said(`${mvn} test-compile`, "all of it compiles, with Debian's libraries")],
@@ -76,7 +76,7 @@ function withDebians(said: (command: string, why: string) => Said, has_tests: bo
   }
 }
 
-function withOwnGradle(said: (command: string, why: string) => Said, has_tests: boolean): Part['offline'] {
+function withOwnGradle(said: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
   const gradle = 'gradle --no-daemon --offline'
   return {
     install: [said(`${gradle} testClasses`, "compiles all of it, with the machine's Gradle")],

@@ -1,4 +1,4 @@
-import type { Part, Said, Toolchain } from '../proposal.ts'
+import type { Part, Suggestion, Toolchain } from '../proposal.ts'
 import { isPlainWord } from '../shell-lines.ts'
 import { asText, asTexts, asValues, namesOf, type Project, valueAt } from '../tree.ts'
 import { managerOf } from './node-managers.ts'
@@ -24,7 +24,7 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
   const script = (name: string) => asText(Object.hasOwn(scripts, name) ? scripts[name] : null)
   const has_dependencies = dependencies.length > 0 || namesOf(manifest.peerDependencies).length > 0 || workspaces
   const needs_install = has_dependencies || RUN_BY_INSTALL.some(name => script(name) !== null)
-  const run = (name: string, why: string): Said | null => {
+  const run = (name: string, why: string): Suggestion | null => {
     const text = script(name)
     if (text === null || NO_TESTS.test(text)) return null
     const prefix = WATCHES.test(text) ? 'CI=true ' : ''
@@ -67,7 +67,7 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
   }
 }
 
-function ownTests(project: Project, dependencies: string[]): Said[] {
+function ownTests(project: Project, dependencies: string[]): Suggestion[] {
   const from = project.at('package.json')
   for (const [name, command] of [
     ['vitest', 'npx vitest run'],
@@ -81,7 +81,7 @@ function ownTests(project: Project, dependencies: string[]): Said[] {
 }
 
 /** Proves that the exports of the package can be loaded. */
-function entrySmoke(project: Project, manifest: { [key: string]: unknown }, from: string): Said[] {
+function entrySmoke(project: Project, manifest: { [key: string]: unknown }, from: string): Suggestion[] {
   const named = [entryOf(manifest.exports), asText(manifest.module), asText(manifest.main), 'index.js', 'index.mjs'].filter(
     path => path !== null,
   )

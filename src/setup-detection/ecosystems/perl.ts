@@ -1,4 +1,4 @@
-import type { Part, Said, Tool } from '../proposal.ts'
+import type { Part, Suggestion, Tool } from '../proposal.ts'
 import type { Project } from '../tree.ts'
 
 const MANIFESTS = ['Makefile.PL', 'Build.PL', 'cpanfile', 'dist.ini'] as const
@@ -9,7 +9,7 @@ export function perlPart(project: Project): Part | null {
   const manifest = project.first(...MANIFESTS)
   if (manifest === null) return null
   const from = project.at(manifest)
-  const said = (command: string, why: string): Said => ({ command, from, why })
+  const said = (command: string, why: string): Suggestion => ({ command, from, why })
   const text = project.text(manifest) ?? ''
   const wanted = /^\s*(?:use|require)\s+v?(5[\d._]{1,12})\s*;|MIN_PERL_VERSION['"]?\s*=>\s*['"]?v?(5[\d._]{1,12})/m.exec(text)
   const compiled = project.some(/\.xs$/)

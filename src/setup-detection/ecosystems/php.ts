@@ -1,4 +1,4 @@
-import type { Part, Said, Toolchain } from '../proposal.ts'
+import type { Part, Suggestion, Toolchain } from '../proposal.ts'
 import { isPlainWord } from '../shell-lines.ts'
 import { asText, asTexts, asValues, namesOf, type Project, valueAt } from '../tree.ts'
 
@@ -10,7 +10,7 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   const settings = project.first(...SETTINGS)
   if (manifest === null && settings === null) return null
   const from = project.at(manifest === null ? (settings ?? '') : 'composer.json')
-  const said = (command: string, why: string): Said => ({ command, from, why })
+  const said = (command: string, why: string): Suggestion => ({ command, from, why })
   const lock = project.has('composer.lock')
   const needed = [...namesOf(manifest?.require), ...namesOf(manifest?.['require-dev'])]
   const script = valueAt(manifest, 'scripts', 'test')
@@ -28,7 +28,7 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   }
 
   const declared = needed.includes('phpunit/phpunit')
-  const tests: Said[] = []
+  const tests: Suggestion[] = []
   if (text !== '') tests.push(said('composer test', `the script test: ${text.slice(0, 200)}`))
   if (needed.includes('pestphp/pest')) tests.push(said('vendor/bin/pest', 'Pest is a dependency'))
   else if (declared || !toolchain.has('phpunit')) tests.push(...byPhpunit('vendor/bin/phpunit', 'the tests are for PHPUnit'))
@@ -59,7 +59,7 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
 }
 
 /** Each of them is searched for among all paths. */
-const MOST_FOLDERS = 50
+const MAX_FOLDERS = 50
 
 /** Returns a command that parses the autoloaded files of the package. */
 function lintOf(project: Project, manifest: { [key: string]: unknown } | null): string[] {
@@ -71,7 +71,7 @@ function lintOf(project: Project, manifest: { [key: string]: unknown } | null): 
     .map(path => path.replace(/^\.\//, '').replace(/(?<!\/)\/+$/, ''))
     .filter(path => path !== '' && isPlainWord(path))
   const found = [...new Set(folders)]
-    .slice(0, MOST_FOLDERS)
+    .slice(0, MAX_FOLDERS)
     .filter(path => project.some(new RegExp(`^${path.replaceAll('.', '\\.')}/.*\\.php$`)))
     .slice(0, 5)
   return found.length === 0 ? [] : [`! find ${found.join(' ')} -name '*.php' -exec php -l {} \\; | grep -v '^No syntax errors'`]

@@ -1,4 +1,4 @@
-import type { Part, Said, Tool, Toolchain } from '../proposal.ts'
+import type { Part, Suggestion, Tool, Toolchain } from '../proposal.ts'
 import type { Project } from '../tree.ts'
 import { isDeclared, pythonNeeds } from './python-needs.ts'
 
@@ -52,7 +52,7 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
         ? needs.groups.filter(name => name !== 'dev').map(name => ` --group ${name}`)
         : needs.groups.map(name => ` --with ${name}`)
     const command = `${tool === 'poetry' ? 'POETRY_VIRTUALENVS_IN_PROJECT=true ' : ''}${binary} ${sync}${extras.join('')}${groups.join('')}`
-    const said = (text: string, why: string): Said => ({ command: text, from: project.at(lock), why })
+    const said = (text: string, why: string): Suggestion => ({ command: text, from: project.at(lock), why })
     const tests = has_tests
       ? [
           said(
@@ -105,7 +105,7 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
 }
 
 /** Compiles extensions with the tools of the machine. */
-const compiledHere = (from: string, tests: Said[]): Part['offline'] => ({
+const compiledHere = (from: string, tests: Suggestion[]): Part['offline'] => ({
   install: [
     { command: 'python3 -m venv --system-site-packages .venv', from, why: 'beside the packages of the system' },
     { command: '.venv/bin/pip install --no-build-isolation --no-deps -e .', from, why: 'it is built with those' },
@@ -144,7 +144,7 @@ function unittest(project: Project): string {
   return project.has(`${folder}/__init__.py`) ? `unittest discover -s ${folder} -t .${pattern}` : `unittest discover -s ${folder}${pattern}`
 }
 
-function importSmoke(project: Project, module: string | null, python: string): Said[] {
+function importSmoke(project: Project, module: string | null, python: string): Suggestion[] {
   const from = project.at(project.first(...MANIFESTS) ?? 'setup.py')
   const compiled = project.matching(/\.py$/).filter(path => !SKIPPED.test(path) && /^[\w./-]+$/.test(path))
   const loads = module === null ? [] : [{ command: `${python} -c 'import ${module}'`, from, why: `the module ${module} can be loaded` }]

@@ -1,4 +1,4 @@
-import type { Part, Said } from '../proposal.ts'
+import type { Part, Suggestion } from '../proposal.ts'
 import type { Project } from '../tree.ts'
 
 /** Returns null when it is not a Ruby project. */
@@ -11,8 +11,8 @@ export function rubyPart(project: Project): Part | null {
   const lock = project.first('Gemfile.lock', 'gems.locked')
   const run = bundled ? 'bundle exec ' : ''
   const rakefile = project.text('Rakefile') ?? ''
-  const said = (command: string, why: string): Said => ({ command, from, why })
-  const tests: Said[] = []
+  const said = (command: string, why: string): Suggestion => ({ command, from, why })
+  const tests: Suggestion[] = []
   if (/\b(?:TestTask|Minitest::TestTask|task\s+:?['"]?test)\b/.test(rakefile))
     tests.push(said(`${run}rake test`, 'the task of its Rakefile'))
   if (project.some(/^spec\/.*_spec\.rb$/)) tests.push(said(`${run}rspec`, 'its specs'))

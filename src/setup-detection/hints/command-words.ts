@@ -9,7 +9,7 @@ const BEFORE_PROGRAM = /^(?:\w+=|sudo$|env$|-.)/
 /** Where a line begins to execute its input. */
 const RUNS = /(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|(?:^|[&;|(]\s?)\.)\s/
 const BEGINS_RM = /(?:^|[&;|(])rm$/
-const MORE_THAN_MADE = /^["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?$|\*)/
+const FOREIGN_FILES = /^["']?(?:\/|~|\$\{?HOME\b|\.{1,2}\/?["']?$|\*)/
 
 /** Returns the command with single blanks between words, and without blank lines. */
 export const withSingleBlanks = (command: string): string =>
@@ -44,17 +44,17 @@ function substitutesDownload(line: string): boolean {
 }
 
 /** Returns whether it deletes the home folder, the whole repository, or files outside of both. */
-export function deletesMoreThanMade(words: readonly string[]): boolean {
+export function deletesForeignFiles(words: readonly string[]): boolean {
   let deletes = false
   for (const [i, word] of words.entries()) {
-    if (deletes && MORE_THAN_MADE.test(word)) return true
+    if (deletes && FOREIGN_FILES.test(word)) return true
     deletes = (deletes && /^-./.test(word)) || BEGINS_RM.test(i === 0 || word !== 'rm' ? word : `${words[i - 1]?.at(-1)}rm`)
   }
   return false
 }
 
 /** Returns the possible first goals of `make`. An option such as `-j` may have a value or not, so the word after it counts as either. */
-export function goalsOfMake(words: readonly string[]): string[] {
+export function makeGoals(words: readonly string[]): string[] {
   if (words[0] !== 'make') return []
   const open = new Set([1])
   return words.filter((word, i) => {

@@ -1,16 +1,16 @@
 import { commandsOf, isPlainWord } from '../shell-lines.ts'
 import { asText, asTexts, asValues, jsoncOf } from '../tree.ts'
 
-type Heard = { command: string; setup: boolean }
+type HintedCommand = { command: string; setup: boolean }
 
-const setup = (script: string): Heard[] => commandsOf(script).map(command => ({ command, setup: true }))
+const setup = (script: string): HintedCommand[] => commandsOf(script).map(command => ({ command, setup: true }))
 
-export function saidInCursor(text: string): Heard[] {
+export function cursorHints(text: string): HintedCommand[] {
   return setup(asText(jsoncOf(text)?.install) ?? '')
 }
 
 /** Each may be a shell command, a list of words, or an object of either by name. */
-export function saidInDevcontainer(text: string): Heard[] {
+export function devcontainerHints(text: string): HintedCommand[] {
   const settings = jsoncOf(text)
   const keys = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand']
   const scripts = keys.flatMap(key => {

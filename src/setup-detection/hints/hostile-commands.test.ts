@@ -1,7 +1,7 @@
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
-import { kindOf, MOST_COMMAND_CHARS } from './kind-of-command.ts'
-import { saidInWorkflow } from './workflows.ts'
+import { kindOf, MAX_COMMAND_CHARS } from './kind-of-command.ts'
+import { workflowHints } from './workflows.ts'
 
 /** What some rule reads as the beginning of something, or goes over again. */
 const begins = ['make ', 'npm ci ', 'npx ', 'curl | ', 'curl ', 'pip install ', 'rm ', 'perl ', 'A=1 ', 'sh ', 'mvn ', '']
@@ -20,16 +20,16 @@ function inTime<Result>(work: () => Result): Result {
 
 test.each(texts)('no command keeps the rules busy: %j and %j again and again', (begin, unit) => {
   for (const end of ['', '!', ' ', '\n!']) {
-    const command = `${begin}${unit.repeat(MOST_COMMAND_CHARS)}`.slice(0, MOST_COMMAND_CHARS - end.length) + end
+    const command = `${begin}${unit.repeat(MAX_COMMAND_CHARS)}`.slice(0, MAX_COMMAND_CHARS - end.length) + end
     expect(inTime(() => kindOf(command).kind)).toMatch(/^(?:install|build|test|other|left_out)$/)
     const script = JSON.stringify([command, `${command}${command}`])
-    expect(inTime(() => saidInWorkflow(`job: { script: ${script} }`))).toBeInstanceOf(Array)
+    expect(inTime(() => workflowHints(`job: { script: ${script} }`))).toBeInstanceOf(Array)
   }
 })
 
 test('a command that is too long is not looked at', () => {
-  expect(kindOf(`npm test ${'a'.repeat(MOST_COMMAND_CHARS)}`)).toEqual({ kind: 'other', ecosystem: null })
-  expect(kindOf('npm test'.padEnd(MOST_COMMAND_CHARS, ' a')).kind).toBe('test')
+  expect(kindOf(`npm test ${'a'.repeat(MAX_COMMAND_CHARS)}`)).toEqual({ kind: 'other', ecosystem: null })
+  expect(kindOf('npm test'.padEnd(MAX_COMMAND_CHARS, ' a')).kind).toBe('test')
 })
 
 test('an option of make may have a value or none', () => {

@@ -1,4 +1,4 @@
-import { deletesMoreThanMade, goalsOfMake, runsDownloads, withSingleBlanks, wordsOf } from './command-words.ts'
+import { deletesForeignFiles, makeGoals, runsDownloads, withSingleBlanks, wordsOf } from './command-words.ts'
 
 /** The purpose of a command, as far as its words show it. `left_out`: nothing that a sandbox could or should do. */
 export type CommandKind = 'install' | 'build' | 'test' | 'other' | 'left_out'
@@ -7,7 +7,7 @@ export type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: stri
 type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
 
 /** The longest command that rules examine; nobody types a longer one. */
-export const MOST_COMMAND_CHARS = 2_000
+export const MAX_COMMAND_CHARS = 2_000
 
 /** Reported wherever it occurs: people would run it, and its effect is unknown. */
 export const RUNS_DOWNLOADS = 'runs what it downloads'
@@ -130,25 +130,25 @@ const OTHER: Rule = [/^/, 'other', null]
 
 /** Returns `other` for a command that is too long to examine. */
 export function kindOf(command: string): Kind {
-  if (command.length > MOST_COMMAND_CHARS) return { kind: 'other', ecosystem: null }
+  if (command.length > MAX_COMMAND_CHARS) return { kind: 'other', ecosystem: null }
   const inner = withSingleBlanks(command)
     .replace(/^\((?:cd\s\S+\s&&\s)?/, '')
     .replace(/\)$/, '')
     .trim()
   const words = wordsOf(inner)
   const refused = whyLeftOut(inner, words)
-  const [, kind, ecosystem] = ruleOfMake(words) ?? RULES.find(([pattern]) => pattern.test(inner)) ?? OTHER
+  const [, kind, ecosystem] = ruleForMake(words) ?? RULES.find(([pattern]) => pattern.test(inner)) ?? OTHER
   return refused === null || kind === 'left_out' ? { kind, ecosystem } : { kind: 'left_out', ecosystem: null, why_not: refused }
 }
 
 /** The most telling reason comes first. */
 function whyLeftOut(inner: string, words: readonly string[]): string | null {
   if (runsDownloads(inner)) return RUNS_DOWNLOADS
-  if (deletesMoreThanMade(words)) return 'deletes more than what it has made'
+  if (deletesForeignFiles(words)) return 'deletes more than what it has made'
   return LEFT_OUT.find(([pattern]) => pattern.test(inner))?.[1] ?? null
 }
 
-function ruleOfMake(words: readonly string[]): Rule | undefined {
-  const goals = goalsOfMake(words)
+function ruleForMake(words: readonly string[]): Rule | undefined {
+  const goals = makeGoals(words)
   return OF_GOALS.find(([pattern]) => goals.some(goal => pattern.test(goal)))
 }

@@ -4,7 +4,7 @@ import { kindOf } from './kind-of-command.ts'
 const SETUP = /set.?up|install|getting started|bootstrap|environment|prerequisite|prepar|dependenc|from source|quick ?start/i
 const ABOUT_WORK = /set.?up|build|compil|test|develop|contribut|from source|hacking|check|command|local/i
 /** Characters of a heading; every command below it is matched against it. */
-const MOST_OF_HEADING = 200
+const MAX_HEADING_CHARS = 200
 const SHELLS = /^(?:sh|bash|shell|console|zsh|shell-session|terminal|)$/i
 /** A placeholder. */
 const EXAMPLE = /path\/to|<(?!\()|\.\.\.|\[|\bfoo\b|\bmy[-_]/
@@ -13,7 +13,7 @@ const EXAMPLE = /path\/to|<(?!\()|\.\.\.|\[|\bfoo\b|\bmy[-_]/
  * Returns the commands in code blocks, and for agents also those in the text. Documents for people cover more than development: there only
  * chapters about that count.
  */
-export function saidInMarkdown(text: string, to: 'agents' | 'people'): { command: string; setup: boolean }[] {
+export function markdownHints(text: string, to: 'agents' | 'people'): { command: string; setup: boolean }[] {
   const found: { command: string; setup: boolean }[] = []
   let heading = ''
   let block: { lines: string[]; fence: string; shell: boolean } | null = null
@@ -30,7 +30,7 @@ export function saidInMarkdown(text: string, to: 'agents' | 'people'): { command
       continue
     }
     if (fence !== null) block = { lines: [], fence: fence[1] ?? '```', shell: SHELLS.test(fence[2] ?? '') }
-    else if (/^#{1,6}\s/.test(line)) heading = line.slice(0, MOST_OF_HEADING)
+    else if (/^#{1,6}\s/.test(line)) heading = line.slice(0, MAX_HEADING_CHARS)
     else if (to === 'agents')
       for (const [, code] of line.matchAll(/`([^`]{3,300})`/g)) if (code !== undefined && isCommand(code)) take(code.trim())
   }

@@ -2,22 +2,22 @@ import { commandsOf } from '../shell-lines.ts'
 import { asText, asTexts, asValues, valueAt, yamlOf } from '../tree.ts'
 import { kindOf } from './kind-of-command.ts'
 
-type Heard = { command: string; setup: boolean }
-const MOST_JOBS = 20
+type HintedCommand = { command: string; setup: boolean }
+const MAX_JOBS = 20
 
 /** Returns the steps that prepare the machine of another agent. */
-export function saidInCopilotSteps(text: string): Heard[] {
+export function copilotStepHints(text: string): HintedCommand[] {
   const steps = valueAt(yamlOf(text), 'jobs', 'copilot-setup-steps', 'steps')
   return commandsOfSteps(steps).map(command => ({ command, setup: true }))
 }
 
 /** Returns the steps of a test job, up to its tests. Jobs that only release or lint are skipped. */
-export function saidInWorkflow(text: string): Heard[] {
+export function workflowHints(text: string): HintedCommand[] {
   const file = yamlOf(text)
-  const jobs = Object.values(asValues(file?.jobs) ?? {}).slice(0, MOST_JOBS)
+  const jobs = Object.values(asValues(file?.jobs) ?? {}).slice(0, MAX_JOBS)
   const of_jobs = jobs.filter(runsHere).map(job => commandsOfSteps(asValues(job)?.steps))
   const of_lists = Object.entries(file ?? {})
-    .slice(0, MOST_JOBS)
+    .slice(0, MAX_JOBS)
     .map(([name, job]) => [
       ...(name === 'script' ? listed(job) : []),
       ...listed(asValues(job)?.before_script),

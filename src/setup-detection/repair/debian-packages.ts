@@ -175,7 +175,7 @@ export function packageOfLibrary(name: string): string | null {
 }
 
 /** Returns the package of the first word of a sentence that names a library or a program. */
-export function packageInWords(text: string): string | null {
+export function packageInText(text: string): string | null {
   const words = text.split(/[^\w.+/-]+/).map(word => word.replace(/^-l|[.]$/g, ''))
   return (
     words.map(word => (word.length < 2 ? null : (packageOfLibrary(word) ?? packageOfProgram(word)))).find(name => name !== null) ?? null

@@ -10,13 +10,13 @@ export type Failed = { output: string; exit_code: number | null; timed_out: bool
 export type Explained = { reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>; detail: string }
 
 /** The maximum size of an output that is examined. */
-const LOOKED_AT = 64 * 1024
+const MAX_EXAMINED = 64 * 1024
 const OF_A_LINE = 500
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 /** Returns the end of an output in the form that the rules expect: in lines of limited length. */
 export const readable = (output: string): string =>
-  plainLines(plainOutput(output.slice(-LOOKED_AT)))
+  plainLines(plainOutput(output.slice(-MAX_EXAMINED)))
     .split('\n')
     .map(line => line.slice(0, OF_A_LINE))
     .join('\n')
@@ -45,7 +45,7 @@ export function explain({ output, timed_out }: Failed): Explained | null {
       reason: 'registry_unreachable',
       detail: `${ABSENT_FROM_REGISTRY} ${(absent[1] ?? absent[2] ?? '').replace(/\.$/, '')}.${/E404|404 Not Found/.test(text) ? ' If it is private, the setup needs its registry in .npmrc and a token as a secret.' : ''}`,
     }
-  const unresolved = UNRESOLVED.exec(output.slice(-LOOKED_AT))?.[1]
+  const unresolved = UNRESOLVED.exec(output.slice(-MAX_EXAMINED))?.[1]
   if (unresolved !== undefined) {
     const wanted = WANTED.exec(text)
       ?.slice(1)
@@ -64,7 +64,7 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, say] of MISSING) {
     const names = [...text.matchAll(new RegExp(pattern, 'g'))].flatMap(([, name]) => name ?? [])
-    if (names.length > 0) return { reason: 'toolchain_missing', detail: [...new Set(names)].slice(0, MOST_NAMED).map(say).join(' ') }
+    if (names.length > 0) return { reason: 'toolchain_missing', detail: [...new Set(names)].slice(0, MAX_NAMED).map(say).join(' ') }
   }
   return null
 }

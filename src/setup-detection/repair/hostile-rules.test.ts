@@ -2,10 +2,10 @@ import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
 import { isManifest, LONGEST_PATH } from '../../core/repositories/dependency-manifests.ts'
 import { commandHints } from '../hints/command-hints.ts'
-import { saidInDockerfile } from '../hints/dockerfile.ts'
-import { saidInCursor, saidInDevcontainer } from '../hints/editor-settings.ts'
-import { saidInMarkdown } from '../hints/markdown.ts'
-import { saidInCopilotSteps, saidInWorkflow } from '../hints/workflows.ts'
+import { dockerfileHints } from '../hints/dockerfile.ts'
+import { cursorHints, devcontainerHints } from '../hints/editor-settings.ts'
+import { markdownHints } from '../hints/markdown.ts'
+import { copilotStepHints, workflowHints } from '../hints/workflows.ts'
 import { commandsOf, partsOf } from '../shell-lines.ts'
 import { jsoncOf } from '../tree.ts'
 
@@ -29,17 +29,17 @@ const rules: [string, (text: string) => unknown][] = [
   ['commandsOf', commandsOf],
   ['partsOf', partsOf],
   ['jsoncOf', jsoncOf],
-  ['a script in JSON', text => saidInCursor(JSON.stringify({ install: text }))],
-  ['commands in JSON', text => saidInDevcontainer(JSON.stringify({ postCreateCommand: [text], onCreateCommand: text }))],
-  ['a Dockerfile', saidInDockerfile],
-  ['a document for agents', text => saidInMarkdown(text, 'agents')],
-  ['a heading for people', text => saidInMarkdown(`# ${text}`, 'people')],
-  ['a block of a shell', text => saidInMarkdown(`\`\`\`sh\n${text}\n\`\`\`\n`, 'agents')],
+  ['a script in JSON', text => cursorHints(JSON.stringify({ install: text }))],
+  ['commands in JSON', text => devcontainerHints(JSON.stringify({ postCreateCommand: [text], onCreateCommand: text }))],
+  ['a Dockerfile', dockerfileHints],
+  ['a document for agents', text => markdownHints(text, 'agents')],
+  ['a heading for people', text => markdownHints(`# ${text}`, 'people')],
+  ['a block of a shell', text => markdownHints(`\`\`\`sh\n${text}\n\`\`\`\n`, 'agents')],
 ]
 const of_yaml: [string, (text: string) => unknown][] = [
-  ['a workflow', saidInWorkflow],
-  ['a script in a workflow', text => saidInWorkflow(`job: { script: ${JSON.stringify(text)} }`)],
-  ['steps', text => saidInCopilotSteps(`jobs: { copilot-setup-steps: { steps: [{ run: ${JSON.stringify(text)} }] } }`)],
+  ['a workflow', workflowHints],
+  ['a script in a workflow', text => workflowHints(`job: { script: ${JSON.stringify(text)} }`)],
+  ['steps', text => copilotStepHints(`jobs: { copilot-setup-steps: { steps: [{ run: ${JSON.stringify(text)} }] } }`)],
 ]
 
 test.each(units)('no text keeps a rule busy: %j again and again', unit => {
@@ -62,5 +62,5 @@ test('commands that begin in a folder are not held against each path', () => {
   const text = Array.from({ length: 40 }, (_, i) => `\`cd ${'a'.repeat(100)}${i} && npm ci\``).join('\n')
   const files = new Map(Array.from({ length: 50 }, (_, i) => [`.github/workflows/${i}.yml`, '']))
   files.set('AGENTS.md', text).set('README.md', text)
-  expect(inTime(() => commandHints({ paths, files }).heard)).toEqual([])
+  expect(inTime(() => commandHints({ paths, files }).hints)).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { packageInWords, packageOfLibrary, packageOfMacro, packageOfPerl, packageOfPhp, packageOfProgram } from './debian-packages.ts'
+import { packageInText, packageOfLibrary, packageOfMacro, packageOfPerl, packageOfPhp, packageOfProgram } from './debian-packages.ts'
 
 const inDebian = (name: string | null) => (name === null ? '' : ` Debian has it in ${name}.`)
 const program = (name: string) => `The program ${name} is not there.${inDebian(packageOfProgram(name))}`
@@ -60,7 +60,7 @@ export const MISSING: readonly [RegExp, (name: string) => string][] = [
   ],
   [
     /configure: error: ([^\n]{0,160}(?:not found|missing|required|needed|install|no acceptable)[^\n]{0,100})/i,
-    text => `configure says: ${text}${/[.!]$/.test(text) ? '' : '.'}${inDebian(packageInWords(text))}`,
+    text => `configure says: ${text}${/[.!]$/.test(text) ? '' : '.'}${inDebian(packageInText(text))}`,
   ],
   [/(?:No CMAKE_(C|CXX)_COMPILER could be found)/, name => `There is no compiler for ${name}.${inDebian(name === 'C' ? 'gcc' : 'g++')}`],
   [/cannot find -l([\w.+-]{1,60})/, library],

@@ -1,6 +1,6 @@
 import type { Log } from '../../core/log.ts'
 import { refreshMirror } from '../../git/mirrors/mirrors.ts'
-import { importPack, type Kept, keptPacks, markKept, missingObjects, withKept } from '../../git/objects/object-cache.ts'
+import { countCachedPacks, importPack, type Kept, markKept, missingObjects, withObjectCache } from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
@@ -16,7 +16,7 @@ type Bounds = { max_bytes: number; fetch_ms: number; signal?: AbortSignal }
 /**
  * Brings what was kept of a run to this machine: its first `packs` packs from the database, and from the remote what they build on. A pack
  * that turns out to be broken is passed over: what needs it is missing then; one that only could not be brought now is tried again the next
- * time. False: one of `objects` is missing. To be called within `withKept`.
+ * time. False: one of `objects` is missing. To be called within `withObjectCache`.
  */
 export async function bringObjects(
   deps: Deps,
@@ -26,7 +26,7 @@ export async function bringObjects(
   objects: string[],
   bounds: Bounds,
 ): Promise<boolean> {
-  const here = await keptPacks(deps.git, kept.run_id)
+  const here = await countCachedPacks(deps.git, kept.run_id)
   if (here < packs) {
     const wanted = (await listPacks(deps.db, organization_id, kept.run_id)).filter(({ n }) => n > here && n <= packs)
     await bringBases(deps, organization_id, kept, new Set(wanted.flatMap(({ base_sha }) => base_sha ?? [])), bounds)
@@ -49,7 +49,7 @@ export async function bringTip(deps: Deps, organization_id: number, kept: Kept, 
   const newest = (await listPacks(deps.db, organization_id, kept.run_id)).at(-1)
   if (newest === undefined) return null
   const { n, tip } = newest
-  const there = await withKept(
+  const there = await withObjectCache(
     deps.git,
     kept.run_id,
     () => bringObjects(deps, organization_id, kept, n, [tip], bounds),

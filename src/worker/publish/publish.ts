@@ -5,7 +5,7 @@ import { GitError } from '../../git/process/git-error.ts'
 import { keepPushed } from '../../git/publish/bundles.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
-import { putTogetherCommand } from '../../git/workspace/workspace-commands.ts'
+import { squashCommand } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { getChange } from '../../store/changes.ts'
 import { listPullRequests, type PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
@@ -63,7 +63,7 @@ export async function publish(
   })
   const planned = await planCommit(deps, writer, run, words.commit_message)
   const reset_to = sent_back.at(-1)?.reset_to
-  if (reset_to) await runInWorkspace(deps, sandbox, putTogetherCommand(reset_to), signal)
+  if (reset_to) await runInWorkspace(deps, sandbox, squashCommand(reset_to), signal)
   const made = await commitTurn(deps, base, sandbox, planned, signal)
   if ('kind' in made) return made
   if (made.head === null) return { kind: 'nothing' }

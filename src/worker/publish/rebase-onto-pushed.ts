@@ -1,7 +1,7 @@
 import { commitTree, treeOf } from '../../git/objects/commit-tree.ts'
 import type { RunObjects } from '../../git/objects/objects.ts'
-import { makeMerge } from '../../git/publish/merge.ts'
-import { type CopiedCommit, moveToCommand, standAtCommand } from '../../git/workspace/workspace-commands.ts'
+import { createMerge } from '../../git/publish/merge.ts'
+import { type CopiedCommit, moveToCommand, switchCommitCommand } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { Base } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
@@ -36,7 +36,7 @@ export async function rebaseOntoPushed(
   const next =
     tree === pushed_tree ? commits.pushed_sha : await commitTree(deps.git, objects, { ...words, tree, parents: [commits.pushed_sha] })
   // A repository that does not take it is told of when the commit is asked for.
-  await runInWorkspace(deps, sandbox, standAtCommand(copied(next, commits)), signal)
+  await runInWorkspace(deps, sandbox, switchCommitCommand(copied(next, commits)), signal)
   return next
 }
 
@@ -54,7 +54,7 @@ export async function mergePushed(
 ): Promise<{ head: string } | string> {
   const message = `Merge what was pushed to ${base.branch}\n\n${words.message.split('\n').at(-1) ?? ''}`.trim()
   const commits = { base_sha: pushed_sha, head_sha: head, method: 'merge', message, author: words.author } as const
-  const merged = await makeMerge(deps.git, objects, commits)
+  const merged = await createMerge(deps.git, objects, commits)
   if (merged.kind === 'refused') return merged.message
   if (merged.kind === 'conflict') {
     const names = merged.files.slice(0, SHOWN_FILES).map(path => JSON.stringify(path))

@@ -3,7 +3,7 @@ import { errorText } from '../../core/log.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
 import { defaultMode, type Mirror } from '../../core/network/package-mirrors.ts'
 import { PROXY_PORT, PROXY_SOCKET, proxyEnvironment } from '../../core/sandbox-environment.ts'
-import { usual_caps } from '../../egress/policy.ts'
+import { default_caps } from '../../egress/policy.ts'
 import { presets } from '../../egress/presets.ts'
 import { createProxy } from '../../egress/proxy.ts'
 import { createResolver } from '../../egress/resolve.ts'
@@ -65,8 +65,8 @@ export async function openEgress(
     resolve: createResolver(),
     allow_private,
     upstream,
-    caps: { ...usual_caps, bytes: max_bytes },
-    onSaid(text) {
+    caps: { ...default_caps, bytes: max_bytes },
+    onRequestText(text) {
       const alarmed = writer.redactor.names(text).then(() => writer.reportAlarms('request'))
       alarmed.catch(error => deps.log('error', 'an alarm could not be written', { error: errorText(error) }))
     },

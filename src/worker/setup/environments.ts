@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { errorText, type Log } from '../../core/log.ts'
-import { madeByDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
+import { environmentInputsDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
@@ -12,7 +12,7 @@ import {
   draftTemplate,
   newEnvironmentName,
   sweepTemplates,
-  type TemplatePlace,
+  type TemplateFolders,
   templateBytes,
   touchTemplate,
 } from '../../sandbox/workspaces/templates.ts'
@@ -52,7 +52,7 @@ type Deps = {
   db: Db
   git: GitHost
   templates: Templates
-  place: TemplatePlace
+  place: TemplateFolders
   folder_id: string
   max_bytes: number
   max_age_seconds: number
@@ -210,7 +210,7 @@ export class Environments implements AsyncDisposable {
     const row = await insertEnvironment(db, {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
       ...{
-        setup_digest: madeByDigest(setup.digest, setupSecretsDigest(of.deps.sealer, run.organization_id, of.secrets.secrets)),
+        setup_digest: environmentInputsDigest(setup.digest, setupSecretsDigest(of.deps.sealer, run.organization_id, of.secrets.secrets)),
         base_ref: history,
         base_sha: base.sha,
         left_out: JSON.stringify(left_out),

@@ -1,4 +1,4 @@
-import { usual_setup } from '../../contract/repositories/setup-commands.ts'
+import { default_setup } from '../../contract/repositories/setup-commands.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -23,7 +23,7 @@ export async function saveFound({ db }: WorkerDeps, writer: RunWriter, run: RunR
       tx,
       organization_id,
       repository_id,
-      { ...usual_setup, commands: text, maintenance_commands: '[]', variables: '{}' },
+      { ...default_setup, commands: text, maintenance_commands: '[]', variables: '{}' },
       user_id,
     )
     await setSetupStatus(tx, organization_id, repository_id, 'SETUP')

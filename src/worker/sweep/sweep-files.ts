@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../../core/log.ts'
-import { KEPT_IDLE_MS, sweepKept } from '../../git/objects/object-cache.ts'
+import { CACHE_IDLE_MS, sweepObjectCaches } from '../../git/objects/object-cache.ts'
 import { isHomeOf, removeWithAll, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
 import type { WorkerDeps } from '../settings.ts'
@@ -38,5 +38,5 @@ export async function sweepFolders(deps: Pick<WorkerDeps, 'db' | 'git' | 'folder
       log('error', 'a folder could not be removed', { run_id, error: errorText(error) }),
     )
   }
-  await sweepKept(git, KEPT_IDLE_MS)
+  await sweepObjectCaches(git, CACHE_IDLE_MS)
 }

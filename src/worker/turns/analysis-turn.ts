@@ -1,7 +1,7 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import { explainQuestion, explanationOf } from '../../agent/phases/explain-logs.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
-import { linked, namedPlaces } from '../../log-analysis/explanation.ts'
+import { linked, namedEntries } from '../../log-analysis/explanation.ts'
 import { resultText } from '../../log-analysis/result.ts'
 import { knownEntries } from '../../store/runs/log-analysis.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
@@ -34,7 +34,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   const about = found.tool_input.agent_run_id ?? null
   const shown = new Set(findings.flatMap(({ agent_run_id, agent_run_ids }) => [agent_run_id, ...agent_run_ids]))
   if (about !== null) shown.add(about)
-  const places = said === null ? [] : namedPlaces(said, about).filter(({ agent_run_id }) => shown.has(agent_run_id))
+  const places = said === null ? [] : namedEntries(said, about).filter(({ agent_run_id }) => shown.has(agent_run_id))
   const known = await knownEntries(deps.db, run.organization_id, places)
   const explanation = said === null ? null : linked(said, about, known, deps.base_url)
   return { kind: 'completed', text: await writer.redactor.text(resultText(message, findings, explanation)), thought: null }

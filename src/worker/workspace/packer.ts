@@ -1,4 +1,4 @@
-import { importPack, type Kept, markKept, treeOf, withKept } from '../../git/objects/object-cache.ts'
+import { importPack, type Kept, markKept, treeOf, withObjectCache } from '../../git/objects/object-cache.ts'
 import { NO_FILES } from '../../git/objects/object-checks.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
@@ -62,7 +62,7 @@ export class Packer {
     for (const { tree, head } of snapshots) for (const sha of [tree, head]) if (sha !== null) this.#known.add(sha)
     if (pack === null) return
     this.#tip = pack.tip
-    await withKept(this.#git, this.#kept.run_id, () => markKept(this.#git, this.#kept.run_id, packs))
+    await withObjectCache(this.#git, this.#kept.run_id, () => markKept(this.#git, this.#kept.run_id, packs))
   }
 
   async #make(last: Snapshot, trees: string[], heads: string[]): Promise<NewPack> {
@@ -79,7 +79,7 @@ export class Packer {
     })
     const content = Buffer.concat(chunks)
     const objects = [...new Set([made, last.tree, ...trees, ...heads])]
-    await withKept(this.#git, this.#kept.run_id, () => importPack(this.#git, this.#kept, content, objects, this.#max_bytes))
+    await withObjectCache(this.#git, this.#kept.run_id, () => importPack(this.#git, this.#kept, content, objects, this.#max_bytes))
     return { tip: made, base_sha: this.base_sha, content }
   }
 

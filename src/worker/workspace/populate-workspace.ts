@@ -1,6 +1,6 @@
 import { hasCommit } from '../../git/read/revisions.ts'
 import type { Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
-import { takeFilesAwayCommand } from '../../git/workspace/workspace-commands.ts'
+import { removeFilesCommand } from '../../git/workspace/workspace-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { CheckpointRow } from '../../store/workspaces/checkpoints.ts'
 import type { Base } from '../base/base.ts'
@@ -77,7 +77,7 @@ async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
   if (to.setUp === null || !(await hasCommit(deps.git, base.repository.id, base.sha))) return null
   await clone(to, base, base.sha)
   const set_up = await to.setUp('repository')
-  await runInWorkspace(deps, sandbox, takeFilesAwayCommand(), signal)
+  await runInWorkspace(deps, sandbox, removeFilesCommand(), signal)
   return set_up
 }
 

@@ -1,7 +1,7 @@
-import { dropKept, KEPT_IDLE_MS, type Kept, sweepKept, withKept } from '../../git/objects/object-cache.ts'
+import { CACHE_IDLE_MS, dropObjectCache, type Kept, sweepObjectCaches, withObjectCache } from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
-import { type Changes, readKeptChanges } from '../../git/read/changes.ts'
+import { type Changes, readCachedChanges } from '../../git/read/changes.ts'
 import { bringObjects } from '../base/kept-objects.ts'
 
 const PATCH_BYTES = 2 * 1024 ** 2
@@ -19,16 +19,16 @@ export async function readTrees(
 ): Promise<Changes | null> {
   const kept: Kept = { run_id: run.id, repository_id: run.repository_id }
   const read = () =>
-    withKept(deps.git, run.id, async () => {
+    withObjectCache(deps.git, run.id, async () => {
       const there = await bringObjects(deps, run.organization_id, kept, packs, [from, to], BOUNDS)
-      return there ? await readKeptChanges(deps.git, kept, from, to, { max_patch_bytes: PATCH_BYTES }) : null
+      return there ? await readCachedChanges(deps.git, kept, from, to, { max_patch_bytes: PATCH_BYTES }) : null
     }).catch(error => {
       if (error instanceof GitError && error.code === 'corrupt') return null
       throw error
     })
   try {
     // What is on this disk may be broken; what is in the database is not.
-    return (await read()) ?? ((await dropKept(deps.git, run.id)) ? await read() : null)
+    return (await read()) ?? ((await dropObjectCache(deps.git, run.id)) ? await read() : null)
   } finally {
     sweepLater(deps.git)
   }
@@ -42,7 +42,7 @@ function sweepLater(git: GitHost): void {
   to_be_swept.add(git)
   const sweep = () => {
     to_be_swept.delete(git)
-    sweepKept(git, KEPT_IDLE_MS).catch(() => {})
+    sweepObjectCaches(git, CACHE_IDLE_MS).catch(() => {})
   }
-  setTimeout(sweep, KEPT_IDLE_MS + 1_000).unref()
+  setTimeout(sweep, CACHE_IDLE_MS + 1_000).unref()
 }

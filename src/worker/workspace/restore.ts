@@ -1,4 +1,4 @@
-import { type Kept, withKept } from '../../git/objects/object-cache.ts'
+import { type Kept, withObjectCache } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -94,7 +94,12 @@ async function populateWorkspace(
 ): Promise<string | null> {
   const objects = [row.tree, ...(row.head === null ? [] : [row.head])]
   const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
-  const there = await withKept(deps.git, run.id, () => bringObjects(deps, run.organization_id, kept, row.packs, objects, bounds), signal)
+  const there = await withObjectCache(
+    deps.git,
+    run.id,
+    () => bringObjects(deps, run.organization_id, kept, row.packs, objects, bounds),
+    signal,
+  )
   if (!there) return 'Some of its objects cannot be had any more.'
   // A run that was forked goes on with a branch of its own.
   const branch = run.forked_at_seq !== null && row.seq === 0 ? (base?.branch ?? row.branch) : row.branch

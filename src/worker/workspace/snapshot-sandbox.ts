@@ -1,9 +1,8 @@
-import { type Kept, keptPath } from '../../git/objects/object-cache.ts'
+import { type Kept, objectCachePath } from '../../git/objects/object-cache.ts'
 import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
 import {
-  againCommand,
   CHANGED,
-  type CheckpointPlace,
+  type CheckpointFolders,
   captureCommand,
   concludeCommand,
   type PackInput,
@@ -12,6 +11,7 @@ import {
   parseSnapshot,
   parseTip,
   prepareCommand,
+  redefineCommand,
   type Snapshot,
   unblockCommand,
 } from '../../git/workspace/checkpoint-commands.ts'
@@ -64,7 +64,7 @@ export type SnapshotSandbox = AsyncDisposable & {
 export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, spec: SnapshotSpec): Promise<SnapshotSandbox> {
   const { repository_id, run_id } = spec.kept
   const mirror = repository_id === null ? null : { host: mirrorPath(git, repository_id), inside: '/mirror' }
-  const place: CheckpointPlace = {
+  const place: CheckpointFolders = {
     ...{ files: '/files', shadow: '/workspace', mirror: mirror?.inside ?? null, kept: '/kept', base_sha: spec.base_sha },
     ...{ max_file_bytes: spec.max_file_bytes, max_bytes: spec.max_bytes },
   }
@@ -73,7 +73,7 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     ...(spec.within && { within: spec.within }),
     read_only: [
       { host: spec.workspace, inside: place.files },
-      { host: keptPath(git, run_id), inside: '/kept' },
+      { host: objectCachePath(git, run_id), inside: '/kept' },
       ...(mirror ? [mirror] : []),
     ],
     limits: { ...limits, cpus: spec.cpus },
@@ -81,7 +81,7 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
   // A shell that was killed in the middle, or that broke off, has to be told everything again.
   let defined = true
   const ask = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
-    const asked = defined ? command : againCommand(place, command)
+    const asked = defined ? command : redefineCommand(place, command)
     const leaveOff = whileSlow(() =>
       sandbox.exec({ command: unblockCommand(place), shell: 'separate', timeout_ms: UNBLOCK_MS, max_output_bytes: 1_000 }),
     )

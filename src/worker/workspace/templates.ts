@@ -8,7 +8,7 @@ import {
   discardTemplate,
   draftTemplate,
   sweepTemplates,
-  type TemplatePlace,
+  type TemplateFolders,
   templateHomePath,
   templatePath,
   touchTemplate,
@@ -22,7 +22,7 @@ const OUTPUT = 16 * 1024
 type Deps = {
   driver: SandboxDriver
   git: GitHost
-  place: TemplatePlace
+  place: TemplateFolders
   sandbox_limits: SandboxLimits
   clone_ms: number
   max_bytes: number
@@ -53,7 +53,7 @@ export class Templates implements AsyncDisposable {
           : `the driver ${deps.driver.name} has none`
   }
 
-  get place(): TemplatePlace {
+  get place(): TemplateFolders {
     return this.#deps.place
   }
 

@@ -1,7 +1,7 @@
 import { errorText } from '../../core/log.ts'
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
 import { withProxyEnv } from '../../core/sandbox-environment.ts'
-import { holdKept, type Kept, keptPath } from '../../git/objects/object-cache.ts'
+import { type Kept, objectCachePath, retainObjectCache } from '../../git/objects/object-cache.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { hasCommit, isOfRunsAlone } from '../../git/read/revisions.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -67,7 +67,7 @@ export async function openWorkspace({ deps, writer, live, run, base, secrets, se
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
   await using stack = new AsyncDisposableStack()
-  stack.defer(await holdKept(deps.git, run.id, signal))
+  stack.defer(await retainObjectCache(deps.git, run.id, signal))
   await reopenCheckpoints(deps.db, run.organization_id, run.id, writer.epoch)
   const last = (await checkpointAt(deps.db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
   const recordPlace = async (place: { workspace: string | null; sandbox: string | null }) => {
@@ -102,7 +102,7 @@ export async function openWorkspace({ deps, writer, live, run, base, secrets, se
   // Not waited for: what stays is found by the sweep.
   stack.defer(() => void removeWorkspace(shadow, deps.users.sandbox).catch(() => {}))
   const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
-  const read_only = [...mirror, { host: keptPath(deps.git, run.id), inside: KEPT_INSIDE }]
+  const read_only = [...mirror, { host: objectCachePath(deps.git, run.id), inside: KEPT_INSIDE }]
   const { max_file_bytes, max_pack_bytes } = deps.checkpoints
   const egress = stack.use(await openEgress(deps, writer, live, base?.repository.id ?? null, 'agent'))
   const spec = {
