@@ -21,8 +21,8 @@ export function createBackgroundRedactor(
     for (const name of met) found(name)
     return (same ? args[0] : result) as T
   }
-  const step = async (held: string, piece: string, gap: boolean): Promise<StreamStep> =>
-    held.length + piece.length > MAX_AT_ONCE ? away('step', held, piece, gap) : here.step(held, piece, gap)
+  const step = async (held_text: string, piece: string, gap: boolean): Promise<StreamStep> =>
+    held_text.length + piece.length > MAX_AT_ONCE ? away('step', held_text, piece, gap) : here.step(held_text, piece, gap)
   const text: BackgroundRedactor['text'] = async (text, scope) =>
     text.length > MAX_AT_ONCE ? away('text', text, scope) : here.text(text, scope)
 
@@ -39,26 +39,26 @@ export function createBackgroundRedactor(
 }
 
 function streamOf(
-  step: (held: string, piece: string, gap: boolean) => Promise<StreamStep>,
+  step: (held_text: string, piece: string, gap: boolean) => Promise<StreamStep>,
   text: BackgroundRedactor['text'],
 ): BackgroundStream {
-  let held = ''
+  let held_text = ''
   let lost = false
   return {
     async push(piece, gap = false) {
-      const before = held
+      const before = held_text
       const is_gap = gap || lost
       // After a failure the held text is dropped, and the next piece does not follow on it.
-      held = ''
+      held_text = ''
       lost = true
       const next = await step(before, piece, is_gap)
-      held = next.held
+      held_text = next.held_text
       lost = false
       return next.shown
     },
     end() {
-      const rest = held
-      held = ''
+      const rest = held_text
+      held_text = ''
       return text(rest)
     },
   }

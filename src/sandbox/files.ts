@@ -92,7 +92,7 @@ function check(result: ExecResult, path: string): void {
   if (result.exit_code === 0) return
   const refusal = refusals[result.exit_code ?? -1]
   if (refusal) throw new SandboxFileError(refusal.code, `${path} ${refusal.shown_message}`)
-  const said = Buffer.from(result.output).toString().trim()
-  const code = /Permission denied|Read-only file system/.test(said) ? 'no_permission' : 'failed'
-  throw new SandboxFileError(code, said ? `${path}: ${said}` : `${path}: failed with exit code ${result.exit_code}`)
+  const error_output = Buffer.from(result.output).toString().trim()
+  const code = /Permission denied|Read-only file system/.test(error_output) ? 'no_permission' : 'failed'
+  throw new SandboxFileError(code, error_output ? `${path}: ${error_output}` : `${path}: failed with exit code ${result.exit_code}`)
 }

@@ -26,7 +26,7 @@ test('a comment, a review, an issue and a label that are addressed to us are req
   const time = '2026-11-22T10:00:00Z'
   expect(read('issues', opened)).toMatchObject({ task: { ...issue, by: 'opening' }, once: 'issues:907', written_at: null })
   Object.assign(opened.issue, { created_at: '2026-11-20T10:00:00Z', updated_at: time })
-  expect(read('issues', opened)).toHaveProperty('said_at', new Date(time))
+  expect(read('issues', opened)).toHaveProperty('written_at', new Date(time))
 })
 
 test('nobody is heard who is a bot, changes something afterwards, or does not mean us', () => {

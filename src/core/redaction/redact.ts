@@ -37,7 +37,7 @@ export type Redactor = {
   /** For text that arrives in pieces: the results of `push` and `end` together equal the redacted whole. */
   stream(): TextStream
   /** One push of a stream, without hidden state. `gap`: text is missing before the piece, and the held text is dropped. */
-  step(held: string, piece: string, gap?: boolean): StreamStep
+  step(held_text: string, piece: string, gap?: boolean): StreamStep
   /** Returns the names of the values in the text, each once; except values that may be a word or a path, which many texts contain. */
   names(text: string): string[]
   /** Returns the placeholders in a text that this redactor may have inserted; each once. */
@@ -50,7 +50,7 @@ export type TextStream = {
 }
 
 /** The text that can be shown so far, and a possible beginning of a value. */
-export type StreamStep = { shown: string; held: string }
+export type StreamStep = { shown: string; held_text: string }
 
 type Named = Span & { name: string; word?: boolean }
 
@@ -65,7 +65,7 @@ const ESCAPE_CHARS = 200
 /** The maximum number of distinct names that are counted; more would be invented by the author of the text. */
 const MAX_NAMES = 50
 const SHORTEST_REST = 3
-const MAX_HELD = 65_536
+const MAX_HELD_CHARS = 65_536
 
 /** Returns how many values were redacted from a text, by name; null for none. Recognized by their placeholders. */
 export function countRedactions(text: string): Record<string, number> | null {
@@ -110,11 +110,11 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     if (Array.isArray(value)) return value.map(item => walk(item, scope))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [redacted(key, scope), walk(item, scope)]))
   }
-  const step = (held: string, piece: string, gap = false) =>
-    stepOf(text => find(text, 'all'), finder, gap ? piece.slice(restOfForm(texts, piece)) : held + piece)
+  const step = (held_text: string, piece: string, gap = false) =>
+    stepOf(text => find(text, 'all'), finder, gap ? piece.slice(restOfForm(texts, piece)) : held_text + piece)
   const head = (text: string) => {
-    const { shown, held } = step('', text)
-    const rest = redacted(held)
+    const { shown, held_text } = step('', text)
+    const rest = redacted(held_text)
     return rest.length > SHORTEST_REST ? shown : shown + rest
   }
   const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
@@ -221,16 +221,16 @@ function restOfForm(forms: readonly string[], text: string): number {
 }
 
 function streamOf(step: Redactor['step'], redacted: (text: string) => string): TextStream {
-  let held = ''
+  let held_text = ''
   return {
     push(piece) {
-      const next = step(held, piece)
-      held = next.held
+      const next = step(held_text, piece)
+      held_text = next.held_text
       return next.shown
     },
     end() {
-      const rest = redacted(held)
-      held = ''
+      const rest = redacted(held_text)
+      held_text = ''
       return rest
     },
   }
@@ -243,12 +243,12 @@ function stepOf(find: (text: string) => Named[], finder: Finder, text: string): 
     hold_from = Math.min(hold_from, outsideCommand(text, view.start(finder.partialFrom(view.text))))
   const spans = find(text)
   for (const { start, end } of spans) if (start < hold_from && end > hold_from) hold_from = start
-  if (text.length - hold_from > MAX_HELD) hold_from = text.length
+  if (text.length - hold_from > MAX_HELD_CHARS) hold_from = text.length
   const shown = replaced(
     text.slice(0, hold_from),
     spans.filter(({ end }) => end <= hold_from),
   )
-  return { shown, held: text.slice(hold_from) }
+  return { shown, held_text: text.slice(hold_from) }
 }
 
 function halfEscape(text: string): number {

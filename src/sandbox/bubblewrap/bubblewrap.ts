@@ -76,5 +76,5 @@ export function createBubblewrapDriver(options: {
  */
 export function findBubblewrap(candidates: string[], path: string): string | undefined {
   const folders = path.split(delimiter).filter(isAbsolute)
-  return [...candidates, ...folders.map(folder => join(folder, 'bwrap'))].find(place => existsSync(place))
+  return [...candidates, ...folders.map(folder => join(folder, 'bwrap'))].find(candidate => existsSync(candidate))
 }

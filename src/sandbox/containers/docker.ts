@@ -46,8 +46,8 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
 
   const request = (method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
   const refuse = (what: string, answer: Answer) => {
-    const said = refusal.safeParse(answer.body).data?.message ?? `it answers ${answer.status}`
-    return new SandboxError(explain(`${name} ${what}: ${said.replace(/\s+/g, ' ').trim()}`, options))
+    const engine_message = refusal.safeParse(answer.body).data?.message ?? `it answers ${answer.status}`
+    return new SandboxError(explain(`${name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options))
   }
   const check = (what: string, answer: Answer) => {
     if (answer.status >= 300 && answer.status !== 304) throw refuse(what, answer)
@@ -149,13 +149,14 @@ const hint = ({ image }: DockerOptions) =>
     : `the image ${image} must have /opt/agentrun/bash and what deploy/sandbox/Dockerfile installs`
 
 /** Adds a remedy to an error of the engine. */
-function explain(said: string, { image, runtime }: DockerOptions): string {
-  if (/no such image|image not known/i.test(said) && image !== null) return `${said}: pull or build it, AGENTRUN_SANDBOX_IMAGE names it`
-  if (runtime !== null && /unknown or invalid runtime|runtime .*not found|invalid runtime name/i.test(said))
-    return `${said}: the engine must know the runtime ${runtime}, which AGENTRUN_SANDBOX_RUNTIME names`
-  if (/failed to load \S+\/bash: permission denied/.test(said))
+function explain(engine_message: string, { image, runtime }: DockerOptions): string {
+  if (/no such image|image not known/i.test(engine_message) && image !== null)
+    return `${engine_message}: pull or build it, AGENTRUN_SANDBOX_IMAGE names it`
+  if (runtime !== null && /unknown or invalid runtime|runtime .*not found|invalid runtime name/i.test(engine_message))
+    return `${engine_message}: the engine must know the runtime ${runtime}, which AGENTRUN_SANDBOX_RUNTIME names`
+  if (/failed to load \S+\/bash: permission denied/.test(engine_message))
     return `the runtime ${runtime ?? 'of the engine'} starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox is one: take AGENTRUN_SANDBOX_RUNTIME away`
-  return said
+  return engine_message
 }
 
 const readBootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

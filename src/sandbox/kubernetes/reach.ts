@@ -38,9 +38,9 @@ export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<s
     timeout_ms: 5 * CONNECT_SECONDS * 1000,
     max_output_bytes: 10_000,
   })
-  const said = Buffer.from(output).toString()
-  if (!said.endsWith('looked\n')) return `nobody could look around in it (${said.trim().slice(-200)})`
-  const [reached] = list.filter((_, index) => said.includes(`reached ${index}\n`))
+  const probe_output = Buffer.from(output).toString()
+  if (!probe_output.endsWith('looked\n')) return `nobody could look around in it (${probe_output.trim().slice(-200)})`
+  const [reached] = list.filter((_, index) => probe_output.includes(`reached ${index}\n`))
   return reached ? `${reached.name} (${reached.host}, port ${reached.port}${reached.udp ? ' of UDP' : ''}) can be reached from it` : null
 }
 

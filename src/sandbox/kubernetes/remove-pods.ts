@@ -44,9 +44,9 @@ export async function removePod(
   // With a grace of 0 the API forgets the pod immediately, regardless of its node; with any other it waits for a node that may never
   // respond.
   const body = { gracePeriodSeconds: known_to_node ? 1 : 0, preconditions: { uid } }
-  for (let asked = false; ; asked = true) {
+  for (let requested = false; ; requested = true) {
     try {
-      if (!asked) await api.call('DELETE', path, { body, signal })
+      if (!requested) await api.call('DELETE', path, { body, signal })
       const { metadata } = await api.call<Pod>('GET', path, { signal })
       if (metadata.uid !== uid) return
     } catch (error) {

@@ -53,15 +53,15 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
     chmodSync(path, path === empty ? 0o755 : 0o711)
   }
   const etc_files = etcFiles(agent)
-  for (const [name, text] of Object.entries(etc_files)) place(join(etc, name), 0o444, path => writeFileSync(path, text))
+  for (const [name, text] of Object.entries(etc_files)) installFile(join(etc, name), 0o444, path => writeFileSync(path, text))
   const seccomp = join(folder, 'seccomp.bpf')
-  place(seccomp, 0o444, path => writeFileSync(path, seccompProgram(process.arch === 'arm64' ? 'arm64' : 'x64')))
+  installFile(seccomp, 0o444, path => writeFileSync(path, seccompProgram(process.arch === 'arm64' ? 'arm64' : 'x64')))
   const seccomp_profile = join(folder, 'seccomp.json')
-  place(seccomp_profile, 0o444, path => writeFileSync(path, seccompProfile()))
+  installFile(seccomp_profile, 0o444, path => writeFileSync(path, seccompProfile()))
   for (const name of ['init.sh', 'listen.cjs', 'bridge.cjs', 'fetch.cjs'])
-    place(join(init, name), 0o444, path => copyFileSync(new URL(`../inside/${name}`, import.meta.url), path))
+    installFile(join(init, name), 0o444, path => copyFileSync(new URL(`../inside/${name}`, import.meta.url), path))
   // A process whose program file cannot be read is protected from others of its user: /proc shows no memory, descriptors or environment.
-  place(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))
+  installFile(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))
   removeKilledPipes(pipes)
   return {
     seccomp,
@@ -74,7 +74,7 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
 }
 
 /** By rename: a process that starts a sandbox at this moment sees the old file or the new one. */
-function place(path: string, mode: number, write: (path: string) => void): void {
+function installFile(path: string, mode: number, write: (path: string) => void): void {
   const fresh = `${path}.${process.pid}`
   rmSync(fresh, { force: true })
   write(fresh)

@@ -17,20 +17,20 @@ export type SandboxHostSettings = { user: SystemUser | null; pipes: string; star
  */
 export async function startSandbox(
   spec: SandboxSpec,
-  place: SandboxHostSettings,
+  host: SandboxHostSettings,
   launch: (pipes: PipeFolder) => SandboxProcess | Promise<SandboxProcess>,
 ): Promise<Sandbox> {
   if (!lstatSync(spec.workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new SandboxError(`the workspace ${spec.workspace} is not a folder`)
   const odd = Object.entries(spec.environment ?? {}).find(([name, value]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0'))
   if (odd) throw new SandboxError(`the sandbox cannot have the variable ${JSON.stringify(odd[0])}`)
-  const pipes = createPipeFolder(place.pipes, place.user)
-  const starting = async () => startInit(await launch(pipes), place.start_timeout_ms)
+  const pipes = createPipeFolder(host.pipes, host.user)
+  const starting = async () => startInit(await launch(pipes), host.start_timeout_ms)
   // In parallel: inside, the pipes are needed only when process 1 gets its first request.
   const [init, slot] = await Promise.allSettled([starting(), pipes.takeSlot()])
   if (init.status === 'fulfilled' && slot.status === 'fulfilled') {
     pipes.giveBack(slot.value)
-    return openSandbox(spec, init.value, pipes, () => sizeOf(spec, place.user, init.value.pid))
+    return openSandbox(spec, init.value, pipes, () => sizeOf(spec, host.user, init.value.pid))
   }
   if (init.status === 'fulfilled') await init.value.stop()
   pipes.remove()

@@ -25,13 +25,13 @@ export function ownGroups(cgroup: string, mountinfo: string): OwnGroups {
     const [, id, names = '', path = ''] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? []
     if (id === undefined) continue
     if (names === '')
-      found.v2 ??= place(
+      found.v2 ??= pathInMount(
         mounts.find(mount => mount.type === 'cgroup2'),
         path,
       )
     else
       for (const name of names.split(',')) {
-        const folder = place(
+        const folder = pathInMount(
           mounts.find(mount => mount.type === 'cgroup' && mount.options.includes(name)),
           path,
         )
@@ -41,7 +41,7 @@ export function ownGroups(cgroup: string, mountinfo: string): OwnGroups {
   return found
 }
 
-function place(mount: { root: string; point: string } | undefined, path: string): string | null {
+function pathInMount(mount: { root: string; point: string } | undefined, path: string): string | null {
   if (!mount) return null
   const below = relative(mount.root, path)
   return below === '..' || below.startsWith('..') ? null : join(mount.point, below)

@@ -19,12 +19,12 @@ export async function deletedFiles(process_1: number, folders: string[]): Promis
     ...threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}/fd`),
   ])
   if (open_files.length === 0) return { bytes: 0, files: 0 }
-  const said = await namelessIn(open_files)
-  if (said === null) return null
+  const output = await namelessIn(open_files)
+  if (output === null) return null
   // As the sandbox sees it, where its workspace is a layer.
   const devices = new Set([...folders, ...processes.map(pid => `/proc/${pid}/root/workspace`)].flatMap(deviceOf))
   const files = new Map(
-    said.split('\n').flatMap((line): [string, number][] => {
+    output.split('\n').flatMap((line): [string, number][] => {
       const [device = '', inode = '', blocks = ''] = line.split(' ')
       return devices.has(device) ? [[`${device} ${inode}`, Number(blocks) * 512]] : []
     }),
@@ -39,8 +39,8 @@ function namelessIn(folders: string[]): Promise<string | null> {
   const limits = { timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }
   // Processes end meanwhile, so it always reports errors.
   return new Promise(resolve => {
-    const child = execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), ...limits }, (_error, said) =>
-      resolve(child.signalCode === null ? said : null),
+    const child = execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), ...limits }, (_error, output) =>
+      resolve(child.signalCode === null ? output : null),
     )
   })
 }

@@ -30,7 +30,7 @@ function listMemfds(folders: string[]): Promise<string> {
   const args = ['-n', '10', '/usr/bin/find', ...folders, '-mindepth', '1', '-maxdepth', '1', '-lname', '/memfd:*', ...resolve_list]
   const options = { cwd: '/', env: childEnv(), timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }
   // Processes end meanwhile, so it may report errors.
-  return new Promise(resolve => execFile('/usr/bin/nice', args, options, (_error, said) => resolve(said)))
+  return new Promise(resolve => execFile('/usr/bin/nice', args, options, (_error, output) => resolve(output)))
 }
 
 /** Returns the value for the whole machine. */

@@ -53,9 +53,10 @@ export async function proveLayers(
       ...{ workspace: own('shadow'), within: layer, limits },
       read_only: [{ host: own('layer'), inside: '/files' }],
     })
-    const said = await run(sandbox, command)
+    const change_output = await run(sandbox, command)
     const seen = await run(sibling, `cd /files; ${PROBE}`)
-    if (said !== wanted || seen !== SEEN) throw new SandboxError(`an overlay does not show what it should: ${(said + seen).slice(0, 300)}`)
+    if (change_output !== wanted || seen !== SEEN)
+      throw new SandboxError(`an overlay does not show what it should: ${(change_output + seen).slice(0, 300)}`)
   }
 }
 

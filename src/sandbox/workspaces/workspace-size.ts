@@ -24,8 +24,8 @@ let owner_sees_all: boolean | undefined
 async function diskUsage(unit: string[], path: string, user: SystemUser | null): Promise<number | null> {
   const du = ['/usr/bin/du', '-sx', ...unit, '--', path]
   owner_sees_all ??= (await run([...AS_OWNER, '/bin/true'], user)) !== null
-  const said = await run(owner_sees_all ? [...AS_OWNER, ...du] : du, user)
-  const count = Number.parseInt(said ?? '', 10)
+  const output = await run(owner_sees_all ? [...AS_OWNER, ...du] : du, user)
+  const count = Number.parseInt(output ?? '', 10)
   return Number.isNaN(count) ? null : count
 }
 
@@ -33,8 +33,8 @@ async function diskUsage(unit: string[], path: string, user: SystemUser | null):
 function run(command: string[], user: SystemUser | null): Promise<string | null> {
   const as_user = user ? { uid: user.uid, gid: user.gid } : {}
   return new Promise(resolve => {
-    execFile('/usr/bin/nice', ['-n', '10', ...command], { cwd: '/', env: childEnv(), timeout: MEASURE_MS, ...as_user }, (error, said) =>
-      resolve(error && said === '' ? null : said),
+    execFile('/usr/bin/nice', ['-n', '10', ...command], { cwd: '/', env: childEnv(), timeout: MEASURE_MS, ...as_user }, (error, output) =>
+      resolve(error && output === '' ? null : output),
     )
   })
 }
