@@ -136,11 +136,11 @@ function fromDocuments(hints: readonly CommandHint[]): { commands: Step[]; to_pr
 function toProve(part: Part, hints: readonly CommandHint[]): ToProve {
   const said = (kind: CommandHint['kind']) =>
     hints.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
-  const of = (kind: ProofKind, own: Suggestion[], said: Suggestion[], most: number) => {
+  const of = (kind: ProofKind, own: Suggestion[], said: Suggestion[], max: number) => {
     const by_rules = own.map(one => inFolder(part, one))
     // In CI a C build moves from folder to folder: what the rules have built is tested by the rules.
     const all = part.ecosystem === 'c' && by_rules.length > 0 ? by_rules : [...said, ...by_rules]
-    return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, most)
+    return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, max)
   }
   const builds = of('build', part.builds, said('build'), MAX_TESTS)
   return {

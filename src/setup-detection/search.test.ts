@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Plan, Ran, SetupRunner } from './plan.ts'
 import type { Proof, Proposal, Step } from './proposal.ts'
-import { findSetup, type Plan, type Ran, type SetupRunner } from './search.ts'
+import { findSetup } from './search.ts'
 
 const step = (command: string, optional = false): Step => ({ command, from: 'package.json', why: 'because', optional })
 const proof = (kind: Proof['kind'], command: string): Proof => ({ command, from: 'package.json', why: 'because', kind })

@@ -1,8 +1,8 @@
 import { schemaOf } from '../../contract/pull-requests/reviews.ts'
 import { SetupSuggestion } from '../../contract/repositories/setup-commands.ts'
 import { kindOf } from '../../setup-detection/hints/kind-of-command.ts'
+import type { Plan, Problem, Suggested } from '../../setup-detection/plan.ts'
 import type { ProofKind, Step, ToProve } from '../../setup-detection/proposal.ts'
-import type { Plan, Problem, Suggested } from '../../setup-detection/search.ts'
 import type { Asked, Question } from '../side-question.ts'
 
 const TOOL = 'setup_commands'

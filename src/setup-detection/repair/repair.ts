@@ -42,13 +42,13 @@ const NOT_BUILT =
   /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
 
 /** Returns a change for a failing setup command. `line`: its failing part. */
-export function repairCommand(commands: Step[], n: number, line: string, failed: Failed, made: ReadonlySet<string>): Repair | null {
+export function repairCommand(commands: Step[], n: number, line: string, failed: Failed, applied: ReadonlySet<string>): Repair | null {
   const step = commands[n]
   if (step === undefined) return null
   const text = readable(failed.output)
   for (const { id, why, command, output, to, whole: of_whole } of COMMAND_RULES) {
     const subject = of_whole && !step.command.startsWith('(') ? step.command : line
-    if (made.has(`${id} ${step.command}`) || !command.test(subject) || !output.test(text)) continue
+    if (applied.has(`${id} ${step.command}`) || !command.test(subject) || !output.test(text)) continue
     const changed = to(subject, text, step.needs ?? [])
     if (changed.length === 1 && changed[0] === subject) continue
     // Within a folder each part needs its own directory change.
@@ -66,7 +66,7 @@ export function repairForProof(
   { proofs, ecosystem }: ToProve,
   proof: string,
   failed: Failed,
-  made: ReadonlySet<string>,
+  applied: ReadonlySet<string>,
 ): Repair | null {
   const text = readable(failed.output)
   if (ecosystem === 'python') {
@@ -76,9 +76,9 @@ export function repairForProof(
     const plugins = PLUGINS.flatMap(([pattern, name]) => (pattern.test(text) ? [name] : []))
     const wanted = [...new Set([...modules, ...plugins])]
     const id = `python_modules ${wanted.join(' ')}`
-    if (wanted.length > 0 && !made.has(id)) return withModules(commands, wanted, id, proof)
+    if (wanted.length > 0 && !applied.has(id)) return withModules(commands, wanted, id, proof)
     const installed = commands.some(({ command }) => /pip install .*-e |\b(?:uv sync|poetry install)\b/.test(command))
-    if (/PackageNotFoundError|No package metadata was found/.test(text) && !installed && !made.has('python_package'))
+    if (/PackageNotFoundError|No package metadata was found/.test(text) && !installed && !applied.has('python_package'))
       return {
         ...withModules(commands, ['-e .'], 'python_package', proof),
         why: 'it asks for its own version, which it has when it is installed',
@@ -87,12 +87,12 @@ export function repairForProof(
   const build = proofs.find(
     one => one.kind === 'build' && one.command !== proof && !commands.some(({ command }) => command === one.command),
   )
-  if (build !== undefined && NOT_BUILT.test(text) && !made.has('build')) {
+  if (build !== undefined && NOT_BUILT.test(text) && !applied.has('build')) {
     const why = 'its tests need what is built'
     return { id: 'build', why, commands: [...commands, { command: build.command, from: build.from, why, optional: false }] }
   }
   const legacy = 'NODE_OPTIONS=--openssl-legacy-provider '
-  if (/ERR_OSSL_EVP_UNSUPPORTED|digital envelope routines/.test(text) && !made.has('openssl'))
+  if (/ERR_OSSL_EVP_UNSUPPORTED|digital envelope routines/.test(text) && !applied.has('openssl'))
     return { id: 'openssl', why: 'it was written for an older OpenSSL', commands, proof: `${legacy}${proof}` }
   return null
 }
@@ -101,8 +101,8 @@ function withModules(commands: Step[], wanted: string[], id: string, proof: stri
   const why = 'the tests import what no list of dependencies has'
   const step = (command: string): Step => ({ command, from: proof, why, optional: false })
   // Into the virtual environment of the tool that created one.
-  const made_by = commands.flatMap(({ command }) => /(?<!\S)(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
-  const [, manager, name] = made_by
+  const tool_call = commands.flatMap(({ command }) => /(?<!\S)(\S*\b(poetry|uv)) (?:install|sync)\b/.exec(command) ?? [])
+  const [, manager, name] = tool_call
   if (manager !== undefined) {
     const install = `${manager} ${name === 'poetry' ? 'run ' : ''}pip install ${wanted.join(' ')}`
     return { id, why, commands: [...commands, step(install)] }

@@ -1,7 +1,7 @@
 import { type SetupKnown, setupQuestion, suggestionOf } from '../../agent/phases/setup-question.ts'
 import type { Ask } from '../../agent/side-question.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
-import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/search.ts'
+import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/plan.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/base.ts'
 import { type CheckPlaces, type CheckPlacesInput, openCheckPlaces } from '../checks/check-places.ts'
