@@ -1,15 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { runTests } from './run-tests.ts'
 
 /**
- * The faults at length: thousands of kills instead of dozens, long outages, huge data. Minutes of killing by TEST_LONG_MINUTES (default 10),
- * another order of things by TEST_SEED. What the last one saw is in docs/chaos.json.
+ * `npm run test:long`: what is exhaustive or random at length, in files named `.long.test.ts`. TEST_SOAK=1 makes the faults longer still:
+ * thousands of kills, long outages, huge data; minutes of killing by TEST_SOAK_MINUTES (default 10), another order of events by TEST_SEED.
+ * The result of the last one is in docs/chaos.json.
  */
-const { status } = spawnSync(
-  process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', 'test/chaos', 'test/faults', ...process.argv.slice(2)],
-  {
-    env: { ...process.env, TEST_LONG: '1' },
-    stdio: 'inherit',
-  },
-)
-process.exitCode = status ?? 1
+await runTests(process.argv.slice(2), { include: ['test/**/*.long.test.ts'] })

@@ -31,7 +31,7 @@ export const slowest = [
   'test/api/existing-clients.test.ts',
   'test/api/other-clients.test.ts',
   'test/faults/database-and-runs.test.ts',
-  'test/chaos/chaos.test.ts',
+  'test/chaos/chaos.long.test.ts',
   'test/faults/git.test.ts',
   'test/e2e/long-trace.test.ts',
   'test/runs/budgets.test.ts',

@@ -3,14 +3,14 @@ import type { Fault } from './killer.ts'
 
 type Result = {
   seed: number
-  long: boolean
+  soak: boolean
   runs: number
   steps: number
   faults: Fault[]
   resumed: { n: number; median_ms: number; p95_ms: number } | undefined
 }
 
-/** Says what a run of the harness saw; of a long one it is written down for everybody. */
+/** Prints the result of a run of the harness; a soak run also writes it to docs/chaos.json. */
 export function keepResult({ faults, resumed, ...result }: Result): void {
   const counted = Object.fromEntries(
     [...Map.groupBy(faults, ({ role, fault }) => `${fault} (${role})`)].map(([name, list]) => [name, list.length] as const).sort(),
@@ -24,5 +24,5 @@ export function keepResult({ faults, resumed, ...result }: Result): void {
     resumed_after_lease_end: after_lease,
   }
   process.stdout.write(`chaos: ${JSON.stringify(summary)}\n`)
-  if (result.long) writeFileSync(new URL('../../docs/chaos.json', import.meta.url), `${JSON.stringify(summary, null, 2)}\n`)
+  if (result.soak) writeFileSync(new URL('../../docs/chaos.json', import.meta.url), `${JSON.stringify(summary, null, 2)}\n`)
 }

@@ -13,7 +13,7 @@ import { TOKEN } from '../start-app.ts'
 import { CommitProxy } from './commit-proxy.ts'
 
 const stack = new AsyncDisposableStack()
-const long = process.env.TEST_LONG === '1'
+const soak = process.env.TEST_SOAK === '1'
 let db: Database
 let proxy: CommitProxy
 let proxied: string
@@ -71,7 +71,7 @@ test('rows 1 and 2: an API process that is killed before a commit leaves no run,
 }, 60_000)
 
 test('row 1: creates that are repeated until they are answered make one run each, however many processes are killed meanwhile', async () => {
-  const [creates, kills] = long ? [200, 30] : [60, 3]
+  const [creates, kills] = soak ? [200, 30] : [60, 3]
   const nodes = [await start(), await start()]
   let answered = 0
   const one = async (key: string) => {

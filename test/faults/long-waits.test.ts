@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { createModelCatalog } from '../../src/model/catalog.ts'
 import { failureOf, request } from '../model/protocols.ts'
 
-// Waits of the real length: only with TEST_LONG=1.
-const long = process.env.TEST_LONG === '1'
+// Waits of the real length: only with TEST_SOAK=1.
+const soak = process.env.TEST_SOAK === '1'
 
 /** A port of this machine whose queue of connections is full: whoever connects is never answered. */
 async function startBlackHole(): Promise<AsyncDisposable & { port: number }> {
@@ -29,7 +29,7 @@ print(s.getsockname()[1], flush=True); time.sleep(600)`
   }
 }
 
-test.runIf(long)(
+test.runIf(soak)(
   'row 20: a model server that never takes the connection is unavailable after ten seconds',
   async () => {
     await using hole = await startBlackHole()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { awaitRun, createRun } from '../runs/await-run.ts'
 import { rows, startApp } from '../start-app.ts'
 
-const long = process.env.TEST_LONG === '1'
+const soak = process.env.TEST_SOAK === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
 
 /** The same numbers in each run of the same seed (mulberry32). */
@@ -47,7 +47,7 @@ test(`row 48: a stop that races with the end of a run leaves one end, told once,
     return run.status as string
   }
   const ends: string[] = []
-  for (let round = 0; round < (long ? 100 : 2); round++) ends.push(...(await Promise.all(Array.from({ length: 10 }, race))))
+  for (let round = 0; round < (soak ? 100 : 2); round++) ends.push(...(await Promise.all(Array.from({ length: 10 }, race))))
   // Otherwise it was no race.
   expect(new Set(ends)).toEqual(new Set(['completed', 'cancelled']))
 }, 300_000)

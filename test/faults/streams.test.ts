@@ -12,7 +12,7 @@ import { createTestDatabase } from '../database.ts'
 import { type ServiceProcess, startServiceProcess } from '../runs/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 
-const long = process.env.TEST_LONG === '1'
+const soak = process.env.TEST_SOAK === '1'
 const stack = new AsyncDisposableStack()
 let db: Database
 let service: ServiceProcess
@@ -60,7 +60,7 @@ async function openStalled(id: number): Promise<Socket> {
 }
 
 test('row 39: readers that take nothing cost a bounded buffer each and hold up nobody', async () => {
-  const count = long ? 500 : 100
+  const count = soak ? 500 : 100
   const id = await createRun()
   await write(id, 60, 90_000)
   const before = rssOf(service.child.pid)
@@ -77,8 +77,8 @@ test('row 39: readers that take nothing cost a bounded buffer each and hold up n
     expect(rssOf(service.child.pid) - before).toBeLessThan(2 * count * (256 + 96) * 1024 + 128 * 1024 ** 2)
     expect((await fetch(`${service.base_url}/readyz`)).status).toBe(200)
     // Longer than one may take nothing: what is still to read then is the end.
-    if (long) await new Promise(resolve => setTimeout(resolve, 12_000))
-    if (long) await Promise.all(stalled.map(socket => new Promise(resolve => socket.once('close', resolve) && socket.resume())))
+    if (soak) await new Promise(resolve => setTimeout(resolve, 12_000))
+    if (soak) await Promise.all(stalled.map(socket => new Promise(resolve => socket.once('close', resolve) && socket.resume())))
   } finally {
     for (const socket of stalled) socket.destroy()
   }

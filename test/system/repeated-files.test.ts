@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 
 const here = resolve(import.meta.dirname, '../..')
 
-/** Runs `scripts/test.ts` on test files of a folder of its own, with our reporter. */
-function runTests(files: Record<string, string>, ...args: string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'agentrun-second-look-'))
+/** Runs `scripts/test.ts`, as in CI, on test files in a temporary folder, with our reporter. */
+function runTests(files: Record<string, string>, args: string[] = [], variables = { CI: 'true' }) {
+  const folder = mkdtempSync(join(tmpdir(), 'agentrun-repeated-files-'))
   try {
     symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'))
     mkdirSync(join(folder, 'test'))
@@ -22,7 +22,7 @@ function runTests(files: Record<string, string>, ...args: string[]) {
       `import { SummaryReporter } from '${join(here, 'test/summary-reporter.ts')}'
        export default { test: { include: ['test/*.test.ts'], reporters: ['default', new SummaryReporter()] } }`,
     )
-    const env = { ...process.env, NO_COLOR: '1', VITEST_POOL_ID: '', VITEST_WORKER_ID: '' }
+    const env = { ...process.env, NO_COLOR: '1', VITEST_POOL_ID: '', VITEST_WORKER_ID: '', ...variables }
     const { status, stdout } = spawnSync(process.execPath, [join(here, 'scripts/test.ts'), ...args], { cwd: folder, env, encoding: 'utf8' })
     return { status, last: stdout.trim().split('\n').at(-1), stdout }
   } finally {
@@ -39,10 +39,14 @@ const failsOnce = `test('fails once', () => {
 })
 test('beside it', () => {})`
 
-test('what fails beside others and passes alone is passed, and named', () => {
+test('in CI a file that fails beside others and passes alone has passed, and is named', () => {
   const { status, last, stdout } = runTests({ passes, failsOnce })
   expect({ status, last }).toEqual({ status: 0, last: '3 passed, 0 failed' })
   expect(stdout).toContain('Failed beside others, and ran again alone:\n  test/failsOnce.test.ts > fails once\n')
+})
+
+test('outside of CI no file runs twice', () => {
+  expect(runTests({ passes, failsOnce }, [], { CI: '' })).toMatchObject({ status: 1, last: '2 passed, 1 failed' })
 })
 
 test('what fails alone too has failed, once', () => {
@@ -53,16 +57,22 @@ test('a file that does not load has failed', () => {
   expect(runTests({ passes, broken: 'throw new Error("no")' })).toMatchObject({ status: 1, last: '1 passed, 1 failed' })
 })
 
-test('an error outside of tests gets no second look', () => {
+test('an error outside of tests is not repeated', () => {
   const outside = `test('passes', () => { setTimeout(() => { throw new Error('outside') }) ; return new Promise(done => setTimeout(done, 100)) })`
   expect(runTests({ outside, failsOnce })).toMatchObject({ status: 1, last: '2 passed, 2 failed' })
 })
 
-test('more failed files than one bad moment makes get none', () => {
+test('many failed files are not repeated', () => {
   const many = Object.fromEntries([1, 2, 3, 4, 5, 6].map(n => [`fails${n}`, failsOnce.replaceAll('been-here', `been-here-${n}`)]))
   expect(runTests(many)).toMatchObject({ status: 1, last: '6 passed, 6 failed' })
 })
 
-test('files that were asked for by name get one look', () => {
-  expect(runTests({ passes, failsOnce }, 'failsOnce')).toMatchObject({ status: 1, last: '1 passed, 1 failed' })
+test('files that are named run once', () => {
+  expect(runTests({ passes, failsOnce }, ['failsOnce'])).toMatchObject({ status: 1, last: '1 passed, 1 failed' })
+})
+
+test('long tests run only when they are named', () => {
+  const files = { passes, 'exhaustive.long': passes }
+  expect(runTests(files)).toMatchObject({ status: 0, last: '1 passed, 0 failed' })
+  expect(runTests(files, ['exhaustive'])).toMatchObject({ status: 0, last: '1 passed, 0 failed' })
 })

@@ -18,10 +18,10 @@ import { type Random, seeded } from './random.ts'
 import { keepResult } from './result.ts'
 import { report, untold } from './told.ts'
 
-const long = process.env.TEST_LONG === '1'
+const soak = process.env.TEST_SOAK === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
-const size = long
-  ? { serve: 2, work: 3, runs: 200, steps: 8, for_ms: Number(process.env.TEST_LONG_MINUTES ?? 10) * 60_000, end_ms: 600_000 }
+const size = soak
+  ? { serve: 2, work: 3, runs: 200, steps: 8, for_ms: Number(process.env.TEST_SOAK_MINUTES ?? 10) * 60_000, end_ms: 600_000 }
   : { serve: 2, work: 3, runs: 30, steps: 8, for_ms: 45_000, end_ms: 240_000 }
 
 /** A client that makes runs and reads traces through whichever API process answers, and tries again with the same key where none does. */
@@ -151,5 +151,5 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
         where kind = 'recovered' and body::json ->> 'cause' = 'lease_lost') r`,
   )
   expect(resumed?.n).toBeGreaterThan(0)
-  keepResult({ seed, long, runs: size.runs, steps: size.steps, faults, resumed })
+  keepResult({ seed, soak, runs: size.runs, steps: size.steps, faults, resumed })
 })
