@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll } from 'vitest'
 import { buildCommand } from '../../scripts/build-client.ts'
 import { program_env } from '../program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -13,7 +12,8 @@ export type CliOptions = { env?: Record<string, string>; input?: string; program
 
 let folder: ReturnType<typeof temporaryFolder> | undefined
 let building: Promise<void> | undefined
-afterAll(() => folder?.[Symbol.dispose]())
+// Files of tests share their process, and with it the build.
+process.once('exit', () => folder?.[Symbol.dispose]())
 
 /** The built command: it starts in a sixth of the time that its source takes. */
 async function built(): Promise<string[]> {

@@ -2,11 +2,10 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, expect, vi } from 'vitest'
 import type { App } from '../start-app.ts'
 
-// A browser, a database and a sandbox at once need their time on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
-
 /** The service that is being started and a browser, for all tests of a file, and how somebody visits the one with the other. */
 export async function inBrowser<A extends App>(starting: Promise<A>): Promise<{ app: A; visit(options?: Options): Promise<Visit> }> {
+  // A browser, a database and a sandbox at once need their time on a busy machine.
+  vi.setConfig({ testTimeout: 90_000 })
   const [app, browser] = await Promise.all([starting, startChromium()])
   afterAll(async () => {
     await browser.close()

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { type EngineName, startEngine, withoutEngine } from './start-engine.ts'
 import type { EngineOfTests } from './start-sandbox.ts'
 
@@ -17,9 +17,14 @@ export async function everyGuarantee(name: EngineName, title: string): Promise<v
   guaranteesOf({ name, socket: engine.socket }, title)
 }
 
-/** The same for an engine that is there. */
+/** The same for an engine that runs already. Files share their process, so the suites are loaded afresh for this engine and forgotten afterwards. */
 export function guaranteesOf(engine: EngineOfTests, title: string): void {
   process.env.SANDBOX_TEST_ENGINE = JSON.stringify(engine)
+  vi.resetModules()
+  afterAll(() => {
+    delete process.env.SANDBOX_TEST_ENGINE
+    vi.resetModules()
+  })
   for (const suite of suites)
     describe(`${title}: ${suite}`, async () => {
       await import(`./${suite}.test.ts`)

@@ -99,7 +99,7 @@ test('row 51: no text of any operation holds up the process, however it is made'
     `${' '.repeat(100_000)}x`,
     '\n'.repeat(100_000),
     `${'a@'.repeat(50_000)}`,
-    `${'../'.repeat(33_000)}`,
+    `${'..'.repeat(33_000)}`,
     `${'```playbook\n'.repeat(8_000)}`,
     `https://${'a.'.repeat(50_000)}`,
     `${'<'.repeat(50_000)}${'-'.repeat(50_000)}`,
