@@ -5,12 +5,12 @@ import { decisionFiles, decisionIndex, decisionsIn, INDEX_FILE } from '../script
 
 const clone = new URL('../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, clone), 'utf8')
-// CHANGELOG.md is history. Released migrations are never changed, and neither are their comments.
+// CHANGELOG.md is history.
 const sources = execFileSync('git', ['ls-files'], { cwd: clone, encoding: 'utf8' })
   .split('\n')
-  .filter(path => /\.(tsx?|cjs|mjs|md|yaml)$/.test(path) && path !== 'CHANGELOG.md')
+  .filter(path => /\.(tsx?|cjs|mjs|md|sh|sql|yaml)$/.test(path) && path !== 'CHANGELOG.md')
 
-/** Every place of a source that matches, as `path: citation`. `pattern` has the citation as its first group. */
+/** Returns every match of `pattern` in the sources, with its file; the first group of `pattern` is the citation. */
 const citations = (pattern: RegExp) =>
   sources.flatMap(path => [...read(path).matchAll(pattern)].map(([, citation = '']) => ({ path, citation })))
 
