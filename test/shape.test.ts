@@ -42,7 +42,7 @@ const rooms: Record<string, Room> = {
   'src/http': {
     code: ['src/service'],
     types: ['src/live', 'src/telemetry/port.ts'],
-    packages: ['fastify', '@fastify/static', 'zod'],
+    packages: ['fastify', '@fastify/cors', '@fastify/static', 'zod'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path', 'node:stream/promises', 'node:zlib'],
   },
   // Counts and traces what it is told by those who see its port.
@@ -94,7 +94,7 @@ const rooms: Record<string, Room> = {
   'src/client/cli': { code: ['src/client/sdk'], node: true },
   'src/backup': {
     code: ['src/store/migrate.ts'],
-    packages: ['pg'],
+    packages: ['pg', 'pg-copy-streams'],
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
   // Putting it together.

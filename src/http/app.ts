@@ -119,7 +119,7 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     return { organization_id: ctx && 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx?.actor.token_id ?? null }
   })
   secureEdge(app, options)
-  addCors(app, options.cors_origins)
+  await addCors(app, options.cors_origins)
   addCompression(app)
   boundRequests(app)
   boundPatience(app, services, timeouts.requestTimeout)
@@ -128,9 +128,10 @@ export async function createApp(options: AppOptions, timeouts = patience): Promi
     if (closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
   })
 
-  // The page is asked for by GET and HEAD: what else is no path of ours is told so before its body is looked at.
+  // The page serves GET and HEAD. Other methods at an unknown path are refused before their body is read; OPTIONS has a route of @fastify/cors.
   app.addHook('onRequest', async request => {
-    if (request.is404 && !['GET', 'HEAD'].includes(request.method) && !requireMethod(request)) throw noSuchPath()
+    const is_unrouted = request.is404 || request.method === 'OPTIONS'
+    if (is_unrouted && !['GET', 'HEAD'].includes(request.method) && !requireMethod(request)) throw noSuchPath()
   })
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     if (endpoint.path.startsWith('/session') || endpoint.path.startsWith('/hooks/')) continue

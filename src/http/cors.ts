@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import cors, { type FastifyCorsOptions } from '@fastify/cors'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { methodsAt } from './methods.ts'
 
 /** Origins whose pages may call the API: `*` is all of them, and `off`, which is no origin, none. */
@@ -7,32 +8,46 @@ export type CorsOrigins = readonly string[]
 const EXPOSED = [
   ...['X-Request-Id', 'X-API-Stability', 'Link', 'Retry-After', 'Idempotent-Replayed'],
   ...['RateLimit', 'RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
-].join(', ')
-/** `*` is every header but Authorization, which must be named (Fetch standard, without credentials). */
-const ACCEPTED = 'Authorization, *'
-const MAX_AGE_SECONDS = '7200'
+]
+/** `*` is every header but Authorization, which must be named (Fetch standard, without credentials). Browsers before 2022 do not know `*`. */
+const ACCEPTED = ['Authorization', 'Content-Type', 'traceparent', 'tracestate', '*']
+const MAX_AGE_SECONDS = 7_200
 
 /**
- * Lets pages of other origins read the API document and call `/v1`, which knows bearer tokens and no cookies, so that a page has no rights beyond its token. Never
- * with credentials, and never `/session` and git, which know cookies and passwords. A preflight of `/v1` is 204, whatever it permits.
+ * Lets pages of other origins read the API document and call `/v1`, which accepts bearer tokens and no cookies, so that a page has no rights beyond its token. Never
+ * with credentials, and never `/session` and git, which accept cookies and passwords. A preflight of `/v1` is 204, whatever it permits.
  */
-export function addCors(app: FastifyInstance, origins: CorsOrigins) {
+export async function addCors(app: FastifyInstance, origins: CorsOrigins) {
+  await app.register(cors, { delegator: (request, callback) => callback(null, corsOptions(request, origins)) })
   app.addHook('onRequest', async (request, reply) => {
-    const { origin } = request.headers
-    const path = request.url.split('?')[0] ?? ''
-    if (origin === undefined || !(path.startsWith('/v1/') || path === '/openapi.json')) return
-    const methods = methodsAt(path)
-    const is_preflight =
-      request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined && methods.length > 0
-    if (origins.includes('*') || origins.includes(origin)) {
-      reply.headers({ 'access-control-allow-origin': origins.includes('*') ? '*' : origin, 'access-control-expose-headers': EXPOSED })
-      if (is_preflight)
-        reply.headers({
-          'access-control-allow-methods': methods.join(', '),
-          'access-control-allow-headers': ACCEPTED,
-          'access-control-max-age': MAX_AGE_SECONDS,
-        })
-    }
-    if (is_preflight) await reply.code(204).send()
+    if (isPreflight(request)) await reply.code(204).send()
   })
+}
+
+function corsOptions(request: FastifyRequest, origins: CorsOrigins): FastifyCorsOptions {
+  const { origin } = request.headers
+  const allowed = origins.includes('*') ? '*' : origins.find(known => known === origin)
+  const path = openPath(request)
+  if (origin === undefined || allowed === undefined || path === null) return { origin: false }
+  return {
+    origin: allowed,
+    methods: methodsAt(path),
+    allowedHeaders: ACCEPTED,
+    exposedHeaders: EXPOSED,
+    maxAge: MAX_AGE_SECONDS,
+    preflight: isPreflight(request),
+  }
+}
+
+function isPreflight(request: FastifyRequest): boolean {
+  const { headers, method } = request
+  if (method !== 'OPTIONS' || headers.origin === undefined || headers['access-control-request-method'] === undefined) return false
+  const path = openPath(request)
+  return path !== null && methodsAt(path).length > 0
+}
+
+/** Returns the path of a request, null if it is never open to other origins. */
+function openPath(request: FastifyRequest): string | null {
+  const path = request.url.split('?')[0] ?? ''
+  return path.startsWith('/v1/') || path === '/openapi.json' ? path : null
 }

@@ -72,13 +72,13 @@ describe('another origin', () => {
       expect(Object.fromEntries(asked.headers)).toMatchObject({
         'access-control-allow-origin': '*',
         'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'Authorization, *',
+        'access-control-allow-headers': 'Authorization, Content-Type, traceparent, tracestate, *',
       })
       expect(asked.headers.has('access-control-allow-credentials')).toBe(false)
       const { status, headers } = await app.call('GET', '/v1/users/me', undefined, { origin })
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
       expect(headers.has('access-control-allow-credentials')).toBe(false)
-      for (const name of ['X-Request-Id', 'Link', 'Retry-After', 'Idempotent-Replayed', 'X-RateLimit-Remaining'])
+      for (const name of ['X-Request-Id', 'Link', 'Retry-After', 'Idempotent-Replayed', 'RateLimit', 'X-RateLimit-Remaining'])
         expect(headers.get('access-control-expose-headers')?.split(', ')).toContain(name)
     }
     const document = await fetch(`${app.base_url}/openapi.json`, { headers: { origin: ORIGIN } })
