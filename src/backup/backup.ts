@@ -1,9 +1,10 @@
-import pg from 'pg'
-import { listSequences, listTables } from './catalog.ts'
-import { copyOut } from './copy.ts'
-import { writeFrames } from './frames.ts'
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { listSequences, listTables, type Table } from './catalog.ts'
+import { quotedName, withClient } from './client.ts'
+import { type FrameWriter, writeFrames } from './frames.ts'
 
-/** What a backup says of itself. Sequences stand in it with the last number that they gave. */
+/** The first frame of a backup. `last_value` is the last number that a sequence returned. */
 export type Header = {
   format: 'agentrun-backup-1'
   version: string
@@ -15,37 +16,36 @@ export type Header = {
 export type BackupFacts = { tables: number; rows: number; bytes: number; sha256: string }
 
 /**
- * Writes everything that the database holds as of one moment, while it is in use: one snapshot for all tables, no lock that anybody waits for.
- * Not the counters of rate limits, not which processes are there. Rejects, leaving no file, when `path` is there already.
+ * Writes the whole database as of one moment, while it is in use: one snapshot for all tables, and no lock that blocks other statements.
+ * The counters of rate limits and the list of processes are left out. Rejects, leaving no file, when `path` exists already.
  */
 export async function backUp(connection_string: string, path: string, version: string): Promise<BackupFacts> {
   await using out = await writeFrames(path)
-  const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-backup' })
-  // A connection that breaks rejects its statements; without a listener it would also end the process.
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return await withClient(connection_string, 'agentrun-backup', async client => {
     await client.query('begin isolation level repeatable read, read only')
-    const migrations = (await client.query<Header['migrations'][number]>('select name, digest from migrations order by name')).rows
     const tables = await listTables(client)
-    const { rows: times } = await client.query<{ now: Date }>('select now()')
-    const taken_at = times[0]?.now.toISOString() ?? ''
-    // Later than the snapshot, so never lower than what stands in a row.
-    const sequences = await listSequences(client)
-    const header: Header = { format: 'agentrun-backup-1', version, taken_at, migrations, sequences }
-    await out.write('H', Buffer.from(JSON.stringify(header)))
+    await out.write('H', Buffer.from(JSON.stringify(await readHeader(client, version))))
     let rows = 0
-    for (const { name, columns } of tables) {
-      await out.write('T', Buffer.from(JSON.stringify({ name, columns })))
-      rows += await copyOut(client, `copy (select ${columns.map(id).join(', ')} from ${id(name)}) to stdout`, chunk =>
-        out.write('D', chunk),
-      )
-    }
+    for (const table of tables) rows += await writeTable(client, table, out)
     await client.query('commit')
     return { tables: tables.length, rows, ...(await out.finish()) }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
-const id = (name: string) => pg.escapeIdentifier(name)
+async function readHeader(client: pg.Client, version: string): Promise<Header> {
+  const migrations = (await client.query<Header['migrations'][number]>('select name, digest from migrations order by name')).rows
+  const { rows: times } = await client.query<{ now: Date }>('select now()')
+  // Read after the snapshot was taken, so never lower than a number in a row.
+  const sequences = await listSequences(client)
+  return { format: 'agentrun-backup-1', version, taken_at: times[0]?.now.toISOString() ?? '', migrations, sequences }
+}
+
+/** Returns the number of rows. The server waits while `out` does. */
+async function writeTable(client: pg.Client, { name, columns }: Table, out: FrameWriter): Promise<number> {
+  await out.write('T', Buffer.from(JSON.stringify({ name, columns })))
+  const source = client.query(copyTo(`copy (select ${columns.map(quotedName).join(', ')} from ${quotedName(name)}) to stdout`))
+  for await (const chunk of source) await out.write('D', chunk)
+  // The stream may end before the message with the count arrived; the next result comes after that.
+  await client.query('select')
+  return source.rowCount
+}

@@ -5,22 +5,22 @@ export type Sequence = { name: string; last_value: string }
 /** `name` of the table, and the constraint as PostgreSQL writes it. */
 export type ForeignKey = { table: string; name: string; definition: string }
 
-/** Written anew by each database: how its schema came to be, which processes are there, and whose turn it was. */
-const left_out = ['migrations', 'workers', 'ticks']
+/** Tables that each database writes for itself: its migrations, its processes, and the times of periodic tasks. */
+const EXCLUDED_TABLES = ['migrations', 'workers', 'ticks']
 
-/** What a backup holds: every table that outlives a crash, with the columns that are not computed. One that is split is one table. */
+/** Returns the tables of a backup: all that survive a crash, with the columns that are not computed. A partitioned table is one table. */
 export async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>({
     text: `select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p' and c.relname <> all ($1)
       group by c.relname order by c.relname`,
-    values: [left_out],
+    values: [EXCLUDED_TABLES],
   })
   return rows
 }
 
-/** Sequences that have given a number. */
+/** Returns the sequences that have been used. */
 export async function listSequences(client: pg.Client): Promise<Sequence[]> {
   const { rows } = await client.query<Sequence>(
     `select sequencename as name, last_value::text from pg_sequences where schemaname = 'public' and last_value is not null order by 1`,

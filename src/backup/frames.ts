@@ -6,23 +6,23 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 
 /**
- * A backup is one gzip file of frames, each a letter, a length and that many bytes: `H` says what it is, `T` begins a table, `D` is a piece of
- * its rows as COPY writes them, `Z` ends the file with the digest of everything before. Without a right `Z` it is no backup.
+ * A backup is one gzip file of frames, each a letter, a length and that many bytes: `H` is the header, `T` begins a table, `D` is a piece of
+ * its rows as COPY writes them, `Z` ends the file with the digest of everything before. A file without a correct `Z` is not a backup.
  */
 export type Frame = { kind: 'H' | 'T' | 'D' | 'Z'; body: Buffer }
 
 const HEAD_BYTES = 5
-/** More than any row has. */
-const MOST_BYTES = 2 ** 30
+/** More than any frame has. */
+const MAX_FRAME_BYTES = 2 ** 30
 
 export type FrameWriter = {
   write(kind: 'H' | 'T' | 'D', body: Buffer): Promise<void> | void
   finish(): Promise<{ bytes: number; sha256: string }>
 }
 
-/** Writes to a file beside `path` that takes its name when it is whole and on disk. It is for its owner's eyes alone. Disposing it unfinished leaves nothing. */
+/** Writes to a file beside `path`, renamed to `path` once it is complete and on disk. Only its owner can read it. Disposing it unfinished removes it. */
 export async function writeFrames(path: string): Promise<FrameWriter & AsyncDisposable> {
-  if (existsSync(path)) throw new Error(`${path} is there already`)
+  if (existsSync(path)) throw new Error(`${path} exists already`)
   const part = `${path}.part`
   const file = createWriteStream(part, { mode: 0o600, flags: 'wx' })
   await once(file, 'open')
@@ -69,7 +69,7 @@ export async function writeFrames(path: string): Promise<FrameWriter & AsyncDisp
   }
 }
 
-/** The frames of a backup in order, the last one checked. Rejects with one line when the file is none, was cut off or was changed. */
+/** Yields the frames of a backup in order and checks the last one. Rejects with one line when the file is not a backup, was truncated or was changed. */
 export async function* readFrames(path: string): AsyncGenerator<Frame> {
   const digest = createHash('sha256')
   const source = createReadStream(path)
@@ -79,7 +79,8 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
     const head = await bytes.take(HEAD_BYTES).catch(unreadable)
     const kind = head.toString('latin1', 0, 1)
     const length = head.readUInt32BE(1)
-    if (!['H', 'T', 'D', 'Z'].includes(kind) || length > MOST_BYTES) throw new Error('this file is no backup of an Agent Run Service')
+    if (!['H', 'T', 'D', 'Z'].includes(kind) || length > MAX_FRAME_BYTES)
+      throw new Error('this file is not a backup of an Agent Run Service')
     const body = await bytes.take(length).catch(unreadable)
     if (kind === 'Z') {
       if (JSON.parse(body.toString()).sha256 !== digest.digest('hex')) throw new Error('the backup was changed after it was written')
@@ -93,10 +94,10 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
 
 function unreadable(error: NodeJS.ErrnoException): never {
   if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'EISDIR') throw error
-  throw new Error('the backup cannot be read to its end: it was cut off or changed, or is none', { cause: error })
+  throw new Error('the backup cannot be read to its end: it was truncated or changed, or it is not a backup', { cause: error })
 }
 
-/** Takes so many bytes at a time from a stream of pieces of any size. */
+/** Reads a given number of bytes at a time from a stream of chunks of any size. */
 class ByteReader {
   readonly #pieces: AsyncIterator<Buffer>
   readonly #stream: AsyncIterable<Buffer> & { destroy(error: Error): unknown }

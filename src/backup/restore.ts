@@ -1,44 +1,40 @@
-import pg from 'pg'
+import { pipeline } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 import { listMigrations, migrate } from '../store/migrate.ts'
 import type { Header } from './backup.ts'
 import { type ForeignKey, listForeignKeys } from './catalog.ts'
-import { copyIn } from './copy.ts'
+import { quotedName, withClient } from './client.ts'
 import { type Frame, readFrames } from './frames.ts'
 
-/** Numbers that are left out after a restore: what was numbered after the backup is lost, and its number must not come to mean something else. */
-const SKIPPED = 10_000
+/** Numbers that a restore skips: what was numbered after the backup is lost, and its number must not come to mean something else. */
+const SKIPPED_NUMBERS = 10_000
 
 export type RestoreFacts = { taken_at: string; version: string; tables: number; rows: number }
 
 /**
- * Fills an empty database with a backup, all of it or nothing, in the schema that it was taken from; the next start brings that forward. Runs that
- * were at work are let go of, so that a worker goes on with them; whoever still worked on one of them for the database of before is fenced.
+ * Fills an empty database with a backup, all of it or nothing, in the schema that it was taken from; the next start migrates it. Leases of
+ * running runs expire, so that a worker continues them; a worker that still runs one of them for the old database is fenced.
  * Rejects with one line.
  */
 export async function restore(connection_string: string, path: string): Promise<RestoreFacts> {
   const frames = readFrames(path)
   const header = readHeader(await next(frames))
   await requireKnown(header)
-  await requireEmpty(connection_string, header)
+  await withClient(connection_string, 'agentrun-restore', client => requireEmpty(client, header))
   const names = header.migrations.map(({ name }) => name)
   await migrate(connection_string, { only: name => names.includes(name) })
-  const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-restore' })
-  // A connection that breaks rejects its statements; without a listener it would also end the process.
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withClient(connection_string, 'agentrun-restore', async client => {
     await client.query('begin')
-    // Tables refer to each other in circles: what refers is checked when all of it is there.
+    // Tables refer to each other in circles: references are checked when all rows are there.
     const keys = await listForeignKeys(client)
-    for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${id(name)}`)
+    for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${quotedName(name)}`)
     const filled = await fill(client, frames)
     await settle(client, header)
     for (const key of keys) await addKey(client, key)
     await client.query('commit')
     return { taken_at: header.taken_at, version: header.version, ...filled }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function fill(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<{ tables: number; rows: number }> {
@@ -57,60 +53,57 @@ async function fill(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<{
         yield piece.body
       }
     }
-    rows += await copyIn(client, `copy ${id(name)} (${columns.map(id).join(', ')}) from stdin`, pieces())
+    const target = client.query(copyFrom(`copy ${quotedName(name)} (${columns.map(quotedName).join(', ')}) from stdin`))
+    await pipeline(pieces, target)
+    rows += target.rowCount
     tables++
     if (after === null) throw new Error('the backup ends in the middle of a table')
     frame = after
   }
-  if (frame.kind !== 'Z') throw new Error('the backup holds what this version does not know')
+  if (frame.kind !== 'Z') throw new Error('the backup contains data that this version does not know')
   return { tables, rows }
 }
 
-/** What was true of the machines of then, and what must not be given twice. */
+/** Resets what was true of the old machines, and skips numbers that must not be used twice. */
 async function settle(client: pg.Client, { sequences }: Header): Promise<void> {
   for (const { name, last_value } of sequences)
-    await client.query({ text: 'select setval($1::regclass, $2::bigint + $3)', values: [`public.${id(name)}`, last_value, SKIPPED] })
-  await client.query({ text: 'update organizations set event_seq = event_seq + $1', values: [SKIPPED] })
+    await client.query({
+      text: 'select setval($1::regclass, $2::bigint + $3)',
+      values: [`public.${quotedName(name)}`, last_value, SKIPPED_NUMBERS],
+    })
+  await client.query({ text: 'update organizations set event_seq = event_seq + $1', values: [SKIPPED_NUMBERS] })
   await client.query({
     text: `update runs set epoch = epoch + $1, workspace = null, workspace_host = null, sandbox = null,
       lease_until = case when lease_until is not null then now() end`,
-    values: [SKIPPED],
+    values: [SKIPPED_NUMBERS],
   })
 }
 
 const addKey = (client: pg.Client, { table, name, definition }: ForeignKey) =>
-  client.query(`alter table ${table} add constraint ${id(name)} ${definition}`)
+  client.query(`alter table ${table} add constraint ${quotedName(name)} ${definition}`)
 
-/** Nothing, or what a restore left that did not come to its end: the schema alone. */
-async function requireEmpty(connection_string: string, { migrations }: Header): Promise<void> {
-  const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-restore' })
-  // A connection that breaks rejects its statements; without a listener it would also end the process.
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    const { rows } = await client.query(
-      `select 1 from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
-    )
-    if (rows.length === 0) return
-    const { rows: known } = await client.query(`select 1 from pg_tables where schemaname = 'public' and tablename = 'organizations'`)
-    const { rows: used } = known.length === 0 ? { rows: [0] } : await client.query('select 1 from organizations limit 1')
-    const applied = known.length === 0 ? [] : (await client.query<{ name: string }>('select name from migrations')).rows
-    if (used.length > 0 || applied.some(({ name }) => !migrations.some(file => file.name === name)))
-      throw new Error('the database is not empty: restore into a new one')
-  } finally {
-    await client.end()
-  }
+/** Accepts an empty database, or the schema alone, which an unfinished restore leaves. */
+async function requireEmpty(client: pg.Client, { migrations }: Header): Promise<void> {
+  const { rows } = await client.query(
+    `select 1 from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
+  )
+  if (rows.length === 0) return
+  const { rows: known } = await client.query(`select 1 from pg_tables where schemaname = 'public' and tablename = 'organizations'`)
+  const { rows: used } = known.length === 0 ? { rows: [0] } : await client.query('select 1 from organizations limit 1')
+  const applied = known.length === 0 ? [] : (await client.query<{ name: string }>('select name from migrations')).rows
+  if (used.length > 0 || applied.some(({ name }) => !migrations.some(file => file.name === name)))
+    throw new Error('the database is not empty: restore into a new one')
 }
 
 async function requireKnown({ migrations, version }: Header): Promise<void> {
   const own = await listMigrations()
-  const strange = migrations.find(({ name, digest }) => !own.some(file => file.name === name && file.digest === digest))
-  if (strange) throw new Error(`the backup was taken by version ${version}, with migration ${strange.name}: restore it with that version`)
+  const unknown = migrations.find(({ name, digest }) => !own.some(file => file.name === name && file.digest === digest))
+  if (unknown) throw new Error(`the backup was taken by version ${version}, with migration ${unknown.name}: restore it with that version`)
 }
 
 function readHeader({ kind, body }: Frame): Header {
   const header = kind === 'H' ? (JSON.parse(body.toString()) as Header) : null
-  if (header?.format !== 'agentrun-backup-1') throw new Error('this file is no backup that this version knows')
+  if (header?.format !== 'agentrun-backup-1') throw new Error('this file is not a backup that this version can read')
   return header
 }
 
@@ -119,5 +112,3 @@ async function next(frames: AsyncGenerator<Frame>): Promise<Frame> {
   if (done) throw new Error('the backup ends too early')
   return value
 }
-
-const id = (name: string) => pg.escapeIdentifier(name)

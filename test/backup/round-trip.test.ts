@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { dumpSchema } from '../../scripts/schema-dump.ts'
 import { backUp } from '../../src/backup/backup.ts'
 import { restore } from '../../src/backup/restore.ts'
@@ -110,19 +110,19 @@ test('the service starts on it, old tokens are good, and a new run works', async
   expect(await awaitEnd(again, id)).toMatchObject({ status: 'completed' })
 })
 
-test('a file that was cut off, changed, or is something else is refused, and the database stays as empty as it was', async () => {
+test('a file that was truncated, changed, or is something else is refused, and the database stays as empty as it was', async () => {
   const whole = readFileSync(file)
   const content = gunzipSync(whole)
   const flipped = Buffer.from(content)
   flipped.write('Yours', flipped.indexOf('My organization'))
   const bad: [string, Buffer, RegExp][] = [
-    ['cut', whole.subarray(0, whole.length - 100), /cut off/],
-    ['half', whole.subarray(0, whole.length / 2), /cut off/],
-    ['no-end', gzipSync(content.subarray(0, content.length - 80)), /cut off/],
+    ['cut', whole.subarray(0, whole.length - 100), /truncated/],
+    ['half', whole.subarray(0, whole.length / 2), /truncated/],
+    ['no-end', gzipSync(content.subarray(0, content.length - 80)), /truncated/],
     ['flipped', gzipSync(flipped), /was changed after it was written/],
-    ['text', Buffer.from('hello'), /cut off or changed, or is none/],
-    ['other', gzipSync('{"a": 1, "b": "something else"}'), /no backup/],
-    ['empty', Buffer.alloc(0), /is none/],
+    ['text', Buffer.from('hello'), /truncated or changed, or it is not a backup/],
+    ['other', gzipSync('{"a": 1, "b": "something else"}'), /not a backup/],
+    ['empty', Buffer.alloc(0), /not a backup/],
   ]
   await using target = await emptyDatabase()
   for (const [name, bytes, words] of bad) {
@@ -153,8 +153,23 @@ test('a database that is in use, and a backup of a newer version, are refused', 
 })
 
 test('a backup replaces no file, and one that fails leaves none', async () => {
-  await expect(backUp(app.database_url, file, 'test')).rejects.toThrow('is there already')
+  await expect(backUp(app.database_url, file, 'test')).rejects.toThrow('exists already')
   await expect(backUp('postgres://nobody@127.0.0.1:1/nothing', join(folder.path, 'never'), 'test')).rejects.toThrow('ECONNREFUSED')
   expect(() => statSync(join(folder.path, 'never'))).toThrow('ENOENT')
   expect(() => statSync(join(folder.path, 'never.part'))).toThrow('ENOENT')
+})
+
+test('a backup whose connection breaks is rejected, and leaves no file', async () => {
+  await using source = await emptyDatabase()
+  await migrate(source.url)
+  const path = join(folder.path, 'broken')
+  await source.query('begin')
+  await source.query('lock table runs in access exclusive mode')
+  const failed = expect(backUp(source.url, path, 'test')).rejects.toThrow()
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'agentrun-backup' and datname = current_database() and query like 'copy %' and wait_event_type = 'Lock'`
+  // On a session of its own: a transaction sees one state of pg_stat_activity.
+  await connected(source.url, client => vi.waitUntil(async () => (await client.query(terminate)).rowCount === 1, { timeout: 20_000 }))
+  await failed
+  expect(() => statSync(`${path}.part`)).toThrow('ENOENT')
 })

@@ -109,7 +109,7 @@ describe('with the embedded database', () => {
       out: '',
       err: expect.stringMatching(/^\d+ rows of \d+ tables are in .*backup\.gz \(content sha256 [0-9a-f]{64}\)\n$/),
     })
-    expect(await admin(['backup', file], env)).toMatchObject({ code: 1, err: `cannot do that: ${file} is there already\n` })
+    expect(await admin(['backup', file], env)).toMatchObject({ code: 1, err: `cannot do that: ${file} exists already\n` })
     expect(await admin(['restore', file], env)).toMatchObject({ code: 1, err: expect.stringContaining('the database is not empty') })
     await stop(service)
 
