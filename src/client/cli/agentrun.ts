@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { AgentRunError, type Client, createClient } from '../sdk/client.ts'
 import { type Command, everywhere, type Given, type Options, type Values } from './command.ts'
-import { named, overview, usage } from './commands/help.ts'
+import { named, overview, usage } from './commands/client/help.ts'
 import { commands } from './commands/table.ts'
 import { CliError, exit, exitCodeOf, Interrupted, UsageError } from './exit.ts'
 import { createPrinter, type Printer, type Stream } from './printer.ts'

@@ -1,7 +1,7 @@
-import { budget_options, budgetOf } from '../budget.ts'
-import { command, whole } from '../command.ts'
-import { promptText } from '../prompt-text.ts'
-import { watching, watchRun } from '../watch-run.ts'
+import { budget_options, budgetOf } from '../../budget.ts'
+import { command, whole } from '../../command.ts'
+import { promptText } from '../../prompt-text.ts'
+import { watching, watchRun } from '../../watch-run.ts'
 
 const modes = ['steer', 'enqueue', 'interrupt'] as const
 

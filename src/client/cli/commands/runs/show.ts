@@ -1,5 +1,5 @@
-import { command, whole } from '../command.ts'
-import { runDetails } from '../run-lines.ts'
+import { command, whole } from '../../command.ts'
+import { runDetails } from '../../run-lines.ts'
 
 export const show = command({
   name: 'show',

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import type { Answer } from '../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../command.ts'
-import { CliError, UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import { columns } from '../printer.ts'
-import { promptText } from '../prompt-text.ts'
-import { commentLines, commitLines, pullRequestLines, pullRequestRow } from '../pull-request-lines.ts'
+import type { Answer } from '../../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { CliError, UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
+import { promptText } from '../../prompt-text.ts'
+import { commentLines, commitLines, pullRequestLines, pullRequestRow } from '../../pull-request-lines.ts'
 
 const states = { draft: 'draft', ready: 'ready_for_review', close: 'closed', reopen: 'open' } as const
 const acts = ['list', 'show', 'commits', 'diff', 'comments', 'comment', 'edit', 'draft', 'ready', 'close', 'reopen', 'merge'] as const

@@ -1,9 +1,9 @@
-import type { Answer, Body } from '../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { firstLine, plainText } from '../plain-text.ts'
-import { columns } from '../printer.ts'
-import { repositoryId } from '../repository.ts'
+import type { Answer, Body } from '../../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { firstLine, plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
+import { repositoryId } from '../../repository.ts'
 
 type Token = Answer<'listTokens'>['items'][number]
 

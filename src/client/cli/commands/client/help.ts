@@ -1,6 +1,6 @@
-import { type Command, command, everywhere, type Options } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { columns } from '../printer.ts'
+import { type Command, command, everywhere, type Options } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { columns } from '../../printer.ts'
 
 export const help = command({
   name: 'help',

@@ -1,10 +1,10 @@
-import { command } from '../command.ts'
-import type { Finding } from '../doctor/check.ts'
-import { examine } from '../doctor/examine.ts'
-import { exit } from '../exit.ts'
-import { firstLine } from '../plain-text.ts'
-import type { Style } from '../printer.ts'
-import { version } from '../version.ts'
+import { command } from '../../command.ts'
+import type { Finding } from '../../doctor/check.ts'
+import { examine } from '../../doctor/examine.ts'
+import { exit } from '../../exit.ts'
+import { firstLine } from '../../plain-text.ts'
+import type { Style } from '../../printer.ts'
+import { version } from '../../version.ts'
 
 const marks: Record<Finding['state'], { word: string; style: Style }> = {
   ok: { word: 'ok     ', style: 'green' },

@@ -1,10 +1,10 @@
-import type { LogEntry, Query } from '../../sdk/operations.ts'
-import { message_types } from '../../sdk/table.ts'
-import { command, whole } from '../command.ts'
-import { entryLines } from '../entry-lines.ts'
-import { UsageError } from '../exit.ts'
-import { statusText } from '../run-lines.ts'
-import { showTrace, staying } from '../watch-run.ts'
+import type { LogEntry, Query } from '../../../sdk/operations.ts'
+import { message_types } from '../../../sdk/table.ts'
+import { command, whole } from '../../command.ts'
+import { entryLines } from '../../entry-lines.ts'
+import { UsageError } from '../../exit.ts'
+import { statusText } from '../../run-lines.ts'
+import { showTrace, staying } from '../../watch-run.ts'
 
 export const logs = command({
   name: 'logs',

@@ -1,9 +1,9 @@
-import type { Answer } from '../../sdk/operations.ts'
-import { command, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import { columns } from '../printer.ts'
-import { repositoryId } from '../repository.ts'
+import type { Answer } from '../../../sdk/operations.ts'
+import { command, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
+import { repositoryId } from '../../repository.ts'
 
 type Environment = Answer<'listEnvironments'>['items'][number]
 

@@ -1,7 +1,7 @@
-import type { Query } from '../../sdk/operations.ts'
-import { run_statuses } from '../../sdk/table.ts'
-import { command, whole } from '../command.ts'
-import { runTable } from '../run-lines.ts'
+import type { Query } from '../../../sdk/operations.ts'
+import { run_statuses } from '../../../sdk/table.ts'
+import { command, whole } from '../../command.ts'
+import { runTable } from '../../run-lines.ts'
 
 export const runs = command({
   name: 'runs',

@@ -1,5 +1,5 @@
-import { type Command, command } from '../command.ts'
-import { CliError } from '../exit.ts'
+import { type Command, command } from '../../command.ts'
+import { CliError } from '../../exit.ts'
 
 /** The service itself, which the launcher of the clone starts: here only for the help of who has the client alone. */
 export const roles: Command[] = [

@@ -1,8 +1,8 @@
-import type { Answer } from '../../sdk/operations.ts'
-import { command, type Options, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import { repositoryId } from '../repository.ts'
+import type { Answer } from '../../../sdk/operations.ts'
+import { command, type Options, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import { repositoryId } from '../../repository.ts'
 
 const acts = ['show', 'set', 'clear'] as const
 const options = {

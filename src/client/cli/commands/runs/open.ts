@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { command, type Given, type Options, whole } from '../command.ts'
-import { plainText } from '../plain-text.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { plainText } from '../../plain-text.ts'
 
 export const open = command({
   name: 'open',

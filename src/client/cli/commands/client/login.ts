@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
-import { AgentRunError, createClient } from '../../sdk/client.ts'
-import { askSecret } from '../ask-secret.ts'
-import { command } from '../command.ts'
-import { readConfigFile, writeConfigFile } from '../config-file.ts'
-import { CliError, exit } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
+import { AgentRunError, createClient } from '../../../sdk/client.ts'
+import { askSecret } from '../../ask-secret.ts'
+import { command } from '../../command.ts'
+import { readConfigFile, writeConfigFile } from '../../config-file.ts'
+import { CliError, exit } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
 
 export const login = command({
   name: 'login',

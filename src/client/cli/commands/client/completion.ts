@@ -1,5 +1,5 @@
-import { command } from '../command.ts'
-import { bashCompletion, fishCompletion, zshCompletion } from '../completion-scripts.ts'
+import { command } from '../../command.ts'
+import { bashCompletion, fishCompletion, zshCompletion } from '../../completion-scripts.ts'
 
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
 

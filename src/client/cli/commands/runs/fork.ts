@@ -1,6 +1,6 @@
-import { command, whole } from '../command.ts'
-import { promptText } from '../prompt-text.ts'
-import { watching, watchRun } from '../watch-run.ts'
+import { command, whole } from '../../command.ts'
+import { promptText } from '../../prompt-text.ts'
+import { watching, watchRun } from '../../watch-run.ts'
 
 export const fork = command({
   name: 'fork',

@@ -1,9 +1,9 @@
-import type { Answer } from '../../sdk/operations.ts'
-import { command, type Options, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import { repositoryId } from '../repository.ts'
-import { watching, watchRun } from '../watch-run.ts'
+import type { Answer } from '../../../sdk/operations.ts'
+import { command, type Options, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import { repositoryId } from '../../repository.ts'
+import { watching, watchRun } from '../../watch-run.ts'
 
 const acts = ['show', 'set', 'clear', 'generate', 'accept'] as const
 const options = {

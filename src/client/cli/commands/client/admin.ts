@@ -1,5 +1,5 @@
-import { command } from '../command.ts'
-import { CliError } from '../exit.ts'
+import { command } from '../../command.ts'
+import { CliError } from '../../exit.ts'
 
 export const admin = command({
   name: 'admin',

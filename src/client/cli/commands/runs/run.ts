@@ -1,13 +1,13 @@
-import type { DryRun } from '../../sdk/operations.ts'
-import { budget_options, budgetOf } from '../budget.ts'
-import { command } from '../command.ts'
-import { exit } from '../exit.ts'
-import { firstLine } from '../plain-text.ts'
-import { columns } from '../printer.ts'
-import { promptText } from '../prompt-text.ts'
-import { repositoryId } from '../repository.ts'
-import { duration } from '../run-lines.ts'
-import { watching, watchRun } from '../watch-run.ts'
+import type { DryRun } from '../../../sdk/operations.ts'
+import { budget_options, budgetOf } from '../../budget.ts'
+import { command } from '../../command.ts'
+import { exit } from '../../exit.ts'
+import { firstLine } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
+import { promptText } from '../../prompt-text.ts'
+import { repositoryId } from '../../repository.ts'
+import { duration } from '../../run-lines.ts'
+import { watching, watchRun } from '../../watch-run.ts'
 
 export const run = command({
   name: 'run',

@@ -1,9 +1,9 @@
-import type { Answer, Query } from '../../sdk/operations.ts'
-import { command, whole } from '../command.ts'
-import { plainText } from '../plain-text.ts'
-import { columns, type Printer } from '../printer.ts'
-import { repositoryId } from '../repository.ts'
-import { ago } from '../run-lines.ts'
+import type { Answer, Query } from '../../../sdk/operations.ts'
+import { command, whole } from '../../command.ts'
+import { plainText } from '../../plain-text.ts'
+import { columns, type Printer } from '../../printer.ts'
+import { repositoryId } from '../../repository.ts'
+import { ago } from '../../run-lines.ts'
 
 type Sandbox = Answer<'listSandboxes'>['items'][number]
 

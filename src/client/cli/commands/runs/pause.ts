@@ -1,5 +1,5 @@
-import { command, whole } from '../command.ts'
-import { runLine } from '../run-lines.ts'
+import { command, whole } from '../../command.ts'
+import { runLine } from '../../run-lines.ts'
 
 export const pause = command({
   name: 'pause',

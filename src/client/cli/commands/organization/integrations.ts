@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { MissingPermission } from '../../../contract/repositories/forges.ts'
-import type { Answer } from '../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import { columns } from '../printer.ts'
+import type { MissingPermission } from '../../../../contract/repositories/forges.ts'
+import type { Answer } from '../../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
 
 const acts = ['list', 'connect', 'app', 'disconnect', 'repositories'] as const
 const options = {

@@ -1,9 +1,9 @@
-import type { Answer } from '../../sdk/operations.ts'
-import { command, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import type { Printer, Style } from '../printer.ts'
-import { repositoryId } from '../repository.ts'
+import type { Answer } from '../../../sdk/operations.ts'
+import { command, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import type { Printer, Style } from '../../printer.ts'
+import { repositoryId } from '../../repository.ts'
 
 type Analysis = Answer<'analyzeLogs'>
 

@@ -1,8 +1,8 @@
-import type { Answer, Body } from '../../sdk/operations.ts'
-import { command, type Given, type Options } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { plainText } from '../plain-text.ts'
-import { repositoryId } from '../repository.ts'
+import type { Answer, Body } from '../../../sdk/operations.ts'
+import { command, type Given, type Options } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { plainText } from '../../plain-text.ts'
+import { repositoryId } from '../../repository.ts'
 
 type Egress = Answer<'getEgress'>
 type Agent = Egress['agent']

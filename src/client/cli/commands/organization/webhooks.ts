@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import type { Answer, Body } from '../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { firstLine, plainText } from '../plain-text.ts'
-import { columns } from '../printer.ts'
+import type { Answer, Body } from '../../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { firstLine, plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
 
 type Webhook = Answer<'getWebhook'>
 type Delivery = Answer<'listWebhookDeliveries'>['items'][number]

@@ -1,8 +1,8 @@
-import type { Answer, Body } from '../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { firstLine, plainText } from '../plain-text.ts'
-import { columns } from '../printer.ts'
+import type { Answer, Body } from '../../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { UsageError } from '../../exit.ts'
+import { firstLine, plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
 
 type Role = Body<'inviteMember'>['role']
 const acts = ['list', 'add', 'role', 'remove', 'link', 'invitations', 'revoke', 'accept'] as const
