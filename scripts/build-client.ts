@@ -8,7 +8,7 @@ import { operationTypes } from './client-types.ts'
 
 const clone = fileURLToPath(new URL('../', import.meta.url))
 const sdk = join(clone, 'src/client/sdk')
-/** Modules whose exports are plain JSON: their values stand in their place, so that what they are made from is not bundled. */
+/** Modules whose exports are plain JSON: they are replaced by their values, so that their imports are not bundled. */
 const values_of = [join(sdk, 'table.ts'), join(clone, 'src/client/cli/version.ts')]
 
 const valuesOnly: Plugin = {
@@ -24,8 +24,8 @@ const valuesOnly: Plugin = {
 }
 
 /**
- * Makes a package of the client that needs neither this clone nor another package: the SDK for Node 20 and browsers, the command
- * `agentrun`, and their types. `npm install <folder>` or `npm pack <folder>` take it from there.
+ * Builds a package of the client that needs neither this clone nor another package: the SDK for Node 20 and browsers, the command
+ * `agentrun`, and their types. Install it with `npm install <folder>`.
  */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
@@ -45,10 +45,12 @@ export async function buildClient(folder: string): Promise<void> {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   copyFileSync(join(clone, 'LICENSE'), join(folder, 'LICENSE'))
   copyFileSync(join(clone, 'docs/reference/clients.md'), join(folder, 'README.md'))
-  copyFileSync(join(clone, 'node_modules/eventsource-parser/LICENSE'), join(folder, 'LICENSE-eventsource-parser'))
+  // What is bundled keeps its license.
+  for (const name of ['commander', 'eventsource-parser'])
+    copyFileSync(join(clone, 'node_modules', name, 'LICENSE'), join(folder, `LICENSE-${name}`))
 }
 
-/** The command alone, as `cli.js` in the folder. */
+/** Builds only the command, as `cli.js` in the folder. */
 export async function buildCommand(folder: string): Promise<void> {
   await bundle(folder, 'cli', join(clone, 'src/client/cli/main.ts'))
   chmodSync(join(folder, 'cli.js'), 0o755)
@@ -74,7 +76,7 @@ async function bundle(folder: string, name: 'sdk' | 'cli', entry: string): Promi
   })
 }
 
-/** Declarations of the SDK as the compiler writes them; of the operations as ./client-types.ts does, without zod. */
+/** Writes the declarations of the SDK with the compiler, and those of the operations with ./client-types.ts, without zod. */
 function writeTypes(folder: string): void {
   const work = mkdtempSync(join(tmpdir(), 'agentrun-types-'))
   try {
@@ -93,7 +95,7 @@ function writeTypes(folder: string): void {
     const emitted = join(work, 'client/sdk')
     for (const name of readdirSync(emitted).filter(name => name !== 'operations.d.ts')) {
       const text = readFileSync(join(emitted, name), 'utf8')
-      // What is made of the contract itself stays behind: nothing that is exported refers to it.
+      // Declarations that import the contract are left out: no export refers to them.
       if (!text.includes("'../../")) writeFileSync(join(folder, name), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
     }
     writeFileSync(join(folder, 'operations.d.ts'), operationTypes())

@@ -91,7 +91,7 @@ const rooms: Record<string, Room> = {
   'src/git': { code: ['src/system'], node: true },
   // Clients: the contract and nothing of the server; the SDK runs in a browser, so nothing of Node either.
   'src/client/sdk': { packages: ['eventsource-parser'] },
-  'src/client/cli': { code: ['src/client/sdk'], node: true },
+  'src/client/cli': { code: ['src/client/sdk'], packages: ['commander'], node: true },
   'src/backup': {
     code: ['src/store/migrate.ts'],
     packages: ['pg', 'pg-copy-streams'],

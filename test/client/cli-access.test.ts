@@ -74,12 +74,14 @@ describe('exit codes', () => {
   const env = () => ({ AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token })
 
   test.each([
-    ['an unknown command', ['runz'], 'there is no command "runz"; is it "run"?'],
-    ['an unknown option', ['runs', '--nothing'], "Unknown option '--nothing'"],
+    ['an unknown command', ['runz'], "unknown command 'runz' (Did you mean one of run, runs?)"],
+    ['an unknown option', ['runs', '--nothing'], "unknown option '--nothing'"],
+    ['a misspelled option', ['runs', '--stauts', 'failed'], 'Did you mean --status?'],
+    ['an option without its value', ['runs', '--status'], "option '--status <STATUS>' argument missing"],
     ['a missing word', ['show'], 'agentrun show takes ID'],
-    ['a word too many', ['run', 'two', 'words'], 'a prompt of several words is put in quotes'],
-    ['a value that is none of the choices', ['runs', '--status', 'done'], '--status must be one of queued, starting'],
-    ['an id that is no number', ['show', 'x'], 'the id of a run must be a whole number, and is "x"'],
+    ['a word too many', ['run', 'two', 'words'], 'quote a prompt of several words'],
+    ['a value that is none of the choices', ['runs', '--status', 'done'], 'It must be one of queued, starting'],
+    ['an id that is no number', ['show', 'x'], 'the id of a run must be a whole number, not "x"'],
     ['an address that is none', ['runs', '--url', 'localhost:4600'], 'the address of the service must be like http://127.0.0.1:4600'],
     ['an empty prompt', ['run', ' '], 'the prompt is empty'],
   ])('2 for %s', async (_what, args, words) => {
@@ -103,6 +105,20 @@ describe('exit codes', () => {
       expect(await runCli(['runs', '--token', token], { env: { AGENTRUN_URL: app.base_url } })).toMatchObject({ code: 4, out: '' })
   })
 
+  test('0 for the help of every command and action, in at most 100 columns', async () => {
+    const names = [...(await runCli(['help'])).out.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1] ?? '')
+    expect(names.length).toBeGreaterThan(30)
+    for (const words of [...names.map(name => [name]), ['pr', 'merge'], ['webhooks', 'redeliver']]) {
+      const { code, out, err } = await runCli(['help', ...words])
+      expect({ words, code, err }).toEqual({ words, code: 0, err: '' })
+      expect(out).toContain(`Usage: agentrun ${words.join(' ')}`)
+      expect(out.split('\n').filter(line => line.length > 100)).toEqual([])
+    }
+    const merge = (await runCli(['pr', 'merge', '--help'])).out
+    expect([merge.includes('--squash'), merge.includes('--title')]).toEqual([true, false])
+    expect(await runCli(['help', 'runz'])).toMatchObject({ code: 2, out: '' })
+  })
+
   test('0 for help and version, of every command', async () => {
     expect((await runCli(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
     const { code, out } = await runCli([])
@@ -111,7 +127,7 @@ describe('exit codes', () => {
     expect(names).toEqual(
       expect.arrayContaining(['run', 'runs', 'show', 'logs', 'resume', 'stop', 'repos', 'login', 'open', 'doctor', 'completion']),
     )
-    expect(await runCli(['run', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--max-cost-usd USD') })
+    expect(await runCli(['run', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--max-cost-usd <USD>') })
     expect((await runCli(['help', 'run'])).out).toBe((await runCli(['-h', 'run'])).out)
   })
 })
@@ -158,7 +174,7 @@ test('a config file that is broken, or that others can read, is named', async ()
   })
   expect(await runCli(['login'], { env, input: app.token })).toMatchObject({
     code: 1,
-    err: expect.stringContaining('mend or remove it first'),
+    err: expect.stringContaining('fix or remove it first'),
   })
   writeFileSync(file, JSON.stringify({ default_url: null, services: { [app.base_url]: { token: app.token } } }))
   chmodSync(file, 0o644)

@@ -41,7 +41,7 @@ describe('repos', () => {
     expect(await cli(['repos', 'add', 'file:///etc'])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^agentrun: /) })
     expect(await cli(['repos', 'remove', 'nobody'])).toMatchObject({
       code: 1,
-      err: 'agentrun: there is no one repository nobody, but 1 sample/invoice\n',
+      err: 'agentrun: no single repository matches nobody; there are 1 sample/invoice\n',
     })
   })
 })
@@ -146,7 +146,7 @@ describe('egress', () => {
   })
 
   test('says what is missing, and passes on what the service refuses', async () => {
-    expect(await cli(['egress', 'allow'])).toMatchObject({ code: 2, err: expect.stringContaining('takes one word more') })
+    expect(await cli(['egress', 'allow'])).toMatchObject({ code: 2, err: expect.stringContaining('takes one more word') })
     expect(await cli(['egress', 'remove', 'cpan'])).toMatchObject({ code: 2, err: expect.stringContaining('no rule and no preset') })
     for (const args of [
       ['allow', '*'],
@@ -171,7 +171,7 @@ describe('checks', () => {
 
   test('says what is missing or wrong', async () => {
     for (const [words, said] of [
-      [['set', 'sample/invoice'], 'one check at least'],
+      [['set', 'sample/invoice'], 'at least one check'],
       [['clear', 'sample/invoice', 'a=b'], 'takes no check'],
       [['set', 'sample/invoice', 'npm test'], 'NAME=COMMAND'],
     ] as const)
@@ -223,7 +223,7 @@ describe('setup', () => {
 
   test('says what is missing or wrong', async () => {
     for (const [words, said] of [
-      [['set', 'sample/invoice'], 'one command at least'],
+      [['set', 'sample/invoice'], 'at least one command'],
       [['show', 'sample/invoice', 'ls'], 'takes no command'],
       [['set', 'sample/invoice', 'ls', '--variable', 'A'], 'NAME=VALUE'],
       [['set', 'sample/invoice', 'ls', '--timeout', 'long'], '--timeout must be a whole number'],

@@ -88,7 +88,7 @@ describe('run', () => {
     expect(await cli(['run', 'x', '--repo', 'nobody/nothing'])).toMatchObject({
       code: 1,
       out: '',
-      err: 'agentrun: there is no one repository nobody/nothing, but 1 sample/invoice\n',
+      err: 'agentrun: no single repository matches nobody/nothing; there are 1 sample/invoice\n',
     })
     const refused = await cli(['run', 'x', '--model', 'nobody/nothing', '--json'])
     expect(refused.code).toBe(1)
@@ -154,7 +154,7 @@ describe('what there is', () => {
     expect(await ended('--status', 'completed', '--status', 'failed')).toBe(1)
     expect(await ended('--status', 'failed,completed')).toBe(1)
     expect(await ended('--tag', 'nobody', '--status', 'failed')).toBe(0)
-    expect((await cli(['runs', '--status', 'completed,done'])).err).toContain('--status must be one of ')
+    expect((await cli(['runs', '--status', 'completed,done'])).err).toContain('It must be one of ')
   })
 
   test('logs has all pages', async () => {

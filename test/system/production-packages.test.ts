@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { clone, sourceFiles } from '../source-tree.ts'
 
 const read = (name: string) => JSON.parse(readFileSync(join(clone, name), 'utf8'))
-const manifest: { devDependencies: Record<string, string> } = read('package.json')
+const manifest: { dependencies: Record<string, string>; devDependencies: Record<string, string> } = read('package.json')
 const locked: Record<string, { dev?: boolean; devOptional?: boolean }> = read('package-lock.json').packages
 const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.test.ts'))
 
@@ -30,7 +30,8 @@ test('the packages of the server take less than 100 MiB without the embedded Pos
   expect(folders.reduce((sum, folder) => sum + bytesOf(folder), 0)).toBeLessThan(MAX_BYTES)
 })
 
-test('the server imports no development dependency', () => {
+test('src imports every production dependency, and no development dependency', () => {
   const imported = new Set(server.flatMap(file => file.imports.filter(item => item.from_package).map(item => item.target)))
+  expect(Object.keys(manifest.dependencies).filter(name => !imported.has(name))).toEqual([])
   expect(Object.keys(manifest.devDependencies).filter(name => imported.has(name))).toEqual([])
 })

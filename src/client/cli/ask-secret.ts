@@ -1,7 +1,7 @@
 import { Interrupted } from './exit.ts'
 
-/** A line typed at a terminal, not shown. `ask` asks for it, once nothing that is typed is shown any more. Rejects at Ctrl-C and Ctrl-D. */
-export function askSecret(stdin: NodeJS.ReadStream, signal: AbortSignal, ask: () => void): Promise<string> {
+/** Reads a line from a terminal without showing it. `prompt` runs once echo is off. Rejects on Ctrl-C and Ctrl-D. */
+export function askSecret(stdin: NodeJS.ReadStream, signal: AbortSignal, prompt: () => void): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = ''
     const end = (settle: () => void) => {
@@ -20,7 +20,7 @@ export function askSecret(stdin: NodeJS.ReadStream, signal: AbortSignal, ask: ()
       }
     }
     stdin.setRawMode(true)
-    ask()
+    prompt()
     stdin.setEncoding('utf8').on('data', take)
     signal.addEventListener('abort', aborted)
     stdin.resume()

@@ -4,11 +4,11 @@ import { type Options, type Values, whole } from './command.ts'
 export const budget_options = {
   'max-cost-usd': { type: 'string', value: 'USD', about: 'pause the run when it has cost this much' },
   'max-steps': { type: 'string', value: 'N', about: 'pause the run after this many steps' },
-  'max-active-seconds': { type: 'string', value: 'N', about: 'pause the run after this time at work' },
+  'max-active-seconds': { type: 'string', value: 'N', about: 'pause the run after this active time' },
   'max-wall-seconds': { type: 'string', value: 'N', about: 'pause the run after this time' },
 } as const satisfies Options
 
-/** The budget that was given by options; undefined when none was. */
+/** Returns the budget that the options set; undefined without such an option. */
 export function budgetOf(values: Values<typeof budget_options>): Body<'createAgentRun'>['budget'] {
   const budget = {
     max_cost_usd: values['max-cost-usd'],

@@ -10,6 +10,8 @@ export type Option = {
   /** The name of its value in the help. */
   value?: string
   choices?: readonly string[]
+  /** The actions of the command that use it; undefined: all. */
+  actions?: readonly string[]
   about: string
 }
 export type Options = Record<string, Option>
@@ -27,44 +29,54 @@ export type Given<O extends Options> = {
   env: Record<string, string | undefined>
   /** Aborted by Ctrl-C, with Interrupted. */
   signal: AbortSignal
-  /** All commands, for those that speak of them. */
+  /** All commands, for completion. */
   commands: readonly Command[]
-  /** A client of the service. Throws CliError when no token is known. */
+  /** Returns the lines of the help for a command and an action of it. Throws UsageError for an unknown command. */
+  help(words: readonly string[]): string[]
+  /** Returns a client of the service. Throws CliError when no token is known. */
   client(): Client
 }
 
 export type Command<O extends Options = Options> = {
   name: string
   summary: string
-  /** What stands behind the name, for example `ID PROMPT`. */
-  takes: string
+  /** The words after the name, for example `ID PROMPT`: one line for each form. `[list]` is the action when none is given. */
+  usage: readonly string[]
   /** How many words it takes. */
-  words: [least: number, most: number]
-  /** What its first word may be. */
+  words: [min: number, max: number]
+  /** The values that its first word may have. */
   choices?: readonly string[]
   options: O
-  /** More about it, as lines of the help. */
+  /** Paragraphs of the help. */
   notes?: string[]
-  /** Does it and answers the exit code. */
+  /** Executes the command and returns the exit code. */
   run(given: Given<O>): Promise<number>
 }
 
-/** For the types alone: a command's own options are those that its `run` is given. */
+/** Commands under one heading of the help. */
+export type CommandGroup = { heading: string; commands: readonly Command[] }
+
+/** Infers the types: `run` receives the values of the command's own options. */
 export const command = <const O extends Options>(definition: Command<O>): Command => definition
 
-export const everywhere = {
+/** Options of every command. */
+export const global_options = {
   url: { type: 'string', value: 'URL', about: 'address of the service (AGENTRUN_URL)' },
-  token: { type: 'string', value: 'TOKEN', about: 'token (AGENTRUN_TOKEN; seen by others in the list of processes)' },
+  token: { type: 'string', value: 'TOKEN', about: 'token (AGENTRUN_TOKEN); other users see it in the list of processes' },
   org: { type: 'string', value: 'ID', about: 'organization (AGENTRUN_ORG), by default the only one of the token' },
   json: { type: 'boolean', about: "print the API's JSON" },
-  help: { type: 'boolean', short: 'h', about: 'say how it is used' },
 } as const satisfies Options
 
-/** A whole number that was given as a word. Throws UsageError that names it. */
+export const help_option = { type: 'boolean', short: 'h', about: 'show help' } as const satisfies Option
+
+/** The description of an option, with the actions that use it. */
+export const aboutOf = ({ about, actions }: Option) => (actions === undefined ? about : `${actions.join(', ')}: ${about}`)
+
+/** Parses a whole number. Throws UsageError that names it. */
 export function whole(name: string, text: string): number
 export function whole(name: string, text: string | undefined): number | undefined
 export function whole(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} must be a whole number, and is ${JSON.stringify(text)}`)
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} must be a whole number, not ${JSON.stringify(text)}`)
   return Number(text)
 }

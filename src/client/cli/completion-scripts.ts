@@ -1,4 +1,6 @@
-import { type Command, everywhere, type Option } from './command.ts'
+import { aboutOf, type Command, global_options, help_option, type Option } from './command.ts'
+
+const everywhere: Record<string, Option> = { ...global_options, help: help_option }
 
 const optionsOf = (command: Command): [string, Option][] => Object.entries({ ...command.options, ...everywhere })
 
@@ -7,7 +9,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 const spellings = ([name, { short }]: [string, Option]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]
 
-/** What follows options that take a value; nothing is offered for those whose values are not known. */
+/** The values of options that take one; none is offered where they are not known. */
 function valueCases(command: Command): string[] {
   return optionsOf(command).flatMap(option => {
     if (option[1].type === 'boolean') return []
@@ -49,9 +51,9 @@ export function zshCompletion(commands: readonly Command[]): string {
   const escaped = (text: string) => text.replaceAll(/[\\[\]:]/g, match => `\\${match}`)
   const specs = (command: Command) =>
     optionsOf(command).flatMap(option => {
-      const { type, value = 'value', choices, about, multiple } = option[1]
+      const { type, value = 'value', choices, multiple } = option[1]
       const tail = type === 'boolean' ? '' : `:${escaped(value)}:${choices === undefined ? '' : `(${choices.join(' ')})`}`
-      return spellings(option).map(name => quoted(`${multiple ? '*' : ''}${name}[${escaped(about)}]${tail}`))
+      return spellings(option).map(name => quoted(`${multiple ? '*' : ''}${name}[${escaped(aboutOf(option[1]))}]${tail}`))
     })
   return `#compdef agentrun
 _agentrun() {
@@ -75,18 +77,19 @@ export function fishCompletion(commands: readonly Command[]): string {
       const here = `complete -c agentrun -n ${quoted(`__fish_seen_subcommand_from ${command.name}`)}`
       return [
         ...(command.choices === undefined ? [] : [`${here} -f -a ${quoted(command.choices.join(' '))}`]),
-        ...optionsOf(command).map(([name, { short, type, choices, about }]) =>
-          [
+        ...optionsOf(command).map(([name, option]) => {
+          const { short, type, choices } = option
+          return [
             here,
             short === undefined ? '' : `-s ${short}`,
             `-l ${name}`,
             type === 'boolean' ? '' : '-r',
             choices === undefined ? '' : `-f -a ${quoted(choices.join(' '))}`,
-            `-d ${quoted(about)}`,
+            `-d ${quoted(aboutOf(option))}`,
           ]
             .filter(Boolean)
-            .join(' '),
-        ),
+            .join(' ')
+        }),
       ]
     }),
   ].join('\n')

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
-/** Who is signed in where: a token belongs to its service and is never sent to another. */
+/** The stored tokens by service: a token is never sent to another service. */
 export type ConfigFile = { default_url: string | null; services: Record<string, { token: string; organization_id: number | null }> }
 
 type Env = Record<string, string | undefined>
@@ -13,7 +13,7 @@ export function configPath(env: Env): string {
   return join(base && isAbsolute(base) ? base : join(env.HOME || homedir(), '.config'), 'agentrun/config.json')
 }
 
-/** What the file holds; empty when there is none. `problem` when it is there and cannot be used. */
+/** Reads the file; it is empty when it does not exist. `problem` when it exists and cannot be used. */
 export function readConfigFile(path: string): { file: ConfigFile; problem: string | null } {
   const empty: ConfigFile = { default_url: null, services: {} }
   try {
@@ -24,16 +24,16 @@ export function readConfigFile(path: string): { file: ConfigFile; problem: strin
   }
 }
 
-/** Takes what has the right shape; a SyntaxError when it is something else altogether. */
+/** Keeps entries of the right shape. Throws SyntaxError when it is not a config file. */
 function checked(content: unknown): ConfigFile {
   const { default_url, services } = Object(content) as { default_url?: unknown; services?: unknown }
   if (typeof services !== 'object' || services === null) throw new SyntaxError('no services')
-  const known = Object.entries(services as Record<string, { token?: unknown; organization_id?: unknown } | null>).flatMap(([url, held]) =>
-    typeof held?.token === 'string'
+  const known = Object.entries(services as Record<string, { token?: unknown; organization_id?: unknown } | null>).flatMap(([url, entry]) =>
+    typeof entry?.token === 'string'
       ? [
           [
             url,
-            { token: held.token, organization_id: Number.isInteger(held.organization_id) ? Number(held.organization_id) : null },
+            { token: entry.token, organization_id: Number.isInteger(entry.organization_id) ? Number(entry.organization_id) : null },
           ] as const,
         ]
       : [],
@@ -41,7 +41,7 @@ function checked(content: unknown): ConfigFile {
   return { default_url: typeof default_url === 'string' ? default_url : null, services: Object.fromEntries(known) }
 }
 
-/** Writes the file for nobody but its owner, all of it or nothing. */
+/** Writes the file atomically, readable by its owner only. */
 export function writeConfigFile(path: string, file: ConfigFile): void {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -4,10 +4,10 @@ import type { AgentRun } from '../sdk/operations.ts'
 /** What the process ends with (docs/reference/clients.md). An interrupted one ends with 128 and the signal's number. */
 export const exit = { success: 0, failed: 1, usage: 2, unreachable: 3, signed_out: 4 } as const
 
-/** Wrong usage: said with a pointer to the help. */
+/** Wrong usage: reported with a pointer to the help. */
 export class UsageError extends Error {}
 
-/** An end that one line explains. */
+/** An error that one line explains. */
 export class CliError extends Error {
   readonly code: number
   constructor(message: string, code: number = exit.failed) {
@@ -16,7 +16,7 @@ export class CliError extends Error {
   }
 }
 
-/** Ctrl-C, or what a shell sends. */
+/** Ctrl-C, or a signal of a shell. */
 export class Interrupted extends Error {
   readonly code: number
   constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
@@ -33,5 +33,5 @@ export function exitCodeOf(error: unknown): number {
   return ['unreachable', 'timeout'].includes(error.code) || [502, 503, 504].includes(error.status) ? exit.unreachable : exit.failed
 }
 
-/** Success is a completed run only: one that stopped short of its answer is none. */
+/** Only a completed run is a success. */
 export const exitCodeOfRun = (run: AgentRun) => (/^complete/i.test(run.status) ? exit.success : exit.failed)

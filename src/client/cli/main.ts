@@ -5,7 +5,7 @@ import { Interrupted } from './exit.ts'
 /** A terminal's Ctrl-C arrives several times when a launcher passes it on: repeats within two seconds are the same one. */
 const REPEAT_MS = 2_000
 
-// `agentrun logs 1 | head`: nobody reads on, and that is no fault.
+// `agentrun logs 1 | head`: the reader closes early, which is not an error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(0))
 
 const stopped = new AbortController()
@@ -17,7 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     stopped.abort(new Interrupted(signal))
   })
 
-// The launcher is gone, and with it whoever asked.
+// The launcher has exited.
 process.on('disconnect', () => stopped.abort(new Interrupted('SIGHUP')))
 process.channel?.unref()
 

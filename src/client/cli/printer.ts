@@ -5,19 +5,19 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 export type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number }
 
-/** What a command says. Answers go to standard output, everything about them to standard error. */
+/** The output of a command. Results go to standard output, everything else to standard error. */
 export type Printer = {
-  /** A line of the answer. Its text must be plain or styled already. */
+  /** A line of the result. Its text must be plain or styled already. */
   line(text?: string): void
   /** A document of the API, on one line. */
   json(value: unknown): void
-  /** A remark: what happens, what to do next. */
+  /** A note: what happens, what to do next. */
   note(text: string): void
-  /** What is going on, on a terminal only: each takes the place of the last, null removes it. */
+  /** Progress, on a terminal only: each text replaces the previous one, null removes it. */
   progress(text: string | null): void
-  /** Colour for the answer, where it goes to a terminal and nobody asked for none. */
+  /** Colour for the result, if it goes to a terminal and NO_COLOR is not set. */
   style(style: Style, text: string): string
-  /** The width of the terminal that the answer goes to; null elsewhere. */
+  /** The width of the terminal that the result goes to; null otherwise. */
   width: number | null
 }
 

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { Given, Options } from './command.ts'
 import { UsageError } from './exit.ts'
 
-/** A prompt as it was given; `-` is all of standard input. */
+/** Returns the prompt; `-` reads all of standard input. */
 export async function promptText(given: Pick<Given<Options>, 'stdin'>, word: string | undefined): Promise<string> {
   const prompt = word === '-' ? await text(given.stdin) : (word ?? '')
   if (prompt.trim() === '') throw new UsageError('the prompt is empty')

@@ -11,13 +11,13 @@ export type Settings = {
   token_from: Source | null
   organization_id: number | null
   config_path: string
-  /** What is wrong with the config file; null when nothing is or there is none. */
+  /** The problem of the config file; null when it is usable or does not exist. */
   config_problem: string | null
 }
 
 type Flags = { url?: string | undefined; token?: string | undefined; org?: string | undefined }
 
-/** Flags before the environment (AGENTRUN_URL, AGENTRUN_TOKEN, AGENTRUN_ORG) before what `login` stored. Throws UsageError. */
+/** Reads flags, then the environment (AGENTRUN_URL, AGENTRUN_TOKEN, AGENTRUN_ORG), then what `login` stored. Throws UsageError. */
 export function readSettings(flags: Flags, env: Record<string, string | undefined>): Settings {
   const config_path = configPath(env)
   const { file, problem } = readConfigFile(config_path)
@@ -26,7 +26,7 @@ export function readSettings(flags: Flags, env: Record<string, string | undefine
   const stored = Object.hasOwn(file.services, base_url) ? file.services[base_url] : undefined
   const token = first(['flag', flags.token], ['environment', env.AGENTRUN_TOKEN], ['config file', stored?.token])
   const org = first(['flag', flags.org], ['environment', env.AGENTRUN_ORG], ['config file', stored?.organization_id?.toString()])
-  if (org && !/^\d{1,15}$/.test(String(org.value))) throw new UsageError('the organization is given by its id, a whole number')
+  if (org && !/^\d{1,15}$/.test(String(org.value))) throw new UsageError('the organization must be its id, a whole number')
   return {
     base_url,
     url_from: url?.from ?? 'default',
@@ -43,10 +43,10 @@ function first<T>(...choices: [Source, T | null | undefined][]): { from: Source;
   return null
 }
 
-/** An address in one spelling. */
+/** Normalizes an address. */
 function address(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw new UsageError(`the address of the service must be like ${default_url}, and is ${JSON.stringify(text)}`)
+    throw new UsageError(`the address of the service must be like ${default_url}, not ${JSON.stringify(text)}`)
   return url.href.replace(/\/+$/, '')
 }

@@ -2,5 +2,5 @@ import { readFileSync } from 'node:fs'
 
 const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
-/** The version of this client. `scripts/build-client.ts` puts the value in the place of this module. */
+/** The version of this client. `scripts/build-client.ts` replaces this module by the value. */
 export const version = manifest.version

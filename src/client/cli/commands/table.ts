@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { CommandGroup } from '../command.ts'
 import { admin } from './client/admin.ts'
 import { completion } from './client/completion.ts'
 import { doctor } from './client/doctor.ts'
@@ -28,34 +28,11 @@ import { sandboxes } from './runs/sandboxes.ts'
 import { show } from './runs/show.ts'
 import { stop } from './runs/stop.ts'
 
-/** Every command, in the order of the help. To add one: a file here and its name in this list. */
-export const commands: Command[] = [
-  run,
-  runs,
-  show,
-  related,
-  logs,
-  resume,
-  fork,
-  pause,
-  stop,
-  pr,
-  repos,
-  tokens,
-  members,
-  egress,
-  setup,
-  environments,
-  checks,
-  sandboxes,
-  analyze,
-  webhooks,
-  integrations,
-  open,
-  login,
-  doctor,
-  completion,
-  admin,
-  ...roles,
-  help,
+/** Every command, in the order of the help. To add one: a file in a folder beside this one and its name in this list. */
+export const command_groups: readonly CommandGroup[] = [
+  { heading: 'Runs:', commands: [run, runs, show, related, logs, resume, fork, pause, stop, open, analyze, sandboxes] },
+  { heading: 'Repositories:', commands: [repos, pr, setup, environments, checks] },
+  { heading: 'Organization:', commands: [tokens, members, egress, webhooks, integrations] },
+  { heading: 'This machine:', commands: [login, doctor, completion, help] },
+  { heading: 'The service, in its clone:', commands: [admin, ...roles] },
 ]

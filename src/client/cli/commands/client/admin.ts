@@ -3,13 +3,13 @@ import { CliError } from '../../exit.ts'
 
 export const admin = command({
   name: 'admin',
-  summary: 'a new token or sign-in link, on the machine of the service',
-  takes: 'token|link',
+  summary: 'create a token or sign-in link, on the machine of the service',
+  usage: ['token|link'],
   words: [0, 9],
   choices: ['token', 'link'],
   options: {},
-  notes: ['It works against the database of the service, without a token: in its clone, as ./agentrun admin.'],
+  notes: ['It uses the database of the service and needs no token. Run it in the clone of the service: ./agentrun admin.'],
   async run() {
-    throw new CliError('admin works where the service runs: in its clone, as ./agentrun admin')
+    throw new CliError('admin runs in the clone of the service: ./agentrun admin')
   },
 })

@@ -5,8 +5,8 @@ const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion 
 
 export const completion = command({
   name: 'completion',
-  summary: 'print what makes a shell complete agentrun commands',
-  takes: 'bash|zsh|fish',
+  summary: 'print the completion script of a shell',
+  usage: ['bash|zsh|fish'],
   words: [1, 1],
   choices: Object.keys(shells),
   options: {},

@@ -14,29 +14,29 @@ const marks: Record<Finding['state'], { word: string; style: Style }> = {
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'look at every part between here and a run, and name the mend of what is broken',
-  takes: '',
+  summary: 'check everything between this machine and a run, and show how to fix problems',
+  usage: [],
   words: [0, 0],
   options: {},
   notes: [
-    'The exit code is 1 when something is broken. A warning is no fault, but may not be meant.',
+    'The exit code is 1 when something is broken. A warning is not an error, but may be unintended.',
     'With --json: {"broken": n, "checks": [{check, state, detail, mend}]}.',
   ],
   async run({ settings, signal, print, json }) {
     const findings: Finding[] = []
-    print.progress('looking …')
+    print.progress('checking …')
     for await (const finding of examine({ settings, signal, version, now: Date.now })) {
       findings.push(finding)
       if (json) continue
       const { word, style } = marks[finding.state]
       print.line(`${print.style(style, word)} ${finding.check}: ${firstLine(finding.detail)}`)
       if (finding.mend !== null) print.line(`        ${print.style('bold', `→ ${firstLine(finding.mend, 2_000)}`)}`)
-      print.progress('looking …')
+      print.progress('checking …')
     }
     print.progress(null)
-    const sick = findings.filter(({ state }) => state === 'broken').length
-    if (json) print.json({ broken: sick, checks: findings })
-    else print.note(sick === 0 ? 'nothing is broken' : `${sick} broken`)
-    return sick === 0 ? exit.success : exit.failed
+    const broken_count = findings.filter(({ state }) => state === 'broken').length
+    if (json) print.json({ broken: broken_count, checks: findings })
+    else print.note(broken_count === 0 ? 'nothing is broken' : `${broken_count} broken`)
+    return broken_count === 0 ? exit.success : exit.failed
   },
 })

@@ -8,37 +8,49 @@ type Egress = Answer<'getEgress'>
 type Agent = Egress['agent']
 type Rule = Body<'allowRepositoryEgress'>
 
-const acts = ['show', 'mode', 'setup', 'allow', 'preset', 'remove'] as const
+const actions = ['show', 'mode', 'setup', 'allow', 'preset', 'remove'] as const
 const options = {
-  repo: { type: 'string', value: 'ID|NAME', about: 'of this repository; without it of the organization' },
-  method: { type: 'string', multiple: true, value: 'METHOD', about: 'allow: only this one, of plain HTTP; may be given several times' },
+  repo: { type: 'string', value: 'ID|NAME', about: 'of this repository; by default of the organization' },
+  method: {
+    type: 'string',
+    multiple: true,
+    value: 'METHOD',
+    actions: ['allow'],
+    about: 'only this method, of plain HTTP; may be repeated',
+  },
 } as const satisfies Options
 
 export const egress = command({
   name: 'egress',
-  summary: 'say what runs may reach of the network, or change it',
-  takes:
-    '[show | mode off|allowlist|default | setup off|allowlist|open|default | allow HOST[:PORT] | preset NAME | remove HOST[:PORT]|NAME]',
+  summary: 'show or change the network access of runs',
+  usage: [
+    '[show]',
+    'mode off|allowlist|default',
+    'setup off|allowlist|open|default',
+    'allow HOST[:PORT]',
+    'preset NAME',
+    'remove HOST[:PORT]|NAME',
+  ],
   words: [0, 2],
-  choices: acts,
+  choices: actions,
   options,
   notes: [
     'A host may be *.example.com, for all names below it. A preset is a package registry by its name, such as npm or pypi. `setup` is for setup commands.',
   ],
   async run(given) {
     const { words, json, print } = given
-    const [act = 'show', what] = words
-    if (act === 'show' ? what !== undefined : what === undefined)
-      throw new UsageError(act === 'show' ? 'agentrun egress show takes nothing else' : `agentrun egress ${act} takes one word more`)
-    const set = await (act === 'allow' ? allow(given, what ?? '') : change(given, act, what ?? ''))
+    const [action = 'show', what] = words
+    if (action === 'show' ? what !== undefined : what === undefined)
+      throw new UsageError(action === 'show' ? 'agentrun egress show takes nothing else' : `agentrun egress ${action} takes one more word`)
+    const set = await (action === 'allow' ? allow(given, what ?? '') : change(given, action, what ?? ''))
     if (json) print.json(set)
     else for (const line of linesOf(set)) print.line(line)
     return 0
   },
 })
 
-/** Reads and writes those of the organization, or of the repository that was named. */
-async function place({ client, values, signal }: Given<typeof options>) {
+/** Returns the functions that read and write the rules of the organization, or of the repository that was named. */
+async function rulesOf({ client, values, signal }: Given<typeof options>) {
   if (values.repo === undefined)
     return {
       params: null,
@@ -56,22 +68,22 @@ async function place({ client, values, signal }: Given<typeof options>) {
 async function allow(given: Given<typeof options>, text: string) {
   const { values, client, signal } = given
   const rule: Rule = { ...hostAndPort(text), methods: values.method as Rule['methods'] }
-  const { params, get, put } = await place(given)
-  // In one statement where the service has one: two people at once lose nothing.
+  const { params, get, put } = await rulesOf(given)
+  // One request where the API has one: simultaneous changes are not lost.
   if (params !== null) return client().call('allowRepositoryEgress', { params, body: rule, repeatable: true, signal })
   const { agent, setup } = await get()
   return put({ setup, agent: { ...agent, allow: [...agent.allow.filter(known => nameOf(known) !== nameOf(rule)), rule] } })
 }
 
-async function change(given: Given<typeof options>, act: string, what: string) {
-  const { get, put } = await place(given)
+async function change(given: Given<typeof options>, action: string, what: string) {
+  const { get, put } = await rulesOf(given)
   const now = await get()
   const { agent, setup } = now
-  if (act === 'setup') return put({ agent, setup: { mode: what === 'default' ? null : (what as Egress['setup']['mode']) } })
-  if (act === 'mode') return put({ setup, agent: { ...agent, mode: what === 'default' ? null : (what as Agent['mode']) } })
-  if (act === 'preset')
+  if (action === 'setup') return put({ agent, setup: { mode: what === 'default' ? null : (what as Egress['setup']['mode']) } })
+  if (action === 'mode') return put({ setup, agent: { ...agent, mode: what === 'default' ? null : (what as Agent['mode']) } })
+  if (action === 'preset')
     return put({ setup, agent: { ...agent, presets: [...new Set([...agent.presets, what as Agent['presets'][number]])] } })
-  if (act === 'show') return now
+  if (action === 'show') return now
   const [kept, presets] = [agent.allow.filter(rule => nameOf(rule) !== what), agent.presets.filter(name => name !== what)]
   if (kept.length === agent.allow.length && presets.length === agent.presets.length)
     throw new UsageError(`there is no rule and no preset ${JSON.stringify(what)}`)

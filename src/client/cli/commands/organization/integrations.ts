@@ -6,56 +6,65 @@ import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 
-const acts = ['list', 'connect', 'app', 'disconnect', 'repositories'] as const
+const actions = ['list', 'connect', 'app', 'disconnect', 'repositories'] as const
 const options = {
-  gitea: { type: 'boolean', about: 'connect, disconnect, repositories: URL is a Gitea or Forgejo, with its path if it has one' },
-  'token-file': { type: 'string', value: 'FILE', about: 'connect: with the token in it; - reads standard input' },
-  app: { type: 'string', value: 'ID', about: 'connect: as the GitHub App of that number' },
-  'key-file': { type: 'string', value: 'FILE', about: 'connect: a private key of the app' },
-  installation: { type: 'string', value: 'ID', about: 'connect: by this installation of the app alone' },
-  'secret-file': { type: 'string', value: 'FILE', about: 'connect: what webhooks are signed with; without it one is made' },
-  owner: { type: 'string', value: 'NAME', about: 'app: of this organization there; without it of whoever is signed in' },
-  name: { type: 'string', value: 'NAME', about: 'app: what it is to be called there, agentrun by default' },
-  limit: { type: 'string', value: 'N', about: 'repositories: how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', about: 'repositories: leave out this many' },
+  gitea: {
+    type: 'boolean',
+    actions: ['connect', 'disconnect', 'repositories'],
+    about: 'URL is a Gitea or Forgejo server, including its path',
+  },
+  'token-file': { type: 'string', value: 'FILE', actions: ['connect'], about: 'file that contains the token; - reads standard input' },
+  app: { type: 'string', value: 'ID', actions: ['connect'], about: 'as the GitHub App with this id' },
+  'key-file': { type: 'string', value: 'FILE', actions: ['connect'], about: 'file that contains a private key of the app' },
+  installation: { type: 'string', value: 'ID', actions: ['connect'], about: 'only this installation of the app' },
+  'secret-file': { type: 'string', value: 'FILE', actions: ['connect'], about: 'secret of the webhooks; by default one is generated' },
+  owner: {
+    type: 'string',
+    value: 'NAME',
+    actions: ['app'],
+    about: 'organization on GitHub that owns the app; by default the signed-in user',
+  },
+  name: { type: 'string', value: 'NAME', actions: ['app'], about: 'name of the app on GitHub, agentrun by default' },
+  limit: { type: 'string', value: 'N', actions: ['repositories'], about: 'how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', actions: ['repositories'], about: 'leave out this many' },
 } as const satisfies Options
 
 type Connection = Answer<'connectGitHub'>
 
 export const integrations = command({
   name: 'integrations',
-  summary: 'connect GitHub, a GitHub Enterprise Server, Gitea or Forgejo, and see what is connected',
-  takes: '[list | connect [URL] | app [URL] | disconnect [URL] | repositories [URL]]',
+  summary: 'connect GitHub, GitHub Enterprise Server, Gitea or Forgejo, and list connections',
+  usage: ['[list]', 'connect [URL]', 'app [URL]', 'disconnect [URL]', 'repositories [URL]'],
   words: [0, 2],
-  choices: acts,
+  choices: actions,
   options,
   notes: [
-    'URL is https://github.com unless it is given. connect ends with 1 when the forge does not know the credentials.',
-    'app prints an address to be opened in a browser within an hour: it makes a GitHub App of your own and connects it.',
+    'URL is https://github.com by default. connect exits with 1 when the forge rejects the credentials.',
+    'app prints an address to open in a browser within an hour: it creates a GitHub App and connects it.',
   ],
   async run(given) {
-    const [act = 'list', url] = given.words
-    if (act === 'list') return list(given, url)
-    if (act === 'repositories') return repositories(given, url)
-    if (act === 'app') return makeApp(given, url)
+    const [action = 'list', url] = given.words
+    if (action === 'list') return list(given, url)
+    if (action === 'repositories') return repositories(given, url)
+    if (action === 'app') return createApp(given, url)
     const { client, json, print, signal, values } = given
     const connection =
-      act === 'connect'
+      action === 'connect'
         ? await connect(given, url)
         : values.gitea
           ? await client().call('disconnectGitea', { query: { url: needed(url) }, repeatable: true, signal })
           : await client().call('disconnectGitHub', { query: url === undefined ? {} : { url }, repeatable: true, signal })
     if (json) print.json(connection)
-    else if (act === 'disconnect') print.line(`disconnected ${plainText(connection.url)}`)
+    else if (action === 'disconnect') print.line(`disconnected ${plainText(connection.url)}`)
     else for (const line of linesOf(connection)) print.line(line)
-    return act === 'connect' && !connection.active ? 1 : 0
+    return action === 'connect' && !connection.active ? 1 : 0
   },
 })
 
 const read = (file: string) => readFileSync(file === '-' ? 0 : file, 'utf8').trim()
 
 function needed(url: string | undefined): string {
-  if (url === undefined) throw new UsageError('agentrun integrations takes the URL of a Gitea')
+  if (url === undefined) throw new UsageError('agentrun integrations takes the URL of the Gitea server')
   return url
 }
 
@@ -65,7 +74,7 @@ async function connect({ values, client, signal }: Given<typeof options>, url: s
   if ((app === undefined) !== (key_file === undefined)) throw new UsageError('--app and --key-file go together')
   const webhook_secret = secret_file === undefined ? {} : { webhook_secret: read(secret_file) }
   if (values.gitea) {
-    if (token_file === undefined) throw new UsageError('A Gitea is connected by --token-file')
+    if (token_file === undefined) throw new UsageError('connect Gitea with --token-file')
     const body = { url: needed(url), token: read(token_file), ...webhook_secret }
     return client().call('connectGitea', { body, repeatable: true, signal })
   }
@@ -81,12 +90,12 @@ async function connect({ values, client, signal }: Given<typeof options>, url: s
   return client().call('connectGitHub', { body, repeatable: true, signal })
 }
 
-async function makeApp({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+async function createApp({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
   if (values.gitea) throw new UsageError('Gitea has no apps')
   const body = { ...(url !== undefined && { url }), owner: values.owner, ...(values.name !== undefined && { name: values.name }) }
-  const begun = await client().call('createGitHubApp', { body, signal })
-  if (json) print.json(begun)
-  else print.line(begun.open_url)
+  const started = await client().call('createGitHubApp', { body, signal })
+  if (json) print.json(started)
+  else print.line(started.open_url)
   return 0
 }
 
@@ -95,7 +104,7 @@ function linesOf({ url, login, active, problem, webhook_url, webhook_secret }: C
     `connected  ${plainText(url)}${login === null ? '' : ` as ${plainText(login)}`}`,
     `state      ${active ? 'works' : `does not work: ${plainText(problem ?? '')}`}`,
     `webhooks   ${plainText(webhook_url)}`,
-    ...(webhook_secret === null ? [] : [`secret     ${plainText(webhook_secret)}   (shown this once)`]),
+    ...(webhook_secret === null ? [] : [`secret     ${plainText(webhook_secret)}   (shown only once)`]),
   ]
 }
 

@@ -5,18 +5,23 @@ import { firstLine, plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 
 type Role = Body<'inviteMember'>['role']
-const acts = ['list', 'add', 'role', 'remove', 'link', 'invitations', 'revoke', 'accept'] as const
+const actions = ['list', 'add', 'role', 'remove', 'link', 'invitations', 'revoke', 'accept'] as const
 const roles = ['ADMIN', 'MANAGER', 'MEMBER', 'READER'] as const satisfies Role[]
 
 const options = {
-  role: { type: 'string', value: 'ROLE', choices: roles, about: 'add: what the member may do, MEMBER by default' },
-  name: { type: 'string', value: 'NAME', about: 'add: name to show, for an account that is created by accepting' },
-  limit: { type: 'string', value: 'N', about: 'list, invitations: how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', about: 'list, invitations: leave out this many' },
+  role: { type: 'string', value: 'ROLE', choices: roles, actions: ['add'], about: 'role of the member, MEMBER by default' },
+  name: {
+    type: 'string',
+    value: 'NAME',
+    actions: ['add'],
+    about: 'display name of an account that is created when the invitation is accepted',
+  },
+  limit: { type: 'string', value: 'N', actions: ['list', 'invitations'], about: 'how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', actions: ['list', 'invitations'], about: 'leave out this many' },
 } as const satisfies Options
 
-/** Commands that take one word more than their name, and what that word is. */
-const subjects: Partial<Record<(typeof acts)[number], string>> = {
+/** Actions that take another word, and what that word is. */
+const subjects: Partial<Record<(typeof actions)[number], string>> = {
   add: 'an e-mail address',
   role: 'the id of a user and a role',
   remove: 'the id of a user',
@@ -28,39 +33,39 @@ const subjects: Partial<Record<(typeof acts)[number], string>> = {
 export const members = command({
   name: 'members',
   summary: 'list members, invite one, change a role, or remove one',
-  takes: '[list | add EMAIL | role ID ROLE | remove ID | link ID | invitations | revoke ID | accept LINK]',
+  usage: ['[list]', 'add EMAIL', 'role ID ROLE', 'remove ID', 'link ID', 'invitations', 'revoke ID', 'accept LINK'],
   words: [0, 3],
-  choices: [...acts],
+  choices: [...actions],
   options,
-  notes: ['add prints the invitation link alone, once: hand it over yourself, the service sends no mail'],
+  notes: ['add prints only the invitation link, once: send it yourself, the service sends no e-mail'],
   async run(given) {
-    const [act = 'list', which, role] = given.words
-    if (act === 'list' || act === 'invitations') return list(given, act)
-    if (which === undefined) throw new UsageError(`agentrun members ${act} takes ${subjects[act as keyof typeof subjects]}`)
-    if (act === 'add') return add(given, which)
-    if (act === 'link') return link(given, which)
+    const [action = 'list', which, role] = given.words
+    if (action === 'list' || action === 'invitations') return list(given, action)
+    if (which === undefined) throw new UsageError(`agentrun members ${action} takes ${subjects[action as keyof typeof subjects]}`)
+    if (action === 'add') return add(given, which)
+    if (action === 'link') return link(given, which)
     const { json, print } = given
-    const done = await change(given, act, which, role)
+    const done = await change(given, action, which, role)
     if (json) print.json(done)
     else
       print.line(
-        `${act === 'role' ? 'changed' : `${act}${act.endsWith('e') ? 'd' : 'ed'}`}: ${firstLine(done.email ?? which, 80)}, ${done.role}`,
+        `${action === 'role' ? 'changed' : `${action}${action.endsWith('e') ? 'd' : 'ed'}`}: ${firstLine(done.email ?? which, 80)}, ${done.role}`,
       )
     return 0
   },
 })
 
-async function change({ client, signal }: Given<typeof options>, act: string, which: string, role: string | undefined) {
-  if (act === 'accept') {
+async function change({ client, signal }: Given<typeof options>, action: string, which: string, role: string | undefined) {
+  if (action === 'accept') {
     const code = /#code=([^&\s]+)/.exec(which)?.[1] ?? which
     return client().call('acceptInvitation', { body: { code }, signal })
   }
-  if (act === 'revoke') {
+  if (action === 'revoke') {
     const invitation_id = whole('the id of an invitation', which)
     return client().call('revokeInvitation', { params: { invitation_id }, signal })
   }
   const params = { user_id: whole('the id of a user', which) }
-  if (act === 'remove') return client().call('removeMember', { params, signal })
+  if (action === 'remove') return client().call('removeMember', { params, signal })
   const wanted = roles.find(name => name === role)
   if (wanted === undefined) throw new UsageError(`agentrun members role takes the id of a user and one of ${roles.join(', ')}`)
   return client().call('updateMember', { params, body: { role: wanted }, signal })
@@ -90,15 +95,15 @@ async function link({ client, json, print, signal }: Given<typeof options>, whic
 
 type Row = Answer<'listMembers'>['items'][number] | Answer<'listInvitations'>['items'][number]
 
-async function list({ values, client, json, print, signal }: Given<typeof options>, act: 'list' | 'invitations'): Promise<number> {
+async function list({ values, client, json, print, signal }: Given<typeof options>, action: 'list' | 'invitations'): Promise<number> {
   const query = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
   const page =
-    act === 'list' ? await client().call('listMembers', { query, signal }) : await client().call('listInvitations', { query, signal })
+    action === 'list' ? await client().call('listMembers', { query, signal }) : await client().call('listInvitations', { query, signal })
   if (json) {
     print.json(page)
     return 0
   }
-  const header = ['ID', 'ROLE', 'ADDRESS', 'NAME', act === 'list' ? 'SINCE' : 'EXPIRES']
+  const header = ['ID', 'ROLE', 'ADDRESS', 'NAME', action === 'list' ? 'SINCE' : 'EXPIRES']
   const rows = (page.items as Row[]).map(row => [
     String('user_id' in row ? row.user_id : row.id),
     row.role,

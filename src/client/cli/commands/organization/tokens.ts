@@ -12,36 +12,43 @@ const options = {
     type: 'string',
     multiple: true,
     value: 'SCOPE',
-    about: 'create: what it may do; may be given several times; by default what yours may',
+    actions: ['create'],
+    about: 'a scope; may be repeated; by default the scopes of your token',
   },
-  repo: { type: 'string', multiple: true, value: 'ID|NAME', about: 'create: the only repositories it is good for' },
-  'expires-in': { type: 'string', value: 'TIME', about: 'create: how long it is good for, like 90d, 12h or 30m' },
-  user: { type: 'string', value: 'ID', about: 'create: another member or a service user, for whom it stands' },
+  repo: {
+    type: 'string',
+    multiple: true,
+    value: 'ID|NAME',
+    actions: ['create'],
+    about: 'a repository that it is limited to; may be repeated',
+  },
+  'expires-in': { type: 'string', value: 'TIME', actions: ['create'], about: 'lifetime, like 90d, 12h or 30m' },
+  user: { type: 'string', value: 'ID', actions: ['create'], about: 'the member or service user that it belongs to; by default you' },
   'wire-profile': {
     type: 'string',
     value: 'PROFILE',
     choices: ['standard', 'codegen'],
-    about: 'create: codegen for clients of the public API',
+    actions: ['create'],
+    about: 'codegen for clients of the public API',
   },
-  limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', about: 'list: leave out this many' },
+  limit: { type: 'string', value: 'N', actions: ['list'], about: 'how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
 } as const satisfies Options
 
 export const tokens = command({
   name: 'tokens',
-  summary: 'list tokens, make one, or revoke one',
-  takes: '[list | create NAME | revoke ID]',
+  summary: 'list tokens, create one, or revoke one',
+  usage: ['[list]', 'create NAME', 'revoke ID'],
   words: [0, 2],
   choices: ['list', 'create', 'revoke'],
   options,
-  notes: ['create prints the token alone, once: TOKEN=$(agentrun tokens create ci --scope runs:read)'],
+  notes: ['create prints only the token, once: TOKEN=$(agentrun tokens create ci --scope runs:read)'],
   async run(given) {
-    const [act = 'list', which] = given.words
+    const [action = 'list', which] = given.words
     const { client, json, print, signal } = given
-    if (act === 'list') return list(given)
-    if (which === undefined)
-      throw new UsageError(`agentrun tokens ${act} takes ${act === 'create' ? 'a name: what it is for' : 'the id of a token'}`)
-    if (act === 'create') {
+    if (action === 'list') return list(given)
+    if (which === undefined) throw new UsageError(`agentrun tokens ${action} takes ${action === 'create' ? 'a name' : 'the id of a token'}`)
+    if (action === 'create') {
       const made = await client().call('createToken', { body: await wanted(given, which), signal })
       if (json) print.json(made)
       else {
@@ -84,7 +91,7 @@ function seconds(text: string | undefined): number | undefined {
 }
 
 const reach = ({ scopes, expires_at }: Pick<Token, 'scopes' | 'expires_at'>) =>
-  `${scopes === null ? 'whatever its role may' : scopes.join(' ')}, ${expires_at === null ? 'without an end' : `until ${expires_at}`}`
+  `${scopes === null ? 'all scopes of its role' : scopes.join(' ')}, ${expires_at === null ? 'without expiry' : `until ${expires_at}`}`
 
 async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
   const query = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }

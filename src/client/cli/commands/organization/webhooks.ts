@@ -8,55 +8,72 @@ import { columns } from '../../printer.ts'
 type Webhook = Answer<'getWebhook'>
 type Delivery = Answer<'listWebhookDeliveries'>['items'][number]
 
-const acts = ['show', 'set', 'on', 'off', 'remove', 'test', 'list', 'delivery', 'redeliver'] as const
+const actions = ['show', 'set', 'on', 'off', 'remove', 'test', 'list', 'delivery', 'redeliver'] as const
 const options = {
   'secret-file': {
     type: 'string',
     value: 'FILE',
-    about: 'set: signs what is sent; - reads standard input. The one of before signs on for a day',
+    actions: ['set'],
+    about: 'secret that signs deliveries; - reads standard input. The previous secret signs for one more day',
   },
-  unsigned: { type: 'boolean', about: 'set: without a secret from now on' },
-  event: { type: 'string', multiple: true, value: 'NAME', about: 'set: only this one; may be given several times; by default all' },
-  state: { type: 'string', value: 'STATE', choices: ['pending', 'delivered', 'failed'], about: 'list: only these' },
-  run: { type: 'string', value: 'ID', about: 'list: only of this run' },
-  since: { type: 'string', value: 'TIME', about: 'redeliver failed: only what was told then or later, as 2026-11-20T10:00:00Z' },
-  until: { type: 'string', value: 'TIME', about: 'redeliver failed: only what was told before' },
-  limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most; redeliver failed: 1,000' },
-  skip: { type: 'string', value: 'N', about: 'list: leave out this many' },
+  unsigned: { type: 'boolean', actions: ['set'], about: 'remove the secret' },
+  event: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    actions: ['set'],
+    about: 'an event to send; may be repeated; by default all',
+  },
+  state: { type: 'string', value: 'STATE', choices: ['pending', 'delivered', 'failed'], actions: ['list'], about: 'only these' },
+  run: { type: 'string', value: 'ID', actions: ['list'], about: 'only of this run' },
+  since: {
+    type: 'string',
+    value: 'TIME',
+    actions: ['redeliver'],
+    about: 'redeliver failed: only deliveries of this time or later, such as 2026-11-20T10:00:00Z',
+  },
+  until: { type: 'string', value: 'TIME', actions: ['redeliver'], about: 'redeliver failed: only deliveries before this time' },
+  limit: {
+    type: 'string',
+    value: 'N',
+    actions: ['list', 'redeliver'],
+    about: 'how many: by default and at most 100, redeliver failed 1,000',
+  },
+  skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
 } as const satisfies Options
 
 export const webhooks = command({
   name: 'webhooks',
-  summary: 'say where runs are reported, and what became of what was sent',
-  takes: '[show | set URL | on | off | remove | test [URL] | list | delivery ID | redeliver ID | redeliver failed]',
+  summary: 'show or change the webhook, and list its deliveries',
+  usage: ['[show]', 'set URL', 'on', 'off', 'remove', 'test [URL]', 'list', 'delivery ID', 'redeliver ID', 'redeliver failed'],
   words: [0, 2],
-  choices: acts,
+  choices: actions,
   options,
-  notes: ['test ends with 1 when the address does not take it; without a URL it goes to the webhook that is set.'],
+  notes: ['test exits with 1 when the address refuses it; without a URL it uses the webhook that is set.'],
   async run(given) {
-    const [act = 'show', what] = given.words
-    if (act === 'list') return list(given)
-    if (act === 'test') return test(given, what)
-    if (act === 'delivery') return delivery(given, idOf(act, what))
-    if (act === 'redeliver') return what === 'failed' ? redeliverFailed(given) : redeliver(given, idOf(act, what))
-    if (act === 'set' && what === undefined) throw new UsageError('agentrun webhooks set takes an address')
-    if (act !== 'set' && what !== undefined) throw new UsageError(`agentrun webhooks ${act} takes nothing else`)
-    const webhook = await change(given, act, what ?? '')
+    const [action = 'show', what] = given.words
+    if (action === 'list') return list(given)
+    if (action === 'test') return test(given, what)
+    if (action === 'delivery') return delivery(given, idOf(action, what))
+    if (action === 'redeliver') return what === 'failed' ? redeliverFailed(given) : redeliver(given, idOf(action, what))
+    if (action === 'set' && what === undefined) throw new UsageError('agentrun webhooks set takes an address')
+    if (action !== 'set' && what !== undefined) throw new UsageError(`agentrun webhooks ${action} takes nothing else`)
+    const webhook = await change(given, action, what ?? '')
     if (given.json) given.print.json(webhook)
     else for (const line of linesOf(webhook)) given.print.line(line)
     return 0
   },
 })
 
-function idOf(act: string, what: string | undefined): number {
-  if (what === undefined) throw new UsageError(`agentrun webhooks ${act} takes the id of a delivery; agentrun webhooks list shows them`)
+function idOf(action: string, what: string | undefined): number {
+  if (what === undefined) throw new UsageError(`agentrun webhooks ${action} takes the id of a delivery; agentrun webhooks list shows them`)
   return whole('the id of a delivery', what)
 }
 
-async function change({ values, client, signal }: Given<typeof options>, act: string, url: string): Promise<Webhook> {
-  if (act === 'remove') return client().call('deleteWebhook', { repeatable: true, signal })
+async function change({ values, client, signal }: Given<typeof options>, action: string, url: string): Promise<Webhook> {
+  if (action === 'remove') return client().call('deleteWebhook', { repeatable: true, signal })
   const set = (body: Body<'setWebhook'>) => client().call('setWebhook', { body, repeatable: true, signal })
-  if (act === 'set') {
+  if (action === 'set') {
     const file = values['secret-file']
     const secret = values.unsigned
       ? null
@@ -66,9 +83,9 @@ async function change({ values, client, signal }: Given<typeof options>, act: st
     return set({ url, secret, events: values.event as Body<'setWebhook'>['events'] })
   }
   const now = await client().call('getWebhook', { signal })
-  if (act === 'show') return now
-  if (now.url === null) throw new UsageError('there is no webhook; agentrun webhooks set URL makes one')
-  return set({ url: now.url, events: now.events, enabled: act === 'on' })
+  if (action === 'show') return now
+  if (now.url === null) throw new UsageError('there is no webhook; agentrun webhooks set URL creates one')
+  return set({ url: now.url, events: now.events, enabled: action === 'on' })
 }
 
 function linesOf({ url, enabled, has_secret, events, rests_until, failures, disabled_at, disabled_reason }: Webhook): string[] {
@@ -84,7 +101,7 @@ function linesOf({ url, enabled, has_secret, events, rests_until, failures, disa
 
 async function test({ client, json, print, signal }: Given<typeof options>, what: string | undefined): Promise<number> {
   const url = what ?? (await client().call('getWebhook', { signal })).url
-  if (url === null) throw new UsageError('there is no webhook; agentrun webhooks test URL tries an address')
+  if (url === null) throw new UsageError('there is no webhook; agentrun webhooks test URL tests an address')
   const tried = await client().call('testWebhook', { body: { url }, signal })
   if (json) print.json(tried)
   else

@@ -4,29 +4,29 @@ import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
 
-const acts = ['show', 'set', 'clear'] as const
+const actions = ['show', 'set', 'clear'] as const
 const options = {
-  timeout: { type: 'string', value: 'SECONDS', about: 'set: what each of them may take' },
+  timeout: { type: 'string', value: 'SECONDS', actions: ['set'], about: 'time limit of each' },
 } as const satisfies Options
 
 export const checks = command({
   name: 'checks',
-  summary: 'say which checks run on what runs push, or change it',
-  takes: '[show | set | clear] REPO [NAME=COMMAND…]',
+  summary: 'show or change the checks that run on pushed branches',
+  usage: ['show REPO', 'set REPO NAME=COMMAND…', 'clear REPO'],
   words: [2, 22],
-  choices: acts,
+  choices: actions,
   options,
   notes: [
-    'Each NAME=COMMAND is one word, so it stands in quotes: agentrun checks set web "test=npm test" "lint=npm run lint". What is set replaces what was.',
+    'Each NAME=COMMAND is one word, so quote it: agentrun checks set web "test=npm test" "lint=npm run lint". They replace the previous checks.',
   ],
-  async run({ words: [act = 'show', repo = '', ...given], values, client, json, print, signal }) {
-    if (act === 'set' ? given.length === 0 : given.length > 0)
-      throw new UsageError(act === 'set' ? 'agentrun checks set takes one check at least' : `agentrun checks ${act} takes no check`)
+  async run({ words: [action = 'show', repo = '', ...given], values, client, json, print, signal }) {
+    if (action === 'set' ? given.length === 0 : given.length > 0)
+      throw new UsageError(action === 'set' ? 'agentrun checks set takes at least one check' : `agentrun checks ${action} takes no check`)
     const timeout = values.timeout === undefined ? {} : { timeout_seconds: whole('--timeout', values.timeout) }
     const body = { checks: given.map(text => ({ ...nameAndCommand(text), ...timeout })) }
     const params = { repo_id: await repositoryId(client(), repo, signal) }
     const set =
-      act === 'show'
+      action === 'show'
         ? await client().call('getCheckCommands', { params, signal })
         : await client().call('setCheckCommands', { params, body, repeatable: true, signal })
     if (json) print.json(set)
@@ -37,7 +37,7 @@ export const checks = command({
 
 function nameAndCommand(text: string): { name: string; command: string } {
   const [, name, command] = /^([^=]+)=(.+)$/s.exec(text) ?? []
-  if (name === undefined || command === undefined) throw new UsageError(`a check must be NAME=COMMAND, and is ${JSON.stringify(text)}`)
+  if (name === undefined || command === undefined) throw new UsageError(`a check must be NAME=COMMAND, not ${JSON.stringify(text)}`)
   return { name, command }
 }
 

@@ -9,16 +9,16 @@ type Environment = Answer<'listEnvironments'>['items'][number]
 
 export const environments = command({
   name: 'environments',
-  summary: 'list what setup commands have prepared for later runs, or have it prepared anew',
-  takes: '[list | drop] REPO [ID]',
+  summary: 'list the environments that setup commands have prepared, or drop them to prepare new ones',
+  usage: ['list REPO', 'drop REPO [ID]'],
   words: [2, 3],
   choices: ['list', 'drop'],
   options: {},
-  notes: ['drop without an ID drops all of the repository. Runs that stand on one go on.'],
-  async run({ words: [act = 'list', repo = '', which], client, json, print, signal }) {
-    if (act === 'list' && which !== undefined) throw new UsageError('agentrun environments list takes a repository and nothing else')
+  notes: ['drop without an ID drops all environments of the repository. Runs that use one are not affected.'],
+  async run({ words: [action = 'list', repo = '', which], client, json, print, signal }) {
+    if (action === 'list' && which !== undefined) throw new UsageError('agentrun environments list takes a repository and nothing else')
     const params = { repo_id: await repositoryId(client(), repo, signal) }
-    if (act === 'list') {
+    if (action === 'list') {
       const { items } = await client().call('listEnvironments', { params, signal })
       if (json) print.json({ items })
       else

@@ -8,19 +8,24 @@ import { promptText } from '../../prompt-text.ts'
 import { commentLines, commitLines, pullRequestLines, pullRequestRow } from '../../pull-request-lines.ts'
 
 const states = { draft: 'draft', ready: 'ready_for_review', close: 'closed', reopen: 'open' } as const
-const acts = ['list', 'show', 'commits', 'diff', 'comments', 'comment', 'edit', 'draft', 'ready', 'close', 'reopen', 'merge'] as const
+const actions = ['list', 'show', 'commits', 'diff', 'comments', 'comment', 'edit', 'draft', 'ready', 'close', 'reopen', 'merge'] as const
 const options = {
-  state: { type: 'string', value: 'STATE', choices: ['open', 'draft', 'closed', 'merged'], about: 'list: only these' },
-  run: { type: 'string', value: 'ID', about: 'list: only of this run' },
-  limit: { type: 'string', value: 'N', about: 'list, commits, comments: how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', about: 'list, commits, comments: leave out this many' },
-  title: { type: 'string', value: 'TEXT', about: 'edit: another title' },
-  'body-file': { type: 'string', value: 'FILE', about: 'edit: another text; - reads standard input' },
-  base: { type: 'string', value: 'BRANCH', about: 'edit: another branch that it is to be merged into' },
-  path: { type: 'string', value: 'FILE', about: 'comment: on this file' },
-  line: { type: 'string', value: 'N', about: 'comment: on this line of it' },
-  squash: { type: 'boolean', about: 'merge: as one commit' },
-  head: { type: 'string', value: 'SHA', about: 'merge: only this head commit; by default the one that the service showed last' },
+  state: { type: 'string', value: 'STATE', choices: ['open', 'draft', 'closed', 'merged'], actions: ['list'], about: 'only these' },
+  run: { type: 'string', value: 'ID', actions: ['list'], about: 'only of this run' },
+  limit: { type: 'string', value: 'N', actions: ['list', 'commits', 'comments'], about: 'how many, 100 by default and at most' },
+  skip: { type: 'string', value: 'N', actions: ['list', 'commits', 'comments'], about: 'leave out this many' },
+  title: { type: 'string', value: 'TEXT', actions: ['edit'], about: 'the new title' },
+  'body-file': { type: 'string', value: 'FILE', actions: ['edit'], about: 'the new text; - reads standard input' },
+  base: { type: 'string', value: 'BRANCH', actions: ['edit'], about: 'the new base branch' },
+  path: { type: 'string', value: 'FILE', actions: ['comment'], about: 'on this file' },
+  line: { type: 'string', value: 'N', actions: ['comment'], about: 'on this line of it' },
+  squash: { type: 'boolean', actions: ['merge'], about: 'as one commit' },
+  head: {
+    type: 'string',
+    value: 'SHA',
+    actions: ['merge'],
+    about: 'only if this is the head commit; by default the last one known to the service',
+  },
 } as const satisfies Options
 
 type PrGiven = Given<typeof options>
@@ -28,27 +33,39 @@ type PrGiven = Given<typeof options>
 export const pr = command({
   name: 'pr',
   summary: 'list pull requests, show one, comment on it, change it or merge it',
-  takes:
-    '[list | show ID | commits ID | diff ID | comments ID | comment ID TEXT|- | edit ID | draft ID | ready ID | close ID | reopen ID | merge ID]',
+  usage: [
+    '[list]',
+    'show ID',
+    'commits ID',
+    'diff ID',
+    'comments ID',
+    'comment ID TEXT|-',
+    'edit ID',
+    'draft ID',
+    'ready ID',
+    'close ID',
+    'reopen ID',
+    'merge ID',
+  ],
   words: [0, 3],
-  choices: acts,
+  choices: actions,
   options,
-  notes: ['ID is the id of a pull request, which agentrun pr list shows first, rather than its number in the repository.'],
+  notes: ['ID is the id of a pull request, which agentrun pr list shows first, not its number in the repository.'],
   async run(given) {
-    const [act = 'list', which, text] = given.words
-    if (act === 'list') return list(given)
-    if (which === undefined) throw new UsageError(`agentrun pr ${act} takes the id of a pull request; agentrun pr list shows them`)
-    if ((text !== undefined) !== (act === 'comment'))
-      throw new UsageError(act === 'comment' ? 'agentrun pr comment takes what is to be said' : `agentrun pr ${act} takes nothing else`)
+    const [action = 'list', which, text] = given.words
+    if (action === 'list') return list(given)
+    if (which === undefined) throw new UsageError(`agentrun pr ${action} takes the id of a pull request; agentrun pr list shows them`)
+    if ((text !== undefined) !== (action === 'comment'))
+      throw new UsageError(action === 'comment' ? 'agentrun pr comment takes a text' : `agentrun pr ${action} takes nothing else`)
     const pr_id = whole('the id of a pull request', which)
-    if (act === 'diff') return diff(given, pr_id)
-    if (act === 'commits' || act === 'comments') return part(given, pr_id, act)
-    if (act === 'comment') return comment(given, pr_id, text)
-    if (act === 'merge') {
+    if (action === 'diff') return diff(given, pr_id)
+    if (action === 'commits' || action === 'comments') return part(given, pr_id, action)
+    if (action === 'comment') return comment(given, pr_id, text)
+    if (action === 'merge') {
       const method = given.values.squash ? 'squash' : 'merge'
       const body = { method, expected_head_sha: given.values.head } as const
       await given.client().call('mergePullRequest', { params: { pr_id }, body, repeatable: true, signal: given.signal })
-    } else if (act !== 'show') await edit(given, pr_id, act)
+    } else if (action !== 'show') await edit(given, pr_id, action)
     return show(given, pr_id)
   },
 })
@@ -77,21 +94,21 @@ async function show({ client, json, print, signal }: PrGiven, pr_id: number): Pr
 async function diff({ client, json, print, signal }: PrGiven, pr_id: number): Promise<number> {
   const found = await client().call('getPullRequestDiff', { params: { pr_id }, signal })
   if (json) print.json(found)
-  // As git wrote it, so that it can be applied; a terminal must not be told anything by it.
+  // As git wrote it, so that it can be applied; without control sequences on a terminal.
   else print.line((print.width === null ? found.patch : plainText(found.patch)).replace(/\n$/, ''))
-  if (found.patch_truncated) print.note('the change is too large to be shown whole; its branch has all of it')
+  if (found.patch_truncated) print.note('the diff is too large to be shown completely; see its branch')
   return 0
 }
 
 async function part({ client, values, json, print, signal }: PrGiven, pr_id: number, what: 'commits' | 'comments'): Promise<number> {
-  const asked = { params: { pr_id }, query: pageOf(values), signal }
+  const request = { params: { pr_id }, query: pageOf(values), signal }
   const [page, lines] =
     what === 'commits'
       ? await client()
-          .call('listPullRequestCommits', asked)
+          .call('listPullRequestCommits', request)
           .then(found => [found, found.items.flatMap(commitLines)] as const)
       : await client()
-          .call('listPullRequestComments', asked)
+          .call('listPullRequestComments', request)
           .then(found => [found, found.items.flatMap(commentLines)] as const)
   if (json) print.json(page)
   else for (const line of lines) print.line(line)
@@ -108,15 +125,15 @@ async function comment(given: PrGiven, pr_id: number, word: string | undefined):
   return 0
 }
 
-async function edit({ client, values, signal }: PrGiven, pr_id: number, act: string): Promise<void> {
+async function edit({ client, values, signal }: PrGiven, pr_id: number, action: string): Promise<void> {
   const file = values['body-file']
   const text = file === undefined ? undefined : readFileSync(file === '-' ? 0 : file, 'utf8')
   const words = { title: values.title, body: text, base_branch: values.base }
-  if (act === 'edit' && Object.values(words).every(value => value === undefined))
+  if (action === 'edit' && Object.values(words).every(value => value === undefined))
     throw new UsageError('agentrun pr edit takes --title, --body-file or --base')
-  const body = act === 'edit' ? words : { state: states[act as keyof typeof states] }
+  const body = action === 'edit' ? words : { state: states[action as keyof typeof states] }
   const answer = await client().call('editPullRequest', { params: { pr_id }, body, repeatable: true, signal })
-  if (!answer.success) throw new CliError(answer.error ?? 'it was not changed')
+  if (!answer.success) throw new CliError(answer.error ?? 'the pull request was not changed')
 }
 
 const pageOf = ({ limit, skip }: { limit?: string; skip?: string }) => ({ limit: whole('--limit', limit), skip: whole('--skip', skip) })

@@ -7,30 +7,30 @@ import { repositoryId } from '../../repository.ts'
 
 type Repository = Answer<'getRepository'>
 
-const acts = ['list', 'add', 'remove', 'default'] as const
+const actions = ['list', 'add', 'remove', 'default'] as const
 
 export const repos = command({
   name: 'repos',
   summary: 'list repositories, register one, remove one, or choose the default',
-  takes: '[list | add URL | remove ID|NAME | default ID|NAME]',
+  usage: ['[list]', 'add URL', 'remove ID|NAME', 'default ID|NAME'],
   words: [0, 2],
-  choices: acts,
+  choices: actions,
   options: {
-    name: { type: 'string', value: 'NAME', about: 'add: name to show, by default the last part of the address' },
-    branch: { type: 'string', value: 'NAME', about: "add: where runs start, by default the repository's own default branch" },
-    description: { type: 'string', value: 'TEXT', about: 'add: what it is' },
-    default: { type: 'boolean', about: 'add: runs that name no repository take it' },
-    limit: { type: 'string', value: 'N', about: 'list: how many, 100 by default and at most' },
-    skip: { type: 'string', value: 'N', about: 'list: leave out this many' },
+    name: { type: 'string', value: 'NAME', actions: ['add'], about: 'name to show, by default the last part of the address' },
+    branch: { type: 'string', value: 'NAME', actions: ['add'], about: "where runs start; by default the repository's own default branch" },
+    description: { type: 'string', value: 'TEXT', actions: ['add'], about: 'what it is' },
+    default: { type: 'boolean', actions: ['add'], about: 'use it for runs that name no repository' },
+    limit: { type: 'string', value: 'N', actions: ['list'], about: 'how many, 100 by default and at most' },
+    skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
   },
   async run(given) {
-    const [act = 'list', which] = given.words
-    if (act === 'list') return list(given, given.values)
+    const [action = 'list', which] = given.words
+    if (action === 'list') return list(given, given.values)
     if (which === undefined)
-      throw new UsageError(`agentrun repos ${act} takes ${act === 'add' ? 'the address of a repository' : 'the id or name of one'}`)
-    const repository = await (act === 'add' ? add(given, which, given.values) : change(given, which, act))
+      throw new UsageError(`agentrun repos ${action} takes ${action === 'add' ? 'the address of a repository' : 'the id or name of one'}`)
+    const repository = await (action === 'add' ? add(given, which, given.values) : change(given, which, action))
     if (given.json) given.print.json(repository)
-    else given.print.line(lineOf(repository, act))
+    else given.print.line(lineOf(repository, action))
     return 0
   },
 })
@@ -49,7 +49,7 @@ async function list({ client, json, print, signal }: Given<Options>, page_of: { 
   return 0
 }
 
-/** The full name, and the name besides where it was chosen. */
+/** Returns the full name, followed by a chosen name that differs from it. */
 const nameOf = ({ name, full_name }: Repository) =>
   firstLine(full_name === name || full_name.endsWith(`/${name}`) ? full_name : `${full_name} (${name})`, 80)
 
@@ -66,14 +66,14 @@ async function add(
   return client().call('updateRepository', { params: { repo_id: made.id }, body: { is_default: true }, repeatable: true, signal })
 }
 
-async function change({ client, signal }: Given<Options>, which: string, act: string): Promise<Repository> {
+async function change({ client, signal }: Given<Options>, which: string, action: string): Promise<Repository> {
   const params = { repo_id: await repositoryId(client(), which, signal) }
-  if (act === 'remove') return client().call('deleteRepository', { params, signal })
+  if (action === 'remove') return client().call('deleteRepository', { params, signal })
   return client().call('updateRepository', { params, body: { is_default: true }, repeatable: true, signal })
 }
 
-function lineOf(repository: Repository, act: string): string {
+function lineOf(repository: Repository, action: string): string {
   const { id, url, is_default } = repository
-  const what = act === 'remove' ? 'removed' : act === 'add' ? 'registered' : 'changed'
-  return `${what}: ${id} ${nameOf(repository)}${is_default && act !== 'remove' ? ', the default,' : ''} ${firstLine(url, 200)}`
+  const what = action === 'remove' ? 'removed' : action === 'add' ? 'registered' : 'changed'
+  return `${what}: ${id} ${nameOf(repository)}${is_default && action !== 'remove' ? ', the default,' : ''} ${firstLine(url, 200)}`
 }

@@ -5,42 +5,55 @@ import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
 import { watching, watchRun } from '../../watch-run.ts'
 
-const acts = ['show', 'set', 'clear', 'generate', 'accept'] as const
+const actions = ['show', 'set', 'clear', 'generate', 'accept'] as const
 const options = {
   maintenance: {
     type: 'string',
     multiple: true,
     value: 'COMMAND',
-    about: 'set: what runs instead where the commands have prepared an environment at another commit; may be given several times',
+    actions: ['set'],
+    about: 'runs instead where the commands have prepared an environment at another commit; may be repeated',
   },
-  variable: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set: a variable of these commands; may be given several times' },
-  timeout: { type: 'string', value: 'SECONDS', about: 'set: what all of them may take together' },
-  'on-failure': { type: 'string', value: 'WHAT', choices: ['fail', 'continue'], about: 'set: what becomes of a run when one fails' },
+  variable: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=VALUE',
+    actions: ['set'],
+    about: 'a variable for these commands; may be repeated',
+  },
+  timeout: { type: 'string', value: 'SECONDS', actions: ['set'], about: 'time limit for all of them together' },
+  'on-failure': {
+    type: 'string',
+    value: 'WHAT',
+    choices: ['fail', 'continue'],
+    actions: ['set'],
+    about: 'what happens to a run when one fails',
+  },
   ...watching,
 } as const satisfies Options
 
 export const setup = command({
   name: 'setup',
-  summary: 'say how the sandbox of a repository is set up, change it, or have it found out',
-  takes: '[show | set | clear | generate] REPO [COMMAND…] | accept RUN',
+  summary: 'show, change or detect the setup commands of a repository',
+  usage: ['show REPO', 'set REPO COMMAND…', 'clear REPO', 'generate REPO', 'accept RUN'],
   words: [2, 52],
-  choices: acts,
+  choices: actions,
   options,
   notes: [
-    'Each COMMAND is one word, so it stands in quotes: agentrun setup set web "npm ci" "npm run build". What is set replaces what was.',
-    'generate starts a run that finds the commands out and proves them; accept sets what such a run has found. --follow and --wait are for generate.',
+    'Each COMMAND is one word, so quote it: agentrun setup set web "npm ci" "npm run build". They replace the previous commands.',
+    'generate starts a run that detects the commands and verifies them; accept stores the result of such a run. --follow and --wait apply to generate.',
   ],
   async run(given) {
     const { words, values, client, json, print, signal } = given
-    const [act = 'show', subject = '', ...commands] = words
-    if (act === 'set' ? commands.length === 0 : commands.length > 0)
-      throw new UsageError(act === 'set' ? 'agentrun setup set takes one command at least' : `agentrun setup ${act} takes no command`)
-    if (act === 'generate') {
+    const [action = 'show', subject = '', ...commands] = words
+    if (action === 'set' ? commands.length === 0 : commands.length > 0)
+      throw new UsageError(action === 'set' ? 'agentrun setup set takes at least one command' : `agentrun setup ${action} takes no command`)
+    if (action === 'generate') {
       const repo_id = await repositoryId(client(), subject, signal)
       const { agent_run_id } = await client().call('generateSetupCommands', { body: { repo_id, trigger_source: 'cli' }, signal })
       return watchRun(given, client().runs.get(agent_run_id, { signal }), () => 0)
     }
-    const found = act === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
+    const found = action === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
     const params = { repo_id: found?.repo_id ?? (await repositoryId(client(), subject, signal)) }
     const body = {
       commands: found?.commands ?? commands,
@@ -50,7 +63,7 @@ export const setup = command({
       ...(values['on-failure'] !== undefined && { on_failure: values['on-failure'] as 'fail' | 'continue' }),
     }
     const set =
-      act === 'show'
+      action === 'show'
         ? await client().call('getSetupCommands', { params, signal })
         : await client().call('setSetupCommands', { params, body, repeatable: true, signal })
     if (json) print.json(set)
@@ -61,7 +74,7 @@ export const setup = command({
 
 type Client = Parameters<typeof repositoryId>[0]
 
-/** What a run has found out, and for which repository. */
+/** Returns the commands that a run has detected, and their repository. */
 async function foundBy(client: Client, id: number, signal: AbortSignal): Promise<{ repo_id: number; commands: string[] }> {
   const { source_type, repo_id, result, status } = await client.runs.get(id, { signal })
   if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} finds out no setup commands`)

@@ -13,16 +13,16 @@ const SHOWN = 20
 
 export const analyze = command({
   name: 'analyze',
-  summary: 'say why a run failed, or what made runs fail: known errors, failing tests, what is flaky',
-  takes: '[RUN]',
+  summary: 'explain why a run or several runs failed: known errors, failing and flaky tests',
+  usage: ['[RUN]'],
   words: [0, 1],
   options: {
-    sandbox: { type: 'string', value: 'ID', about: 'this sandbox alone' },
+    sandbox: { type: 'string', value: 'ID', about: 'only this sandbox' },
     repo: { type: 'string', value: 'REPO', about: 'all runs of this repository' },
     since: { type: 'string', value: 'TIME', about: 'all runs since then: 30m, 12h, 7d, or an ISO 8601 time; by default a day' },
-    ask: { type: 'string', value: 'TEXT', about: 'what the model is to look for' },
+    ask: { type: 'string', value: 'TEXT', about: 'what the model should investigate' },
   },
-  notes: ['What is found at once is printed. A run goes on with it, whose answer adds what the default model makes of that.'],
+  notes: ['Findings of the analysis without a model are printed at once. A run continues with the default model.'],
   async run({ words: [word], values, json, print, client, signal }) {
     const { sandbox, repo, since, ask } = values
     const many = repo !== undefined || since !== undefined
@@ -50,7 +50,7 @@ export const analyze = command({
 function momentOf(text: string): string {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   const at = unit === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS[unit] ?? 0)
-  if (Number.isNaN(at)) throw new UsageError(`--since must be 30m, 12h, 7d or an ISO 8601 time, and is ${JSON.stringify(text)}`)
+  if (Number.isNaN(at)) throw new UsageError(`--since must be 30m, 12h, 7d or an ISO 8601 time, not ${JSON.stringify(text)}`)
   return new Date(at).toISOString()
 }
 

@@ -9,17 +9,17 @@ import { showTrace, staying } from '../../watch-run.ts'
 export const logs = command({
   name: 'logs',
   summary: "show a run's trace",
-  takes: 'ID',
+  usage: ['ID'],
   words: [1, 1],
   options: {
-    follow: { type: 'boolean', short: 'f', about: 'go on with what comes, until the run has ended' },
+    follow: { type: 'boolean', short: 'f', about: 'continue with new entries until the run has ended' },
     type: { type: 'string', multiple: true, value: 'TYPE', choices: message_types, about: 'only entries of this type; may be repeated' },
     tool: { type: 'string', multiple: true, value: 'NAME', about: 'only entries of this tool; may be repeated' },
     search: { type: 'string', value: 'TEXT', about: 'only entries with this text in them' },
     'after-seq': { type: 'string', value: 'N', about: 'only entries after this one' },
-    full: { type: 'boolean', about: 'everything that the entries hold, not a line each' },
+    full: { type: 'boolean', about: 'the whole entries, not one line each' },
   },
-  notes: ['With --json each entry is a line of its own.', 'Ctrl-C ends the looking on, not the run.'],
+  notes: ['With --json each entry is a line of its own.', 'Ctrl-C stops following, not the run.'],
   async run(given) {
     const { values, words, json, print, signal } = given
     const id = whole('the id of a run', words[0] ?? '')
@@ -27,7 +27,7 @@ export const logs = command({
     const after_seq = whole('--after-seq', values['after-seq']) ?? 0
     const { runs } = given.client()
     if (values.follow) {
-      if (search !== undefined) throw new UsageError('--search goes through what is there: it cannot be followed')
+      if (search !== undefined) throw new UsageError('--search reads existing entries: it cannot be combined with --follow')
       const shows = (entry: LogEntry) =>
         (type === undefined || type.includes(entry.message_type)) && (tool === undefined || tool.includes(entry.tool_name ?? ''))
       const run = await staying(given, id, () => showTrace(given, runs.follow(id, { after_seq, signal }), { shows, full }))

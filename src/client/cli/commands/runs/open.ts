@@ -5,7 +5,7 @@ import { plainText } from '../../plain-text.ts'
 export const open = command({
   name: 'open',
   summary: "print the address of a run's page, and open it where there is a desktop",
-  takes: 'ID',
+  usage: ['ID'],
   words: [1, 1],
   options: {},
   async run(given) {
@@ -22,14 +22,14 @@ export const open = command({
   },
 })
 
-/** The desktop's way to open an address; null where there is none, or nobody sits at it. */
+/** Returns the desktop's program that opens an address; null without a desktop or a terminal. */
 function openerOf({ env, print }: Given<Options>): string | null {
   if (print.width === null || env.SSH_CONNECTION) return null
   if (process.platform === 'darwin') return 'open'
   return process.platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY) ? 'xdg-open' : null
 }
 
-/** The service said the address, so only a web page is opened. False when the desktop refuses. */
+/** Opens web pages only, because the address comes from the service. Resolves to false when the desktop refuses. */
 function opens(opener: string, address: string): Promise<boolean> {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || !['http:', 'https:'].includes(url.protocol)) return Promise.resolve(false)

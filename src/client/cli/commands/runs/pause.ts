@@ -3,8 +3,8 @@ import { runLine } from '../../run-lines.ts'
 
 export const pause = command({
   name: 'pause',
-  summary: 'hold a run; resume goes on where it was',
-  takes: 'ID',
+  summary: 'pause a run; resume continues it',
+  usage: ['ID'],
   words: [1, 1],
   options: {},
   async run({ words, json, print, client, signal }) {

@@ -4,7 +4,7 @@ import { runTable } from '../../run-lines.ts'
 export const related = command({
   name: 'related',
   summary: 'list the runs that are related to a run: parent, children, forks, analyses',
-  takes: 'ID',
+  usage: ['ID'],
   words: [1, 1],
   options: {},
   async run({ words, json, print, client, signal }) {

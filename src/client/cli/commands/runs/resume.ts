@@ -8,14 +8,14 @@ const modes = ['steer', 'enqueue', 'interrupt'] as const
 export const resume = command({
   name: 'resume',
   summary: 'send a follow-up to a run, or the answer it waits for',
-  takes: 'ID PROMPT|-',
+  usage: ['ID PROMPT|-'],
   words: [2, 2],
   options: {
-    mode: { type: 'string', value: 'MODE', choices: modes, about: 'how it reaches a run at work: steer (default), enqueue, interrupt' },
+    mode: { type: 'string', value: 'MODE', choices: modes, about: 'how it reaches a running run; the default is steer' },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model from here on' },
-    approve: { type: 'boolean', about: 'let a run that waits for approval push what it shows' },
+    approve: { type: 'boolean', about: 'approve what a run that waits for approval wants to push' },
     ...budget_options,
-    'idempotency-key': { type: 'string', value: 'KEY', about: 'a second follow-up with the same key is the first one' },
+    'idempotency-key': { type: 'string', value: 'KEY', about: 'sends the follow-up once, even if the key is used again' },
     ...watching,
   },
   notes: ['With - the prompt is read from standard input.'],
@@ -30,8 +30,8 @@ export const resume = command({
       budget: budgetOf(values),
       approve: values.approve,
     }
-    const asked = given.client().runs.resume(id, input, { signal, idempotency_key: values['idempotency-key'] })
-    // The trace is shown from the follow-up on: it is the last entry, but for what a run at work wrote since.
-    return watchRun(given, asked, run => Math.max(0, run.total_logs - 1))
+    const resumed = given.client().runs.resume(id, input, { signal, idempotency_key: values['idempotency-key'] })
+    // The trace is shown from the follow-up on: the last entry, or an earlier one if a running run has written since.
+    return watchRun(given, resumed, run => Math.max(0, run.total_logs - 1))
   },
 })

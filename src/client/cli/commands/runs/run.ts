@@ -12,18 +12,18 @@ import { watching, watchRun } from '../../watch-run.ts'
 export const run = command({
   name: 'run',
   summary: 'start an agent run',
-  takes: 'PROMPT|-',
+  usage: ['PROMPT|-'],
   words: [1, 1],
   options: {
     repo: { type: 'string', value: 'ID|NAME', about: "repository, by default the organization's" },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model' },
     base: { type: 'string', value: 'REF', about: 'branch, tag or commit to start from' },
-    title: { type: 'string', value: 'TEXT', about: 'title, by default made from the prompt' },
+    title: { type: 'string', value: 'TEXT', about: 'title, by default derived from the prompt' },
     tag: { type: 'string', multiple: true, value: 'TAG', about: 'tag; may be given several times' },
-    'no-pr': { type: 'boolean', about: 'push the branch, but propose no pull request' },
+    'no-pr': { type: 'boolean', about: 'push the branch without creating a pull request' },
     ...budget_options,
-    'idempotency-key': { type: 'string', value: 'KEY', about: 'a second run with the same key is the first one' },
-    'dry-run': { type: 'boolean', about: 'start nothing; say what would be started and what stands in its way' },
+    'idempotency-key': { type: 'string', value: 'KEY', about: 'returns the existing run if the key was used before' },
+    'dry-run': { type: 'boolean', about: 'start nothing; show what would be started and which problems would prevent it' },
     ...watching,
   },
   notes: [
@@ -67,7 +67,7 @@ function startText(startups: DryRun['environment']['startups']): string {
   return `first action after ${duration(median)}, ${duration(most)} in 95 of 100 runs`
 }
 
-/** What a create would do, problems first. */
+/** Describes what a create would do, problems first. */
 function rehearsal(answer: DryRun): string[] {
   const { repository, base_ref, base_sha, model, agent_type, environment, limits_left } = answer
   const limits = Object.entries(limits_left).map(([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`)

@@ -6,7 +6,7 @@ import { runTable } from '../../run-lines.ts'
 export const runs = command({
   name: 'runs',
   summary: 'list runs, newest first',
-  takes: '',
+  usage: [],
   words: [0, 0],
   options: {
     status: { type: 'string', multiple: true, value: 'STATUS', choices: run_statuses, about: 'only those of this status; may be repeated' },

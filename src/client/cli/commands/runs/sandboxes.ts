@@ -9,8 +9,8 @@ type Sandbox = Answer<'listSandboxes'>['items'][number]
 
 export const sandboxes = command({
   name: 'sandboxes',
-  summary: 'list sandboxes of runs, newest first, and what they took',
-  takes: '',
+  summary: 'list sandboxes of runs, newest first, with the resources that they used',
+  usage: [],
   words: [0, 0],
   options: {
     run: { type: 'string', value: 'ID', about: 'only those of this run' },

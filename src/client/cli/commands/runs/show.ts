@@ -4,7 +4,7 @@ import { runDetails } from '../../run-lines.ts'
 export const show = command({
   name: 'show',
   summary: 'show a run: state, pull request, usage, error, answer',
-  takes: 'ID',
+  usage: ['ID'],
   words: [1, 1],
   options: {},
   async run({ words, json, print, client, signal }) {

@@ -3,8 +3,8 @@ import { runLine } from '../../run-lines.ts'
 
 export const stop = command({
   name: 'stop',
-  summary: 'stop a run; one that has ended stays as it is',
-  takes: 'ID',
+  summary: 'stop a run; a run that has ended does not change',
+  usage: ['ID'],
   words: [1, 1],
   options: {},
   async run({ words, json, print, client, signal }) {
