@@ -3,6 +3,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { rolesAndScopesMarkdown } from '../scripts/roles-and-scopes.ts'
 import { dumpSchema, SCHEMA_FILE } from '../scripts/schema-dump.ts'
+import { SHAPES_FILE, shapesText } from '../scripts/write-credential-shapes.ts'
 import { DOCUMENT_FILE, documentText, ERRORS_FILE, ROLES_FILE } from '../scripts/write-openapi.ts'
 import { readConfig } from '../src/config.ts'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
@@ -50,6 +51,10 @@ test('docs/reference/metrics.md has every metric of the service, with its type a
   expect(exposed.map(([, name = '', type = '']) => `${name} ${type}`).sort()).toEqual(
     created.map(line => line.split(' ').slice(0, 2).join(' ')).sort(),
   )
+})
+
+test('src/core/redaction/secretlint-shapes.ts has the rules of the preset: after an update run `node scripts/write-credential-shapes.ts`', () => {
+  expect(readFileSync(SHAPES_FILE, 'utf8')).toBe(shapesText())
 })
 
 test('the document does not depend on the address of the service but for the one line that says it', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRedactor } from '../../src/core/redaction/redact.ts'
 import { apartFrom, merged, outside } from '../../src/core/redaction/spans.ts'
+import { shape_marks } from '../../src/core/redaction/token-shapes.ts'
 import { countWork } from './count-work.ts'
 import { begunWith, pickFrom, repeated, unitsOf } from './hostile-texts.ts'
 
@@ -16,7 +17,7 @@ const each = 2 * Number(process.env.TEST_MORE ?? 1)
 
 /** Something for every part of the redactor, so that all of its patterns run. */
 const everything = [
-  ...['ghp_ github_pat_ AKIA xoxb- xapp- hooks.slack.com/ sk- AIza glpat- npm_ arun_ eyJ :// '],
+  ...shape_marks,
   `-----BEGIN PRIVATE KEY-----\n${'a'.repeat(60)}\n-----END PRIVATE KEY-----`,
   `\x1b[1m[redacted:A] \\u0041 %41 &amp; \\\\ ${VALUE}\r\n x`,
 ].join(' ')

@@ -1,5 +1,8 @@
+import { provider_shapes } from './provider-shapes.ts'
+import { secretlint_shapes } from './secretlint-shapes.ts'
+import type { Shape } from './shape.ts'
+
 export type ShapeMatch = { start: number; end: number; name: string }
-type Shape = { name: string; marks: string[]; pattern: RegExp; part?: number; unless?: (found: string, match: RegExpMatchArray) => boolean }
 
 const noDigit = (found: string) => !/\d/.test(found)
 /** Placeholders for a password in examples. */
@@ -42,6 +45,8 @@ const shapes: Shape[] = [
     part: 1,
     unless: (found, [all]) => DUMMY.test(found) || all.startsWith(`://${found}:`),
   },
+  ...provider_shapes,
+  ...secretlint_shapes,
 ]
 
 /** The header of a private key, and its lines as long as they are base64; line ends may be escaped, and lines may carry diff markers. */
