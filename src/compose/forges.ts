@@ -17,7 +17,7 @@ import { pollMentions } from '../service/forges/poll-mentions.ts'
 import { markRuns } from '../service/forges/run-marks.ts'
 import type { Database } from '../store/database.ts'
 import { deleteOldForgeDeliveries } from '../store/forges/forge-deliveries.ts'
-import { repeat } from '../worker/repeat.ts'
+import { repeat } from '../core/polling.ts'
 import { outgoingOf } from './webhooks.ts'
 
 const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }

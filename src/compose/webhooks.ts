@@ -1,9 +1,9 @@
 import type { Outgoing } from '../egress/connect-checked.ts'
 import { createResolver } from '../egress/resolve.ts'
-import { Deliverer } from '../webhooks/deliverer.ts'
+import { Deliverer } from '../queue/consumer.ts'
 import type { WebhookDeps } from '../webhooks/settings.ts'
-import { tidyWebhooks } from '../webhooks/tidy.ts'
-import { repeat } from '../worker/repeat.ts'
+import { tidyWebhooks } from '../webhooks/clean-up.ts'
+import { repeat } from '../core/polling.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { FAILURES_TO_REST } from '../../src/core/webhooks/webhook-retries.ts'
 import { claimDeliveries, MOST_PENDING } from '../../src/store/webhooks/webhook-deliveries.ts'
-import { LEDGER_DAYS, tidyWebhooks } from '../../src/webhooks/tidy.ts'
+import { LEDGER_DAYS, tidyWebhooks } from '../../src/webhooks/clean-up.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { metricsUrl, readMetrics, sampleOf } from '../telemetry/read-metrics.ts'

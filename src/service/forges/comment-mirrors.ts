@@ -6,7 +6,7 @@ import { type ClaimedMirror, claimCommentMirrors } from '../../store/pull-reques
 import { getComment } from '../../store/pull-requests/pull-request-comments.ts'
 import { getPullRequest } from '../../store/pull-requests/pull-requests.ts'
 import type { Services } from '../context.ts'
-import { drainOutbox, type Told } from './drain-outbox.ts'
+import { drainOutbox, type Told } from './outbox-queue.ts'
 
 /** Brings what people say here of pull requests to the forges that have them, and what they change and delete of it. Answers how much there was. */
 export async function mirrorComments(services: Services, log: Log): Promise<number> {

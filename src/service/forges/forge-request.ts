@@ -17,7 +17,7 @@ import { createRun } from '../runs/create-run.ts'
 import type { MessageSource } from '../runs/message-source.ts'
 import { resumeRun } from '../runs/resume-run.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
-import type { AnswerTask } from './forge-answer.ts'
+import type { AnswerTask } from './run-answer.ts'
 import { subjectOf } from './receive-delivery.ts'
 
 /**

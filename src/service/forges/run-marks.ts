@@ -7,7 +7,7 @@ import { type ClaimedMark, claimRunMarks } from '../../store/forges/run-marks.ts
 import { lastJudged } from '../../store/runs/journal.ts'
 import { getRun } from '../../store/runs/runs.ts'
 import type { Services } from '../context.ts'
-import { drainOutbox, type Told } from './drain-outbox.ts'
+import { drainOutbox, type Told } from './outbox-queue.ts'
 
 /** Shows on forges how runs stand. Answers how much there was to say. */
 export async function markRuns(services: Services, log: Log): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Db } from '../database.ts'
-import { type OutboxItem, to_tell_columns } from './forge-queues.ts'
+import { type OutboxItem, to_tell_columns } from './outbox.ts'
 
 export type ClaimedMark = OutboxItem & {
   /** Null: the run is deleted; `number` is its id all the same. */

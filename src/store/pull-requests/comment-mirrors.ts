@@ -1,5 +1,5 @@
 import type { Db } from '../database.ts'
-import { type OutboxItem, to_tell_columns } from '../forges/forge-queues.ts'
+import { type OutboxItem, to_tell_columns } from '../forges/outbox.ts'
 
 export type ClaimedMirror = OutboxItem & { comment_id: number; pull_request_id: number }
 

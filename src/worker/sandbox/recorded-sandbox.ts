@@ -4,7 +4,7 @@ import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
 import { requireOwned } from '../claim/fencing.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import { repeat } from '../repeat.ts'
+import { repeat } from '../../core/polling.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** So often what a sandbox takes is written down while it is there, if that has changed: what is left when its owner dies. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../../src/store/changes.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forges/forge-deliveries.ts'
 import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forges/forge-gaps.ts'
-import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forges/forge-queues.ts'
+import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forges/outbox.ts'
 import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges/forges.ts'
 import { insertRunMark } from '../../../src/store/forges/run-marks.ts'
 import {

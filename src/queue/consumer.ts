@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../core/log.ts'
 import { FAILURES_TO_REST } from '../core/webhooks/webhook-retries.ts'
 import { type ClaimedDelivery, claimDeliveries } from '../store/webhooks/webhook-deliveries.ts'
-import { deliver } from './deliver.ts'
-import type { WebhookDeps } from './settings.ts'
+import { deliver } from '../webhooks/deliver.ts'
+import type { WebhookDeps } from '../webhooks/settings.ts'
 
 /** What was not heard of, and what is tried again, is looked for so often. */
 const LOOK_MS = 1_000

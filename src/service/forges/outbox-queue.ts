@@ -2,7 +2,7 @@ import { errorText, type Log } from '../../core/log.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError } from '../../forge/port.ts'
 import { getRepository } from '../../store/access/repositories.ts'
-import { type ForgeQueue, forgetTold, type OutboxItem, postponeTold, settleTold, tellAgain } from '../../store/forges/forge-queues.ts'
+import { type ForgeQueue, forgetTold, type OutboxItem, postponeTold, settleTold, tellAgain } from '../../store/forges/outbox.ts'
 import type { Services } from '../context.ts'
 import { noteFailure } from './forge-health.ts'
 

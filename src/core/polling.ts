@@ -1,5 +1,5 @@
-import { errorText } from '../core/log.ts'
-import type { WorkerDeps } from './settings.ts'
+import { errorText } from './log.ts'
+import type { WorkerDeps } from '../worker/settings.ts'
 
 /** Does `work` every so often, never twice at once; a failure is logged and tried again. Call the result to end it. */
 export function repeat(
