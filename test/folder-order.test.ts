@@ -13,7 +13,7 @@ const folder_order: Record<string, string[]> = {
   'src/setup-detection': ['ecosystems', 'hints', 'repair'],
   'src/sandbox': ['seccomp', 'resources', 'workspaces', 'commands', 'process', 'bubblewrap', 'containers', 'kubernetes'],
   'src/service': ['access', 'repositories', 'organizations', 'secrets', 'webhooks', 'runs', 'run-kinds', 'pull-requests', 'forges'],
-  'src/store': ['access', 'webhooks', 'leases', 'workspaces', 'runs', 'forges', 'pull-requests'],
+  'src/store': ['access', 'queue', 'webhooks', 'leases', 'workspaces', 'runs', 'forges', 'pull-requests'],
   'src/worker': ['claim', 'base', 'sandbox', 'setup', 'workspace', 'publish', 'checks', 'turns', 'sweep'],
 }
 /** Upward imports that are still to be removed. */

@@ -36,7 +36,7 @@ const rooms: Record<string, Room> = {
       'src/trace/recorded-log.ts',
       'src/trace/redacted-entry.ts',
     ],
-    types: ['src/forge/forges.ts', 'src/live/feed.ts'],
+    types: ['src/forge/forges.ts', 'src/live/feed.ts', 'src/queue/consumer.ts'],
     node: ['node:crypto'],
   },
   'src/http': {
@@ -76,9 +76,11 @@ const rooms: Record<string, Room> = {
   // What is reported to others: out by the same checks as what runs in sandboxes.
   'src/webhooks': {
     code: ['src/egress/post.ts', 'src/redaction', 'src/store'],
-    types: ['src/egress/connect-checked.ts', 'src/telemetry/port.ts'],
+    types: ['src/egress/connect-checked.ts', 'src/queue/consumer.ts', 'src/telemetry/port.ts'],
     node: ['node:timers/promises'],
   },
+  // Claims and handles the items of any queue.
+  'src/queue': { node: ['node:timers/promises'] },
   // Other forges, by their APIs: it reaches them with the `fetch` that it is given.
   'src/forge': { code: ['src/store'], packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error', 'zod'] },
   // What touches the machine.
@@ -108,6 +110,7 @@ const rooms: Record<string, Room> = {
       'src/http',
       'src/live',
       'src/model',
+      'src/queue',
       'src/sandbox',
       'src/service',
       'src/store',

@@ -94,8 +94,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       closing = true
       endStreams()
       stopped.abort()
-      forges[Symbol.dispose]()
-      await closed
+      await Promise.all([forges[Symbol.asyncDispose](), closed])
       clearTimeout(cut)
     },
   }

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../core/log.ts'
+import { startPolling } from '../core/polling.ts'
 import type { RepositoryCredentials } from '../core/secrets/repository-credentials.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import { outgoingFetch } from '../egress/fetch.ts'
@@ -8,16 +9,16 @@ import { type Forges, openForges } from '../forge/forges.ts'
 import { ForgeError } from '../forge/port.ts'
 import { GitError } from '../git/process/git-error.ts'
 import type { GitRepository } from '../git/refs/repository-url.ts'
+import { QueueConsumer } from '../queue/consumer.ts'
 import type { Services } from '../service/context.ts'
-import { mirrorComments } from '../service/forges/comment-mirrors.ts'
+import { commentMirrorQueue } from '../service/forges/comment-mirrors.ts'
 import { tryFailingForges } from '../service/forges/forge-health.ts'
 import { pollForges } from '../service/forges/forge-poll.ts'
-import { doForgeTasks } from '../service/forges/forge-tasks.ts'
+import { forgeTaskQueue } from '../service/forges/forge-tasks.ts'
 import { pollMentions } from '../service/forges/poll-mentions.ts'
-import { markRuns } from '../service/forges/run-marks.ts'
+import { runMarkQueue } from '../service/forges/run-marks.ts'
 import type { Database } from '../store/database.ts'
 import { deleteOldForgeDeliveries } from '../store/forges/forge-deliveries.ts'
-import { repeat } from '../core/polling.ts'
 import { outgoingOf } from './webhooks.ts'
 
 const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }
@@ -30,34 +31,27 @@ export function forgesOf({ config, db, sealer, version }: { config: Config; db: 
   return openForges({ db, sealer, fetch, lookUp, user_agent: `agentrun/${version}` })
 }
 
-const TASK_MS = 1_000
-const POLL_MS = 2_000
-const HEALTH_MS = 10_000
-const TIDY_MS = 3_600_000
-/** For how long it is known what a forge has told; it tells again what is three days old at most. */
-const KEPT_DAYS = 30
+const POLL_INTERVAL_MS = 2_000
+const HEALTH_INTERVAL_MS = 10_000
+const CLEANUP_INTERVAL_MS = 3_600_000
+/** Deliveries are remembered for so long; a forge repeats one for three days at most. */
+const DELIVERY_DAYS = 30
 const BATCH = 1_000
 
-/** Does what forges tell of, looks at what they do not, and shows them how runs stand, until disposed of. */
-export function startForges(services: Services, log: Log): Disposable {
-  const stack = new DisposableStack()
-  const tasks = async () => {
-    while ((await doForgeTasks(services, log)) > 0);
+/** Handles what forges report, polls what they do not, and shows the status of runs and comments there, until disposed of. */
+export function startForges(services: Services, log: Log): AsyncDisposable {
+  const stack = new AsyncDisposableStack()
+  stack.use(new QueueConsumer(forgeTaskQueue(services), log))
+  stack.use(new QueueConsumer(runMarkQueue(services, log), log))
+  stack.use(new QueueConsumer(commentMirrorQueue(services, log), log))
+  const warn = (message: string, fields: Record<string, unknown>) => log('warn', message, fields)
+  stack.use(startPolling(HEALTH_INTERVAL_MS, 'retry of failing forges', () => tryFailingForges(services), log, 'at once'))
+  stack.use(startPolling(POLL_INTERVAL_MS, 'sync of pull requests', () => pollForges(services, warn), log))
+  stack.use(startPolling(POLL_INTERVAL_MS, 'search for mentions', () => pollMentions(services, warn), log))
+  const cleanUp = async () => {
+    while ((await deleteOldForgeDeliveries(services.db, DELIVERY_DAYS, BATCH)) === BATCH);
   }
-  stack.defer(repeat(TASK_MS, 'work for forges', tasks, log))
-  for (const tell of [markRuns, mirrorComments]) {
-    const all = async () => {
-      while ((await tell(services, log)) > 0);
-    }
-    stack.defer(repeat(TASK_MS, 'telling forges', all, log))
-  }
-  stack.defer(repeat(HEALTH_MS, 'trying forges again', () => tryFailingForges(services), log, 'at once'))
-  for (const look of [pollForges, pollMentions])
-    stack.defer(repeat(POLL_MS, 'looking at forges', () => look(services, (message, fields) => log('warn', message, fields)), log))
-  const tidy = async () => {
-    while ((await deleteOldForgeDeliveries(services.db, KEPT_DAYS, BATCH)) === BATCH);
-  }
-  stack.defer(repeat(TIDY_MS, 'tidying up of what forges told', tidy, log, 'at once'))
+  stack.use(startPolling(CLEANUP_INTERVAL_MS, 'cleanup of deliveries of forges', cleanUp, log, 'at once'))
   return stack
 }
 

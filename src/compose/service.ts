@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../core/log.ts'
+import { startPolling } from '../core/polling.ts'
 import { repositoryCredentials } from '../core/secrets/repository-credentials.ts'
 import { openSecrets } from '../core/secrets/run-secrets.ts'
 import { createSealer } from '../core/secrets/sealing.ts'
@@ -8,7 +9,6 @@ import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import { Database } from '../store/database.ts'
-import { repeat } from '../core/polling.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep/sweep.ts'
 import { newOwner, type Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
@@ -41,7 +41,7 @@ const WORKER_IDLE_MS = 1_000
 type State = 'starting' | 'ready' | 'stopping'
 
 /** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
-function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
+function sweepAlone({ db, log, config, telemetry }: Parts): Disposable {
   const deps = {
     db,
     log,
@@ -52,7 +52,7 @@ function sweepAlone({ db, log, config, telemetry }: Parts): () => void {
     folder_id: null,
     owner: null,
   }
-  return repeat(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
+  return startPolling(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
 
 /** Puts one process of the service together, as its role says, and starts it. Disposing it stops everything in order. */
@@ -114,7 +114,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   api = role === 'work' ? null : stack.use(await startApi(parts))
   if (api) base_url = api.base_url
   await worker?.start()
-  if (worker === null) stack.defer(sweepAlone(parts))
+  if (worker === null) stack.use(sweepAlone(parts))
   stack.use(startWebhooks(parts, () => base_url))
 
   const running = stack.move()

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { workerState } from '../service/runs/worker-state.ts'
 import type { Database } from '../store/database.ts'
 import { runFigures } from '../store/runs/run-figures.ts'
-import { webhookFigures } from '../store/webhooks/webhook-outcomes.ts'
+import { webhookMetrics } from '../store/webhooks/webhook-outcomes.ts'
 import { createInstruments, type Instruments } from '../telemetry/instruments.ts'
 import { measurer } from '../telemetry/measure.ts'
 import { startMetricsServer } from '../telemetry/metrics-server.ts'
@@ -79,7 +79,7 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
     measure: measurer(instruments, {
       runs: () => runFigures(db),
       workers: () => workerState(db),
-      webhooks: () => webhookFigures(db),
+      webhooks: () => webhookMetrics(db),
       connections: () => ({ total: db.pool.totalCount, idle: db.pool.idleCount, waiting: db.pool.waitingCount }),
       streams: observed.streams,
     }),

@@ -1,16 +1,17 @@
+import { startPolling } from '../core/polling.ts'
 import type { Outgoing } from '../egress/connect-checked.ts'
 import { createResolver } from '../egress/resolve.ts'
-import { Deliverer } from '../queue/consumer.ts'
+import { QueueConsumer } from '../queue/consumer.ts'
+import { cleanUpDeliveries } from '../webhooks/clean-up.ts'
 import type { WebhookDeps } from '../webhooks/settings.ts'
-import { tidyWebhooks } from '../webhooks/clean-up.ts'
-import { repeat } from '../core/polling.ts'
+import { webhookQueue } from '../webhooks/webhook-queue.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 
-const TIDY_MS = 60_000
-const MOST_RESOLVERS = 1_000
+const CLEANUP_INTERVAL_MS = 60_000
+const MAX_RESOLVERS = 1_000
 
-/** How far this service itself goes out. Whose name server is slow holds up the names of their own organization alone. */
+/** How the service itself makes requests. A slow name server delays the names of its own organization only. */
 export function outgoingOf(
   { config }: Pick<Parts, 'config'>,
   allow_private = config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
@@ -18,7 +19,7 @@ export function outgoingOf(
   const resolvers = new Map<number, Outgoing['resolve']>()
   return organization_id => {
     const resolve = resolvers.get(organization_id) ?? createResolver()
-    if (resolvers.size >= MOST_RESOLVERS) resolvers.clear()
+    if (resolvers.size >= MAX_RESOLVERS) resolvers.clear()
     resolvers.set(organization_id, resolve)
     return { resolve, allow_private, upstream: config.AGENTRUN_EGRESS_PROXY ?? null }
   }
@@ -34,9 +35,9 @@ export function startWebhooks(parts: Parts, baseUrl: () => string): AsyncDisposa
     base_url: baseUrl,
   }
   const stack = new AsyncDisposableStack()
-  const deliverer = stack.use(new Deliverer(deps))
-  stack.defer(hub.onWebhook(deliverer.wake))
-  stack.defer(repeat(TIDY_MS, 'tidying up of webhooks', () => tidyWebhooks(deps, config.AGENTRUN_RETENTION_DAYS ?? null), log, 'at once'))
-  deliverer.start()
+  const consumer = stack.use(new QueueConsumer(webhookQueue(deps), log))
+  stack.defer(hub.onWebhook(consumer.wake))
+  const cleanUp = () => cleanUpDeliveries(deps, config.AGENTRUN_RETENTION_DAYS ?? null)
+  stack.use(startPolling(CLEANUP_INTERVAL_MS, 'cleanup of webhook deliveries', cleanUp, log, 'at once'))
   return stack
 }

@@ -1,32 +1,37 @@
-import { errorText } from './log.ts'
-import type { WorkerDeps } from '../worker/settings.ts'
+import { errorText, type Log } from './log.ts'
 
-/** Does `work` every so often, never twice at once; a failure is logged and tried again. Call the result to end it. */
-export function repeat(
-  ms: number,
-  what: string,
-  work: () => Promise<void>,
-  log: WorkerDeps['log'],
-  first: 'later' | 'at once' = 'later',
-): () => void {
+/** `wake`: run it now, or once more when the current run ends. Disposing starts no further run. */
+export type Polling = Disposable & { wake(): void }
+
+/** Runs `work` every `ms` and on `wake`, never twice at once. A failure is logged, and the next run comes in its time. */
+export function startPolling(ms: number, name: string, work: () => Promise<void>, log: Log, first: 'later' | 'at once' = 'later'): Polling {
   let running = false
+  let again = false
   let ended = false
-  const tick = () => {
-    if (running) return
+  const run = () => {
+    if (running || ended) return
     running = true
+    again = false
     work()
       .catch(error => {
-        // What is cut off by the end of the process is no failure.
-        if (!ended) log('error', `${what} failed; it is tried again`, { error: errorText(error) })
+        // A failure because the process shuts down is expected.
+        if (!ended) log('error', `${name} failed and will be retried`, { error: errorText(error) })
       })
       .finally(() => {
         running = false
+        if (again) run()
       })
   }
-  if (first === 'at once') tick()
-  const timer = setInterval(tick, ms)
-  return () => {
-    ended = true
-    clearInterval(timer)
+  const timer = setInterval(run, ms)
+  if (first === 'at once') run()
+  return {
+    wake() {
+      again = running
+      run()
+    },
+    [Symbol.dispose]() {
+      ended = true
+      clearInterval(timer)
+    },
   }
 }

@@ -1,81 +1,80 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorText } from '../core/log.ts'
-import { FAILURES_TO_REST } from '../core/webhooks/webhook-retries.ts'
-import { type ClaimedDelivery, claimDeliveries } from '../store/webhooks/webhook-deliveries.ts'
-import { deliver } from '../webhooks/deliver.ts'
-import type { WebhookDeps } from '../webhooks/settings.ts'
+import { errorText, type Log } from '../core/log.ts'
+import { type Polling, startPolling } from '../core/polling.ts'
 
-/** What was not heard of, and what is tried again, is looked for so often. */
-const LOOK_MS = 1_000
-/** Attempts of one process at a time: they are sockets that wait. */
-const AT_ONCE = 200
-/** So long attempts may go on when this process stops. */
-const GRACE_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
+/** How long running attempts may continue when this process shuts down, before they are aborted and after it. */
+const SHUTDOWN_GRACE_MS = 1_000
+const ABORT_TIMEOUT_MS = 5_000
 
-/** Sends what is due, of all organizations. Any number of processes do; each attempt is one's. Disposing it lets go of what is not answered yet. */
-export class Deliverer implements AsyncDisposable {
-  readonly #deps: WebhookDeps
+/** Background work whose rows have the columns of `src/store/queue/queue-table.ts`. */
+export type Queue<Item> = {
+  /** As log messages have it: "webhooks". */
+  name: string
+  /** Attempts of one process at a time. */
+  concurrency: number
+  /** Claims at most `limit` items that are due, for longer than an attempt takes. */
+  claim(limit: number): Promise<Item[]>
+  /** Makes one attempt and settles the item. Where it rejects, the item is due again when its lease ends. */
+  handle(item: Item, signal: AbortSignal): Promise<void>
+}
+
+/** Claims and handles the items of a queue until it is disposed of. Every process does, and each attempt belongs to one of them. */
+export class QueueConsumer<Item> implements AsyncDisposable {
+  readonly #queue: Queue<Item>
+  readonly #log: Log
   readonly #active = new Set<Promise<void>>()
   readonly #stop = new AbortController()
-  #timer: NodeJS.Timeout | undefined
-  #claiming: Promise<void> | null = null
-  #again = false
+  readonly #polling: Polling
+  #claiming: Promise<void> = Promise.resolve()
   #stopped = false
 
-  constructor(deps: WebhookDeps) {
-    this.#deps = deps
+  constructor(queue: Queue<Item>, log: Log) {
+    this.#queue = queue
+    this.#log = log
+    this.#polling = startPolling(POLL_INTERVAL_MS, `claiming of ${queue.name}`, () => this.#claim(), log, 'at once')
   }
 
-  start(): void {
-    this.#timer = setInterval(() => this.wake(), LOOK_MS)
-    this.wake()
-  }
+  /** There may be something to handle. */
+  wake = (): void => this.#polling.wake()
 
-  /** There may be something to send. */
-  wake = (): void => {
-    if (this.#stopped) return
-    if (this.#claiming) {
-      this.#again = true
-      return
+  #claim(): Promise<void> {
+    const claim = async () => {
+      const free = this.#queue.concurrency - this.#active.size
+      if (free <= 0) return
+      for (const item of await this.#queue.claim(free)) this.#begin(item)
     }
-    this.#claiming = this.#claimAll()
+    const claiming = claim()
+    this.#claiming = claiming.catch(() => {})
+    return claiming
+  }
+
+  #begin(item: Item): void {
+    const attempt: Promise<void> = this.#queue
+      .handle(item, this.#stop.signal)
       .catch(error => {
-        if (!this.#stopped) this.#deps.log('error', 'webhooks could not be claimed; it is tried again', { error: errorText(error) })
+        if (!this.#stopped) this.#log('error', `an attempt of ${this.#queue.name} failed and will be retried`, { error: errorText(error) })
       })
-      .finally(() => {
-        this.#claiming = null
-        if (!this.#again) return
-        this.#again = false
-        this.wake()
-      })
-  }
-
-  async #claimAll(): Promise<void> {
-    const free = AT_ONCE - this.#active.size
-    if (free <= 0) return
-    for (const delivery of await claimDeliveries(this.#deps.db, free, FAILURES_TO_REST)) this.#begin(delivery)
-  }
-
-  #begin(delivery: ClaimedDelivery): void {
-    const attempt: Promise<void> = deliver(this.#deps, delivery, this.#stop.signal)
-      // The lease runs out, and the next attempt has the same id.
-      .catch(error => this.#deps.log('error', 'a webhook could not be settled; it is tried again', { error: errorText(error) }))
       .finally(() => {
         this.#active.delete(attempt)
-        // The next of its run may be due.
-        this.wake()
+        // The next of its subject may be due.
+        this.#polling.wake()
       })
     this.#active.add(attempt)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopped = true
-    clearInterval(this.#timer)
+    this.#polling[Symbol.dispose]()
     await this.#claiming
-    const grace = new AbortController()
-    await Promise.race([Promise.allSettled([...this.#active]), delay(GRACE_MS, undefined, { signal: grace.signal }).catch(() => {})])
-    grace.abort()
+    await this.#settledWithin(SHUTDOWN_GRACE_MS)
     this.#stop.abort()
-    await Promise.allSettled([...this.#active])
+    await this.#settledWithin(ABORT_TIMEOUT_MS)
+    this.#stopped = true
+  }
+
+  async #settledWithin(ms: number): Promise<void> {
+    const over = new AbortController()
+    await Promise.race([Promise.allSettled([...this.#active]), delay(ms, undefined, { signal: over.signal }).catch(() => {})])
+    over.abort()
   }
 }

@@ -153,10 +153,12 @@ create table comment_mirrors (
   pull_request_id bigint not null,
   repository_id bigint not null,
   change integer not null default 1,
-  said integer not null default 0,
-  said_as text,
+  posted_change integer not null default 0,
+  posted text,
+  epoch integer not null default 0,
+  lease_until timestamp with time zone,
+  next_attempt_at timestamp with time zone not null default now(),
   tries integer not null default 0,
-  try_at timestamp with time zone not null default now(),
   problem text,
   constraint comment_mirrors_organization_id_comment_id_key UNIQUE (organization_id, comment_id),
   constraint comment_mirrors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -164,8 +166,8 @@ create table comment_mirrors (
   constraint comment_mirrors_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint comment_mirrors_pkey PRIMARY KEY (organization_id, id)
 );
-CREATE INDEX comment_mirrors_due ON public.comment_mirrors USING btree (try_at) WHERE (said < change);
-CREATE INDEX comment_mirrors_in_order ON public.comment_mirrors USING btree (organization_id, pull_request_id, id) WHERE (said < change);
+CREATE INDEX comment_mirrors_due ON public.comment_mirrors USING btree (next_attempt_at) WHERE (posted_change < change);
+CREATE INDEX comment_mirrors_in_order ON public.comment_mirrors USING btree (organization_id, pull_request_id, id) WHERE (posted_change < change);
 
 create table egress (
   organization_id bigint not null,
@@ -233,8 +235,10 @@ create table forge_deliveries (
   subject text,
   received_at timestamp with time zone not null default now(),
   task text,
-  tries integer not null default 0,
+  epoch integer not null default 0,
+  lease_until timestamp with time zone,
   next_attempt_at timestamp with time zone,
+  tries integer not null default 0,
   outcome text,
   run_id bigint,
   constraint forge_deliveries_forge_id_once_key UNIQUE (forge_id, once),
@@ -554,10 +558,12 @@ create table run_marks (
   head_sha text not null,
   pushed boolean not null,
   change integer not null default 1,
-  said integer not null default 0,
-  said_as text,
+  posted_change integer not null default 0,
+  posted text,
+  epoch integer not null default 0,
+  lease_until timestamp with time zone,
+  next_attempt_at timestamp with time zone not null default now(),
   tries integer not null default 0,
-  try_at timestamp with time zone not null default now(),
   problem text,
   constraint run_marks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint run_marks_organization_id_number_head_sha_key UNIQUE (organization_id, number, head_sha),
@@ -565,7 +571,7 @@ create table run_marks (
   constraint run_marks_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
   constraint run_marks_pkey PRIMARY KEY (organization_id, id)
 );
-CREATE INDEX run_marks_due ON public.run_marks USING btree (try_at) WHERE ((said < change) OR (run_id IS NULL));
+CREATE INDEX run_marks_due ON public.run_marks USING btree (next_attempt_at) WHERE ((posted_change < change) OR (run_id IS NULL));
 CREATE INDEX run_marks_of_run ON public.run_marks USING btree (organization_id, run_id);
 
 create table run_startups (

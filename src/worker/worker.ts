@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../core/log.ts'
+import { startPolling } from '../core/polling.ts'
 import { LEASE_SECONDS } from '../core/runs/after-lost-worker.ts'
 import { workspaceName } from '../sandbox/workspaces/workspaces.ts'
 import { claimRun } from '../store/leases/claims.ts'
 import { forgetWorker, reportWorker } from '../store/leases/workers.ts'
 import { pollChecks } from './checks/forge-checks.ts'
 import { Control } from './claim/control.ts'
-import { repeat } from '../core/polling.ts'
 import { DiskWatch } from './sandbox/disk-watch.ts'
 import type { WorkerDeps } from './settings.ts'
 import { removeExpiredRuns } from './sweep/retention.ts'
@@ -33,7 +33,7 @@ export class Worker implements AsyncDisposable {
   readonly #deps: WorkerDeps
   readonly #concurrency: number
   readonly #active = new Map<Control, Promise<void>>()
-  readonly #repeated: (() => void)[] = []
+  readonly #polls: Disposable[] = []
   readonly #disk: DiskWatch
   #unsubscribe: () => void = () => {}
   #left_at = 0
@@ -164,7 +164,7 @@ export class Worker implements AsyncDisposable {
   }
 
   #every(ms: number, what: string, work: () => Promise<void>, first: 'later' | 'at once' = 'later') {
-    this.#repeated.push(repeat(ms, what, work, this.#deps.log, first))
+    this.#polls.push(startPolling(ms, what, work, this.#deps.log, first))
   }
 
   /** Takes no more runs, and gives each of those at work back to the queue before its next step. */
@@ -179,7 +179,7 @@ export class Worker implements AsyncDisposable {
   /** Takes no more runs and gives those at work back to the queue: at the end of their step within the grace, then at once. Resolves when no process of theirs is left. */
   async [Symbol.asyncDispose]() {
     this.leave()
-    for (const end of this.#repeated) end()
+    for (const poll of this.#polls) poll[Symbol.dispose]()
     await this.#claiming
     for (const control of this.#active.keys()) control.leave()
     const left_ms = this.#deps.shutdown_grace_ms - (performance.now() - this.#left_at)

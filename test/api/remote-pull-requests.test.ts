@@ -115,7 +115,7 @@ test('what people say of it here is said there, once, in their order, also when 
   const refusal = { kind: 'status', status: 403 } as const
   github.play(create, refusal)
   await app.call('POST', path, { body: 'Once more.' })
-  await rows(app, 'update comment_mirrors set tries = 10 where said = 0')
+  await rows(app, 'update comment_mirrors set tries = 10 where posted_change = 0')
   await settled('posted', 'refused')
   expect((await app.call('GET', path)).body.items[1].forge_error).toContain('403')
 }, 120_000)

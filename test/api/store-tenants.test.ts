@@ -116,7 +116,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
       'recordForgeUse',
       'recordForgeIdentity',
     ],
-    ...['insertRunMark', 'tellAgain', 'settleTold', 'postponeTold', 'forgetTold'],
+    ...['insertRunMark', 'repostOutboxItem', 'settleOutboxItem', 'postponeOutboxItem', 'deleteOutboxItem'],
     'insertMessage',
     'takeMessages',
     'append',

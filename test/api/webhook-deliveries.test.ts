@@ -5,7 +5,7 @@ import {
   WebhookDeliveryDetail,
   WebhookDeliveryPage,
 } from '../../src/contract/webhooks/webhook-deliveries.ts'
-import { MOST_PENDING } from '../../src/store/webhooks/webhook-deliveries.ts'
+import { MAX_PENDING } from '../../src/store/webhooks/webhook-deliveries.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
@@ -142,7 +142,7 @@ describe('200, what has failed', () => {
       app,
       `insert into webhook_deliveries (organization_id, run_id, event_seq, type, body, state, give_up_at)
         select $1, $2, 1, 'agent_run.created', '{}', 'pending', now() + interval '1 day' from generate_series(1, $3)`,
-      [app.org_id, named.id, MOST_PENDING - 1],
+      [app.org_id, named.id, MAX_PENDING - 1],
     )
     expect(await again()).toMatchObject({ queued: 1, remaining: 2, without_recipient: 1 })
     await rows(app, `delete from webhook_deliveries where run_id = $1`, [named.id])

@@ -107,7 +107,7 @@ test('a comment on the pull request of a run goes to that run, and the pull requ
 
 /** What stands on a commit of what runs of ours say there, once all of it is said. */
 async function marksOn(sha: string | null) {
-  const unsaid = () => rows(app, 'select head_sha, problem from run_marks where said < change or run_id is null')
+  const unsaid = () => rows(app, 'select head_sha, problem from run_marks where posted_change < change or run_id is null')
   await expect.poll(unsaid, { timeout: 60_000 }).toEqual([])
   return github.state.checks
     .filter(one => one.made && one.sha === sha)
@@ -136,7 +136,7 @@ test('a run shows how it stands on the commit that it was asked about, and on wh
   })
   // As after a process that died before it wrote down what it had said.
   const before = github.count(write)
-  await rows(app, 'update run_marks set said = 0, said_as = null, tries = 1 where run_id = $1', [id])
+  await rows(app, 'update run_marks set posted_change = 0, posted = null, tries = 1 where run_id = $1', [id])
   expect(await marksOn(sha)).toEqual(done)
   expect(github.count(write)).toBe(before)
   // The commit that was pushed before says so when the run has gone on from it; what has ended stays.
@@ -153,12 +153,14 @@ test('a run that is deleted before anybody said how it ended is said to be, and 
   const run = await awaitEnd(app, id)
   const sha = github.state.sha(run.branch)
   await marksOn(sha)
-  await rows(app, `update run_marks set change = change + 1, try_at = 'infinity', said_as = 'in_progress null At work' where run_id = $1`, [
-    id,
-  ])
+  await rows(
+    app,
+    `update run_marks set change = change + 1, next_attempt_at = 'infinity', posted = 'in_progress null At work' where run_id = $1`,
+    [id],
+  )
   await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
   const said = github.asked(write)
-  await rows(app, 'update run_marks set try_at = now() where number = $1', [id])
+  await rows(app, 'update run_marks set next_attempt_at = now() where number = $1', [id])
   await said
   expect(await marksOn(sha)).toEqual([[`${id}`, 'completed', 'neutral']])
   expect(await rows(app, 'select 1 from run_marks where number = $1', [id])).toEqual([])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { FAILURES_TO_REST } from '../../src/core/webhooks/webhook-retries.ts'
-import { claimDeliveries, MOST_PENDING } from '../../src/store/webhooks/webhook-deliveries.ts'
-import { LEDGER_DAYS, tidyWebhooks } from '../../src/webhooks/clean-up.ts'
+import { claimDeliveries, MAX_PENDING } from '../../src/store/webhooks/webhook-deliveries.ts'
+import { cleanUpDeliveries, LEDGER_DAYS } from '../../src/webhooks/clean-up.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { metricsUrl, readMetrics, sampleOf } from '../telemetry/read-metrics.ts'
@@ -33,7 +33,7 @@ const restingHook = () =>
 describe('the queue of an organization', () => {
   test('has an end: what comes on top is in the ledger as failed, and can be sent from there', async () => {
     const run = await createRun(app, { prompt: 'Look' })
-    await put(run.id, MOST_PENDING)
+    await put(run.id, MAX_PENDING)
     await restingHook()
     const { id } = await createRun(app, { prompt: 'Look' })
     const [one] = await deliveriesOf(app, `?agent_run_id=${id}`)
@@ -47,7 +47,7 @@ describe('the queue of an organization', () => {
   test('that is full and whose webhook is dead holds up nobody else', async () => {
     const run = await createRun(app, { prompt: 'Look' })
     await restingHook()
-    await put(run.id, MOST_PENDING, `next_attempt_at = now() - interval '1 hour'`)
+    await put(run.id, MAX_PENDING, `next_attempt_at = now() - interval '1 hour'`)
     const other = await createRun(app, { prompt: 'Look', webhooks: [{ url: receiver.url }] })
     await receiver.until(1, one => one.message.data.agent_run_id === other.id)
     expect(await claimDeliveries(app.db, 100, FAILURES_TO_REST)).toEqual([])
@@ -62,10 +62,10 @@ describe('the ledger', () => {
     const kept = () => rows<{ seq: number }>(app, 'select event_seq as seq from webhook_deliveries order by 1')
     const turn = () => rows(app, `delete from ticks where name = 'webhooks'`)
     await turn()
-    await tidyWebhooks(app, null)
+    await cleanUpDeliveries(app, null)
     expect((await kept()).map(({ seq }) => seq)).toEqual([1, 2])
     await turn()
-    await tidyWebhooks(app, LEDGER_DAYS - 10)
+    await cleanUpDeliveries(app, LEDGER_DAYS - 10)
     expect((await kept()).map(({ seq }) => seq)).toEqual([1])
     expect(await rows(app, 'select count(*) as n from webhook_attempts')).toEqual([{ n: 1 }])
   })
@@ -75,7 +75,7 @@ describe('the ledger', () => {
     await setHook(app, receiver.url, { enabled: false })
     await put(run.id, 2, 'give_up_at = now() - make_interval(secs => 1) where event_seq = 1')
     await rows(app, `delete from ticks where name = 'webhooks'`)
-    await tidyWebhooks(app, null)
+    await cleanUpDeliveries(app, null)
     expect((await deliveriesOf(app)).map(({ event_seq, state, error }) => [event_seq, state, error])).toEqual([
       [2, 'pending', null],
       [1, 'failed', 'the webhook was switched off until it was too late'],

@@ -1,13 +1,15 @@
-/** Seconds between attempts: after the first, the second … The last value repeats. */
-export const RETRY_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const
-/** How long delivery is retried after the message was queued (specification.md#events). */
-export const GIVE_UP_SECONDS = 86_400
-/** After this many consecutive failures, the webhook pauses between attempts. */
-export const FAILURES_TO_REST = 5
-const LONGEST_REST = 600
-const LONGEST_WISH = 3_600
+import { exponential, type RetryPolicy, retryDelay } from '../retry-policy.ts'
 
-/** The outcome of one attempt. `status` null: no response. `refused`: the address is not allowed. */
+/** Seconds from a failed attempt to the next: after the first, the second … The last one holds for all that follow. */
+export const RETRY_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const
+const retries: RetryPolicy = { delays: RETRY_SECONDS, jitter: [0.8, 1.2], max_retry_after: 3_600 }
+/** How long a delivery is retried after it entered the queue (specification.md#events). */
+export const GIVE_UP_SECONDS = 86_400
+/** After so many failed attempts in a row the webhook rests after each further one. */
+export const FAILURES_TO_REST = 5
+const rests = exponential(10, 600, [1, 1])
+
+/** The result of one attempt. `status` null: no response. `refused`: the address may not be reached. */
 export type AttemptOutcome = {
   status: number | null
   error: string | null
@@ -15,12 +17,12 @@ export type AttemptOutcome = {
   latency_ms: number
   /** The beginning of the response body; null when there was none. */
   answer: string | null
-  /** The delay that the receiver requested, in seconds. */
+  /** The delay that the receiver requests, in seconds. */
   retry_after: number | null
 }
 export type Verdict = 'delivered' | 'gone' | 'refused' | 'failed'
 
-/** Only 2xx counts as delivered. 410 means that the receiver is gone for good. */
+/** Only 2xx counts as delivered. 410 means that the endpoint was removed. */
 export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | 'refused'>): Verdict {
   if (refused) return 'refused'
   if (status !== null && status >= 200 && status < 300) return 'delivered'
@@ -28,19 +30,17 @@ export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | '
 }
 
 /**
- * Returns the seconds until the next attempt, with a jitter of a fifth so that simultaneous failures are spread.
- * @param tries attempts so far, including the failed one
- * @param chance from 0 to 1
+ * Seconds until the next attempt.
+ * @param tries attempts so far, the failed one included
+ * @param retry_after the delay that the receiver requests
+ * @param random from 0 to 1
  */
-export function retrySeconds(tries: number, wish: number | null, chance: number): number {
-  const default_seconds = (RETRY_SECONDS[Math.min(tries, RETRY_SECONDS.length) - 1] ?? RETRY_SECONDS[0]) * (0.8 + 0.4 * chance)
-  return wish === null ? default_seconds : Math.max(default_seconds, Math.min(wish, LONGEST_WISH))
-}
+export const retrySeconds = (tries: number, retry_after: number | null, random: number): number =>
+  retryDelay(retries, tries, retry_after, random)
 
-/** Returns the seconds for which a webhook pauses after that many consecutive failures; null: it does not. */
-export function restSeconds(failures: number): number | null {
-  return failures < FAILURES_TO_REST ? null : Math.min(LONGEST_REST, 10 * 2 ** Math.min(10, failures - FAILURES_TO_REST))
-}
+/** Seconds for which a webhook rests after so many failures in a row; null: it does not. */
+export const restSeconds = (failures: number): number | null =>
+  failures < FAILURES_TO_REST ? null : retryDelay(rests, failures - FAILURES_TO_REST + 1)
 
 /** Parses `Retry-After` in seconds, from a number or a date; null for anything else. */
 export function readRetryAfter(value: string | undefined, now_ms: number): number | null {

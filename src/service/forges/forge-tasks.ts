@@ -1,85 +1,72 @@
 import type { ForgeTask } from '../../core/forges/forge-event.ts'
-import { errorText, type Log } from '../../core/log.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { ForgeError } from '../../forge/port.ts'
+import type { Queue } from '../../queue/consumer.ts'
 import { type ClaimedTask, claimForgeTasks, settleForgeTask } from '../../store/forges/forge-deliveries.ts'
 import { type ForgeRow, findForge } from '../../store/forges/forges.ts'
 import type { Services } from '../context.ts'
-import { type AnswerTask, doAnswer } from './run-answer.ts'
 import { forgeContext, registeredRepository } from './forge-context.ts'
 import { noteFailure } from './forge-health.ts'
-import { doRequest, maySucceedLater } from './forge-request.ts'
-import { type AskedPlace, recordMentions } from './record-mentions.ts'
+import { handleRequest, maySucceedLater } from './forge-request.ts'
+import { nextForgeAttempt } from './forge-retries.ts'
+import { type MentionSource, recordMentions } from './record-mentions.ts'
+import { type AnswerTask, postAnswer } from './run-answer.ts'
 import { syncFromForge } from './sync-from-forge.ts'
 
-const AT_ONCE = 20
+const CONCURRENCY = 20
 const LEASE_SECONDS = 120
-/** For so long what fails is tried again, ever less often. */
-const GIVE_UP_SECONDS = 24 * 3_600
-const FIRST_WAIT_SECONDS = 5
-const LONGEST_WAIT_SECONDS = 900
-/** Whatever was told of is to be seen after so long. */
-const SHOWN_SECONDS = 60
+/** What a delivery reports is visible at the forge after so long. */
+const VISIBLE_SECONDS = 60
+const VISIBLE_POLL_SECONDS = 5
 
-/** Does what forges have told of and is due, each once, whichever process does it. Answers how much there was. */
-export async function doForgeTasks(services: Services, log: Log): Promise<number> {
-  const claimed = await claimForgeTasks(services.db, AT_ONCE, LEASE_SECONDS)
-  await Promise.all(
-    claimed.map(task =>
-      doTask(services, task).catch(error =>
-        log('error', 'what a forge told could not be done; it is tried again', { error: errorText(error) }),
-      ),
-    ),
-  )
-  return claimed.length
-}
+/** What forges report in deliveries, and the answers to it. */
+export const forgeTaskQueue = (services: Services): Queue<ClaimedTask> => ({
+  name: 'forge_tasks',
+  concurrency: CONCURRENCY,
+  claim: limit => claimForgeTasks(services.db, limit, LEASE_SECONDS),
+  handle: task => handleTask(services, task),
+})
 
-async function doTask(services: Services, claimed: ClaimedTask): Promise<void> {
-  const end = (outcome: string | null) => settleForgeTask(services.db, claimed, { task: null, seconds: 0, outcome, run_id: null })
-  const forge = await findForge(services.db, claimed.forge_id)
+async function handleTask(services: Services, claimed: ClaimedTask): Promise<void> {
+  const { db } = services
+  const end = (outcome: string | null) => settleForgeTask(db, claimed, { task: null, seconds: 0, outcome, run_id: null })
+  const forge = await findForge(db, claimed.forge_id)
   if (!forge) return
   const task = JSON.parse(claimed.task) as ForgeTask | AnswerTask
   try {
     const next = await attempt(services, forge, claimed, task)
-    if (typeof next === 'string') return await end(next)
     if (next === undefined) return
-    await settleForgeTask(services.db, claimed, { task: JSON.stringify(next.task), seconds: next.seconds, outcome: null, run_id: null })
+    if (typeof next === 'string') await end(next)
+    else await settleForgeTask(db, claimed, { task: JSON.stringify(next.task), seconds: next.seconds, outcome: null, run_id: null })
   } catch (error) {
     await noteFailure(services, forge, error)
-    const known = error instanceof ForgeError || error instanceof ServiceError
-    if (!known) throw error
-    const later = error instanceof ForgeError ? error.retryable : maySucceedLater(error)
-    if (!later || claimed.age > GIVE_UP_SECONDS) return await end(error.message)
-    const asked = error instanceof ForgeError ? (error.retry_after_seconds ?? 0) : 0
-    const usual = Math.min(FIRST_WAIT_SECONDS * 2 ** Math.min(10, claimed.tries - 1), LONGEST_WAIT_SECONDS) * (0.5 + Math.random() / 2)
-    await settleForgeTask(services.db, claimed, {
-      task: claimed.task,
-      seconds: Math.max(asked, usual),
-      outcome: error.message,
-      run_id: null,
-      failed: true,
-    })
+    if (!(error instanceof ForgeError || error instanceof ServiceError)) throw error
+    const may_pass = error instanceof ForgeError ? error.retryable : maySucceedLater(error)
+    const seconds = may_pass ? nextForgeAttempt(error, claimed.tries) : null
+    const outcome = error.message
+    if (seconds === null) await end(outcome)
+    else await settleForgeTask(db, claimed, { task: claimed.task, seconds, outcome, run_id: null, failed: true })
   }
 }
 
-/** What somebody told of, where it was asked. A forge may show it a moment after it told of it. */
-async function findAsked(services: Services, place: AskedPlace, task: ForgeTask & { kind: 'asked' }, age: number) {
-  const told = { by: task.by, at: new Date(Date.now() - age * 1_000) }
-  const subject = await place.on.forge.getSubject(place.on.repository, task.number)
-  const asked = await recordMentions(services, place, subject, told)
-  const shown = asked.some(({ by, at }) => by === task.by && at.getTime() > told.at.getTime() - SHOWN_SECONDS * 1_000)
-  return shown || age > SHOWN_SECONDS ? 'looked at' : { task, seconds: FIRST_WAIT_SECONDS }
+/** Records the mention that a delivery reported without its text. The forge may show it a moment after the delivery. */
+async function findMention(services: Services, source: MentionSource, task: ForgeTask & { kind: 'asked' }, age: number) {
+  const reported = { by: task.by, at: new Date(Date.now() - age * 1_000) }
+  const subject = await source.on.forge.getSubject(source.on.repository, task.number)
+  const mentions = await recordMentions(services, source, subject, reported)
+  const visible = mentions.some(({ by, at }) => by === task.by && at.getTime() > reported.at.getTime() - VISIBLE_SECONDS * 1_000)
+  return visible || age > VISIBLE_SECONDS ? 'looked at' : { task, seconds: VISIBLE_POLL_SECONDS }
 }
 
-/** A text says why it is over; what is to be done next otherwise; undefined: that is written down already. */
+/** A text is the final outcome; an object is the next task; undefined: the task is settled already. */
 async function attempt(services: Services, forge: ForgeRow, claimed: ClaimedTask, task: ForgeTask | AnswerTask) {
   const ctx = await forgeContext(services, forge, claimed.delivery)
   if (ctx === null) return 'who connected the forge is no member any more'
   const repository = await registeredRepository(services, forge, task.repository)
   const on = repository && (await services.forges.of(repository))
   if (!repository || !on) return 'the repository is not registered'
-  if (task.kind === 'answer') return (await doAnswer(ctx, claimed, task, on)) ?? 'answered'
-  if (task.kind === 'asked') return findAsked(services, { forge, on, repository }, task, claimed.age)
+  if (task.kind === 'answer') return (await postAnswer(ctx, claimed, task, on)) ?? 'answered'
+  if (task.kind === 'asked') return findMention(services, { forge, on, repository }, task, claimed.age)
   if (task.kind !== 'request') return syncFromForge(ctx, task, { on, repository })
-  return (await doRequest(ctx, claimed, task, { on, repository })) ?? undefined
+  return (await handleRequest(ctx, claimed, task, { on, repository })) ?? undefined
 }

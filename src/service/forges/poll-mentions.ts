@@ -8,7 +8,7 @@ import { recordSeenUntil, takeDueRepositories } from '../../store/pull-requests/
 import type { Services } from '../context.ts'
 import { failureFields, noteFailure } from './forge-health.ts'
 import { mentionName } from './receive-delivery.ts'
-import { type AskedPlace, heardSince, recordMentions } from './record-mentions.ts'
+import { type MentionSource, mentionsSince, recordMentions } from './record-mentions.ts'
 
 /** Of each repository it is asked so often what has changed. */
 const LOOK_SECONDS = 300
@@ -53,7 +53,7 @@ export async function pollMentions(services: Services, log: Say): Promise<void> 
 }
 
 /** Null: there is nothing to ask, or nobody who could be asked for anything, since it is not known yet what we are called there. */
-async function placeOf(services: Services, repository: RepositoryRow, failed: Failed): Promise<AskedPlace | null> {
+async function placeOf(services: Services, repository: RepositoryRow, failed: Failed): Promise<MentionSource | null> {
   try {
     const on = await services.forges.of(repository)
     const forge = on && (await findForge(services.db, on.connection_id))
@@ -66,7 +66,7 @@ async function placeOf(services: Services, repository: RepositoryRow, failed: Fa
 
 async function lookAtAll(
   services: Services,
-  [connection_id, places]: [number, AskedPlace[]],
+  [connection_id, places]: [number, MentionSource[]],
   rests: Map<number, number>,
   failed: Failed,
 ): Promise<void> {
@@ -90,10 +90,10 @@ async function lookAtAll(
  * From where the last look came to, which is as far as everything was written down, by the clock of the forge: whatever ends a look, the next
  * finds the rest.
  */
-async function lookThrough(services: Services, place: AskedPlace, failed: Failed): Promise<void> {
+async function lookThrough(services: Services, place: MentionSource, failed: Failed): Promise<void> {
   const { db } = services
   const { organization_id, id, forge_seen_until: from } = place.repository
-  const since = new Date(Math.max(heardSince(place).getTime(), from?.getTime() ?? 0))
+  const since = new Date(Math.max(mentionsSince(place).getTime(), from?.getTime() ?? 0))
   let until = since
   let held = false
   try {

@@ -8,14 +8,14 @@ import type { ClaimedTask } from '../../store/forges/forge-deliveries.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
 
-/** Says on the forge that a run is at work, and then what came of it. `turn`: of which turn; `told`: the first is said. */
-export type AnswerTask = { kind: 'answer'; repository: ForgeRepository; number: number; run_id: number; turn: number; told: boolean }
+/** Comments on the forge that a run has started, and then its result. `turn`: of which turn; `announced`: the start is posted. */
+export type AnswerTask = { kind: 'answer'; repository: ForgeRepository; number: number; run_id: number; turn: number; announced: boolean }
 
-const LOOK_SECONDS = 5
-const MOST_CHARS = 60_000
+const POLL_INTERVAL_SECONDS = 5
+const MAX_CHARS = 60_000
 
-/** What is to be done next; null: all is said. */
-export async function doAnswer(
+/** Returns the next task; null: everything is posted. */
+export async function postAnswer(
   ctx: Context,
   claimed: ClaimedTask,
   task: AnswerTask,
@@ -24,26 +24,26 @@ export async function doAnswer(
   const run = await getRun(ctx.db, ctx.organization_id, task.run_id)
   if (!run) return null
   const link = `[run ${run.id}](${traceUrl(ctx.base_url, run.id)})`
-  if (!task.told) {
-    await say(on, task, `${claimed.delivery} begun`, `Working on it: ${link}.`)
-    return { task: { ...task, told: true }, seconds: LOOK_SECONDS }
+  if (!task.announced) {
+    await commentOnce(on, task, `${claimed.delivery} begun`, `Working on it: ${link}.`)
+    return { task: { ...task, announced: true }, seconds: POLL_INTERVAL_SECONDS }
   }
-  if (run.turn === task.turn && !isTerminal(run.status)) return { task, seconds: LOOK_SECONDS }
-  // A later turn has its own answer, and the result is its by now.
-  if (run.turn === task.turn) await say(on, task, `${claimed.delivery} ended`, `${resultOf(run)}\n\n${link}`)
+  if (run.turn === task.turn && !isTerminal(run.status)) return { task, seconds: POLL_INTERVAL_SECONDS }
+  // A later turn has its own task, and the result of the run belongs to that turn by now.
+  if (run.turn === task.turn) await commentOnce(on, task, `${claimed.delivery} ended`, `${resultOf(run)}\n\n${link}`)
   return null
 }
 
 function resultOf(run: RunRow): string {
-  if (run.status === 'completed') return neutralMentions(run.result.slice(0, MOST_CHARS).toWellFormed())
+  if (run.status === 'completed') return neutralMentions(run.result.slice(0, MAX_CHARS).toWellFormed())
   return run.status === 'cancelled' ? 'The run was stopped.' : `The run failed (${run.status_reason}).`
 }
 
-/** A comment of ours, once: whoever asks again after an answer was lost finds it by its mark and its author, because anybody can write the mark. */
-async function say(on: OnForge, { number }: AnswerTask, mark: string, words: string): Promise<void> {
-  const sign = `${OUR_MARK}${mark} -->`
-  const said = await on.forge.listComments(on.repository, number)
+/** Posts a comment unless it exists: after a lost response it is found by its mark and its author, because anybody can write the mark. */
+async function commentOnce(on: OnForge, { number }: AnswerTask, mark: string, text: string): Promise<void> {
+  const hidden_mark = `${OUR_MARK}${mark} -->`
+  const comments = await on.forge.listComments(on.repository, number)
   const login = on.login ?? (await on.forge.identity()).login
-  if (said.some(({ author, body }) => author === login && body.includes(sign))) return
-  await on.forge.createComment(on.repository, number, `${words}\n\n${sign}`)
+  if (comments.some(({ author, body }) => author === login && body.includes(hidden_mark))) return
+  await on.forge.createComment(on.repository, number, `${text}\n\n${hidden_mark}`)
 }

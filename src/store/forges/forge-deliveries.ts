@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { claimRows, isHeldBy, type QueueTable } from '../queue/queue-table.ts'
 
 export type NewForgeDelivery = {
   organization_id: number
@@ -7,12 +8,12 @@ export type NewForgeDelivery = {
   event: string
   once: string | null
   subject: string | null
-  /** JSON text of what is to be done; null: nothing, for the reason of `outcome`. */
+  /** JSON text of what is to be done; null: nothing, because of `outcome`. */
   task: string | null
   outcome: string | null
 }
 
-/** Writes down what a forge has told, and with a task that it is to be done now. False: it was told already. */
+/** Records what a forge has reported; a task is due now. False: it was recorded before. */
 export async function insertForgeDelivery(db: Db, delivery: NewForgeDelivery): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'insert_forge_delivery',
@@ -33,46 +34,44 @@ export type ClaimedTask = {
   delivery: string
   task: string
   tries: number
+  epoch: number
   run_id: number | null
-  /** Seconds since it was told. */
+  /** Seconds since it was received. */
   age: number
 }
 
-/**
- * Takes what is due, of all organizations, for `lease_seconds`. Requests about one issue are done one after the other, so that the second finds
- * the run of the first.
- */
-export async function claimForgeTasks(db: Db, limit: number, lease_seconds: number): Promise<ClaimedTask[]> {
-  const { rows } = await db.query<ClaimedTask>({
-    name: 'claim_forge_tasks',
-    text: `update forge_deliveries d set tries = tries + 1, next_attempt_at = now() + make_interval(secs => $2)
-      where (d.forge_id, d.delivery) in (
-        select forge_id, delivery from forge_deliveries d where next_attempt_at <= now()
-          and not exists (select from forge_deliveries e where e.forge_id = d.forge_id and e.subject = d.subject and d.run_id is null
-            and e.run_id is null and e.next_attempt_at is not null and (e.received_at, e.delivery) < (d.received_at, d.delivery))
-        order by next_attempt_at limit $1 for update skip locked)
-      returning organization_id, forge_id, delivery, task, tries, run_id, extract(epoch from now() - received_at)::float8 as age`,
-    values: [limit, lease_seconds],
-  })
-  return rows
+/** Requests about one issue are handled one after the other, so that the second finds the run of the first. */
+const forge_tasks: QueueTable = {
+  name: 'forge_deliveries',
+  key: 'forge_id, delivery',
+  ready: `not exists (select from forge_deliveries e where e.forge_id = q.forge_id and e.subject = q.subject and q.run_id is null
+    and e.run_id is null and e.next_attempt_at is not null and (e.received_at, e.delivery) < (q.received_at, q.delivery))`,
+  returning: 'organization_id, forge_id, delivery, task, tries, epoch, run_id, extract(epoch from now() - received_at)::float8 as age',
 }
 
-/** What came of it. `task` null: it is over; otherwise that is done next, in `seconds`. `failed`: in vain; what gets on is counted from its beginning again. */
+export const claimForgeTasks = (db: Db, limit: number, lease_seconds: number): Promise<ClaimedTask[]> =>
+  claimRows(db, forge_tasks, limit, lease_seconds)
+
+/** What follows an attempt: `task` in `seconds`, or nothing (null). `failed`: it did not succeed, so the next delay is longer. */
+export type TaskSettlement = { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true }
+
+/** False: another process has claimed the task since; nothing was written. */
 export async function settleForgeTask(
   db: Db,
-  { organization_id, forge_id, delivery }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery'>,
-  to: { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true },
-): Promise<void> {
-  await db.query({
+  { organization_id, forge_id, delivery, epoch }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery' | 'epoch'>,
+  to: TaskSettlement,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'settle_forge_task',
     text: `update forge_deliveries set task = $4, outcome = coalesce($6, outcome), run_id = coalesce($7, run_id), tries = case when $8 then tries else 0 end,
-        next_attempt_at = case when $4::text is not null then now() + make_interval(secs => $5) end
-      where organization_id = $1 and forge_id = $2 and delivery = $3`,
-    values: [organization_id, forge_id, delivery, to.task, to.seconds, to.outcome, to.run_id, to.failed ?? false],
+        lease_until = null, next_attempt_at = case when $4::text is not null then now() + make_interval(secs => $5) end
+      where organization_id = $1 and forge_id = $2 and delivery = $3 and ${isHeldBy('$9')}`,
+    values: [organization_id, forge_id, delivery, to.task, to.seconds, to.outcome, to.run_id, to.failed ?? false, epoch],
   })
+  return rowCount === 1
 }
 
-/** The run that the last request about that issue went to. */
+/** Returns the run that handled the latest request about that issue. */
 export async function findRunOfSubject(db: Db, organization_id: number, forge_id: number, subject: string): Promise<number | null> {
   const { rows } = await db.query<{ run_id: number }>({
     name: 'find_run_of_subject',
@@ -83,7 +82,7 @@ export async function findRunOfSubject(db: Db, organization_id: number, forge_id
   return rows[0]?.run_id ?? null
 }
 
-/** Forgets what was told so long ago that nobody tells it again. Answers how many. */
+/** Deletes deliveries that are too old to come again. Returns how many. */
 export async function deleteOldForgeDeliveries(db: Db, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'delete_old_forge_deliveries',

@@ -1,66 +1,68 @@
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../queue/queue-table.ts'
 
-/** What forges are to be told, a row for a thing: `change` counts what may have changed of it, `said` up to where it is told. */
-export type ForgeQueue = 'run_marks' | 'comment_mirrors'
+/** Queues of what forges are to show, one row for each thing: `change` counts its changes, `posted_change` those that the forge has. */
+export type OutboxTable = 'run_marks' | 'comment_mirrors'
 
 export type OutboxItem = {
   organization_id: number
   id: number
   repository_id: number
   change: number
-  /** What stands there; null: nobody knows. */
-  said_as: string | null
+  /** What the forge shows; null: unknown. */
+  posted: string | null
   tries: number
-  /** By this whoever has claimed it is told from others. */
-  lease: string
+  epoch: number
 }
-export const to_tell_columns = 'organization_id, id, repository_id, change, said_as, tries, try_at::text as lease'
+export const outbox_columns = 'organization_id, id, repository_id, change, posted, tries, epoch'
 
-/** It is said, or never will be (`problem`). False: somebody else has claimed it since, so that nobody knows what stands there. */
-export async function settleTold(
+type Claim = Pick<OutboxItem, 'organization_id' | 'id' | 'epoch'>
+
+/** The forge has it, or never will (`problem`). False: another process has claimed it since, so it is unknown what the forge shows. */
+export async function settleOutboxItem(
   db: Db,
-  queue: ForgeQueue,
-  { organization_id, id, change, lease }: Pick<OutboxItem, 'organization_id' | 'id' | 'change' | 'lease'>,
-  to: { said_as: string | null; problem: string | null },
+  table: OutboxTable,
+  { organization_id, id, change, epoch }: Claim & Pick<OutboxItem, 'change'>,
+  to: { posted: string | null; problem: string | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: `settle_${queue}`,
-    text: `update ${queue} set said = $3, said_as = $5, problem = $6, tries = 0, try_at = now()
-      where organization_id = $1 and id = $2 and try_at = $4::timestamptz`,
-    values: [organization_id, id, change, lease, to.said_as, to.problem],
+    name: `settle_${table}`,
+    text: `update ${table} set posted_change = $3, posted = $5, problem = $6, tries = 0, lease_until = null, next_attempt_at = now()
+      where organization_id = $1 and id = $2 and ${isHeldBy('$4')}`,
+    values: [organization_id, id, change, epoch, to.posted, to.problem],
   })
   return rowCount === 1
 }
 
-/** It is tried again in `seconds`. */
-export async function postponeTold(
+/** The next attempt is in `seconds`. */
+export async function postponeOutboxItem(
   db: Db,
-  queue: ForgeQueue,
-  { organization_id, id, lease }: Pick<OutboxItem, 'organization_id' | 'id' | 'lease'>,
+  table: OutboxTable,
+  { organization_id, id, epoch }: Claim,
   to: { seconds: number; problem: string },
 ): Promise<void> {
   await db.query({
-    name: `postpone_${queue}`,
-    text: `update ${queue} set problem = $4, try_at = now() + make_interval(secs => $5)
-      where organization_id = $1 and id = $2 and try_at = $3::timestamptz`,
-    values: [organization_id, id, lease, to.problem, to.seconds],
+    name: `postpone_${table}`,
+    text: `update ${table} set problem = $4, lease_until = null, next_attempt_at = now() + make_interval(secs => $5)
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
+    values: [organization_id, id, epoch, to.problem, to.seconds],
   })
 }
 
-/** Whatever stands there, it is said once more. */
-export async function tellAgain(db: Db, queue: ForgeQueue, organization_id: number, id: number): Promise<void> {
+/** Posts it once more, whatever the forge shows. */
+export async function repostOutboxItem(db: Db, table: OutboxTable, organization_id: number, id: number): Promise<void> {
   await db.query({
-    name: `tell_again_${queue}`,
-    text: `update ${queue} set change = change + 1, said_as = null where organization_id = $1 and id = $2`,
+    name: `repost_${table}`,
+    text: `update ${table} set change = change + 1, posted = null where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
 }
 
-/** There is nothing to say of it any more. */
-export async function forgetTold(db: Db, queue: ForgeQueue, organization_id: number, id: number): Promise<void> {
+/** Removes an item that has nothing more to post. */
+export async function deleteOutboxItem(db: Db, table: OutboxTable, organization_id: number, id: number): Promise<void> {
   await db.query({
-    name: `forget_${queue}`,
-    text: `delete from ${queue} where organization_id = $1 and id = $2`,
+    name: `delete_${table}`,
+    text: `delete from ${table} where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
 }

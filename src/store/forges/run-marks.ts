@@ -1,5 +1,6 @@
 import type { Db } from '../database.ts'
-import { type OutboxItem, to_tell_columns } from './outbox.ts'
+import { claimRows, type QueueTable } from '../queue/queue-table.ts'
+import { type OutboxItem, outbox_columns } from './outbox.ts'
 
 export type ClaimedMark = OutboxItem & {
   /** Null: the run is deleted; `number` is its id all the same. */
@@ -7,11 +8,22 @@ export type ClaimedMark = OutboxItem & {
   number: number
   head_sha: string
   pushed: boolean
-  /** Up to which change it is told; 0: never. */
-  said: number
+  /** Up to which change the forge shows it; 0: never. */
+  posted_change: number
 }
 
-/** The head of a pull request on which somebody asked for the run shows how it stands. */
+const run_marks: QueueTable = {
+  name: 'run_marks',
+  key: 'organization_id, id',
+  ready: '(posted_change < change or run_id is null)',
+  returning: `${outbox_columns}, posted_change, run_id, number, head_sha, pushed`,
+}
+
+/** The status of a run on a commit is posted by one process at a time. */
+export const claimRunMarks = (db: Db, limit: number, lease_seconds: number): Promise<ClaimedMark[]> =>
+  claimRows(db, run_marks, limit, lease_seconds)
+
+/** The head of the pull request on which the run was requested shows its status. */
 export async function insertRunMark(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
   await db.query({
     name: 'insert_run_mark',
@@ -20,18 +32,4 @@ export async function insertRunMark(db: Db, organization_id: number, run_id: num
       on conflict do nothing`,
     values: [organization_id, run_id, head_sha],
   })
-}
-
-/** Takes what is to be said, of all organizations, for `lease_seconds`: what is said of a run and a commit one process says at a time. */
-export async function claimRunMarks(db: Db, limit: number, lease_seconds: number): Promise<ClaimedMark[]> {
-  const { rows } = await db.query<ClaimedMark>({
-    name: 'claim_run_marks',
-    text: `update run_marks set tries = tries + 1, try_at = now() + make_interval(secs => $2)
-      where (organization_id, id) in (
-        select organization_id, id from run_marks where (said < change or run_id is null) and try_at <= now()
-        order by try_at limit $1 for update skip locked)
-      returning ${to_tell_columns}, said, run_id, number, head_sha, pushed`,
-    values: [limit, lease_seconds],
-  })
-  return rows
 }

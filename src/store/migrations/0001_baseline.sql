@@ -863,9 +863,11 @@ create table forge_deliveries (
   received_at timestamptz not null default now(),
   -- The pending task as JSON; null: none, or done.
   task text,
-  tries int not null default 0,
-  -- When the next attempt is due; null: finished.
+  -- A queue, as webhook_deliveries.
+  epoch int not null default 0,
+  lease_until timestamptz,
   next_attempt_at timestamptz,
+  tries int not null default 0,
   outcome text,
   run_id bigint,
   primary key (forge_id, delivery),
@@ -888,13 +890,16 @@ create table run_marks (
   head_sha text not null,
   -- The run pushed the commit; otherwise it was requested on a pull request with this head.
   pushed boolean not null,
-  -- The number of changes, and how many of them are reported.
+  -- The number of changes, and how many of them the forge shows.
   change int not null default 1,
-  said int not null default 0,
-  -- The reported text; null: unknown.
-  said_as text,
+  posted_change int not null default 0,
+  -- What the forge shows; null: unknown.
+  posted text,
+  -- A queue, as webhook_deliveries.
+  epoch int not null default 0,
+  lease_until timestamptz,
+  next_attempt_at timestamptz not null default now(),
   tries int not null default 0,
-  try_at timestamptz not null default now(),
   -- The error of the last attempt.
   problem text,
   primary key (organization_id, id),
@@ -902,7 +907,7 @@ create table run_marks (
   foreign key (organization_id, repository_id) references repositories (organization_id, id),
   foreign key (organization_id, run_id) references runs (organization_id, id) on delete set null (run_id)
 );
-create index run_marks_due on run_marks (try_at) where said < change or (run_id is null);
+create index run_marks_due on run_marks (next_attempt_at) where posted_change < change or (run_id is null);
 create index run_marks_of_run on run_marks (organization_id, run_id);
 
 -- Comments on pull requests that are mirrored to a forge: one row per comment, until it is deleted on both sides.
@@ -915,18 +920,20 @@ create table comment_mirrors (
   repository_id bigint not null,
   -- See run_marks.
   change int not null default 1,
-  said int not null default 0,
-  said_as text,
+  posted_change int not null default 0,
+  posted text,
+  epoch int not null default 0,
+  lease_until timestamptz,
+  next_attempt_at timestamptz not null default now(),
   tries int not null default 0,
-  try_at timestamptz not null default now(),
   problem text,
   primary key (organization_id, id),
   unique (organization_id, comment_id),
   foreign key (organization_id, pull_request_id) references pull_requests (organization_id, id),
   foreign key (organization_id, repository_id) references repositories (organization_id, id)
 );
-create index comment_mirrors_due on comment_mirrors (try_at) where said < change;
-create index comment_mirrors_in_order on comment_mirrors (organization_id, pull_request_id, id) where said < change;
+create index comment_mirrors_due on comment_mirrors (next_attempt_at) where posted_change < change;
+create index comment_mirrors_in_order on comment_mirrors (organization_id, pull_request_id, id) where posted_change < change;
 
 -- Webhooks
 -- --------
@@ -974,6 +981,7 @@ create table webhook_deliveries (
   tries int not null default 0,
   last_status int,
   last_latency_ms int,
+  -- A queue: each claim raises the epoch, which fences the writes of earlier claims, and extends the lease; null: no attempt is running.
   epoch int not null default 0,
   lease_until timestamptz,
   -- Null: finished, or blocked by an earlier delivery of its run.

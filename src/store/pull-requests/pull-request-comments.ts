@@ -21,7 +21,7 @@ export type CommentRow = {
 export type NewComment = Pick<CommentRow, 'pull_request_id' | 'user_id' | 'run_id' | 'body' | 'path' | 'line' | 'side' | 'head_sha'>
 
 const columns = `c.id, c.pull_request_id, c.user_id, c.run_id, u.full_name, c.body, c.path, c.line, c.side, c.head_sha, c.created_at, c.updated_at`
-const from_forge = `case when m.id is null then null when m.said < m.change then 'pending' when m.problem is null then 'posted' else 'refused' end as on_forge,
+const from_forge = `case when m.id is null then null when m.posted_change < m.change then 'pending' when m.problem is null then 'posted' else 'refused' end as on_forge,
   m.problem as forge_problem`
 const joined = `left join users u on u.id = c.user_id left join comment_mirrors m on m.organization_id = c.organization_id and m.comment_id = c.id`
 
@@ -84,12 +84,12 @@ export async function lockComment(db: Db, organization_id: number, pull_request_
   return rows[0]
 }
 
-const told_again = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
+const mark_changed = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
 
 export async function updateComment(db: Db, organization_id: number, id: number, body: string): Promise<Date | undefined> {
   const { rows } = await db.query<{ updated_at: Date }>({
     name: 'update_pull_request_comment',
-    text: `with ${told_again} update pull_request_comments set body = $3, updated_at = now() where organization_id = $1 and id = $2 returning updated_at`,
+    text: `with ${mark_changed} update pull_request_comments set body = $3, updated_at = now() where organization_id = $1 and id = $2 returning updated_at`,
     values: [organization_id, id, body],
   })
   return rows[0]?.updated_at
@@ -98,7 +98,7 @@ export async function updateComment(db: Db, organization_id: number, id: number,
 export async function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'delete_pull_request_comment',
-    text: `with ${told_again} delete from pull_request_comments where organization_id = $1 and id = $2`,
+    text: `with ${mark_changed} delete from pull_request_comments where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
   return rowCount === 1

@@ -1,5 +1,5 @@
 import { type Db, only } from '../database.ts'
-import { tell_of_deletions, wake_deliverers } from '../webhooks/webhook-deliveries.ts'
+import { queue_deletions, wake_deliverers } from '../webhooks/webhook-deliveries.ts'
 
 // Any number: what matters is that every process that removes old runs of this database asks for the same lock.
 const LOCK = 4_600_002
@@ -60,7 +60,7 @@ export async function deleteEndedRuns(tx: Db, organization_id: number, ids: numb
       ), told as (
         insert into events (organization_id, seq, run_id, type, body)
         select $1, seq, null, 'agent_run.deleted', json_build_object('agent_run_id', id, 'user_id', $3::bigint)::text from placed
-      ), ${tell_of_deletions}
+      ), ${queue_deletions}
       select (select count(*) from gone) as gone, (${wake_deliverers})`,
     values: [organization_id, ids, user_id],
   })

@@ -2,9 +2,10 @@ import { message_limits, type WebhookEvent } from '../../contract/webhooks/webho
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
 import type { Db } from '../database.ts'
 import { channels } from '../notify.ts'
+import { claimedFor, isDue } from '../queue/queue-table.ts'
 
-/** What may wait for the webhook of an organization, and for those of its runs. What comes on top is in the ledger as failed, and can be sent from there. */
-export const MOST_PENDING = 10_000
+/** The queue limit of an organization's webhook, and of those of its runs. What exceeds it is in the ledger as failed and can be redelivered. */
+export const MAX_PENDING = 10_000
 
 const iso = (time: string) => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
@@ -29,17 +30,17 @@ const message = `json_build_object('agent_run_id', r.id, 'organization_id', r.or
   'change', $5::json)`
 
 const full_up = `full_up as (select own, (select count(*) from (select from webhook_deliveries
-          where organization_id = $1 and state = 'pending' and (url is null) = own limit ${MOST_PENDING}) waiting) >= ${MOST_PENDING} as yes
+          where organization_id = $1 and state = 'pending' and (url is null) = own limit ${MAX_PENDING}) waiting) >= ${MAX_PENDING} as yes
         from (values (true), (false)) as kind (own))`
-/** Of a delivery that is about to be queued: `first` says whether it is due, and not behind another one. */
+/** Columns of a new delivery. `first`: condition under which it is due and not behind another one. */
 const as_queued = (
   first: string,
 ) => `case when full_up.yes then 'failed' else 'pending' end, case when full_up.yes then 'the queue is full' end,
           case when full_up.yes then now() end, case when not full_up.yes and ${first} then now() end,
           now() + make_interval(secs => ${GIVE_UP_SECONDS})`
 
-/** Of runs that are deleted in the same statement, `placed`, with the `seq` of the event: nothing of them waits that would come first. */
-export const tell_of_deletions = `${full_up}, told_to as (
+/** Queues events of runs that are deleted in the same statement (`placed`, with the `seq` of the event). Their other deliveries are deleted too. */
+export const queue_deletions = `${full_up}, recipients as (
         select placed.id, null::text as url from placed, webhooks w where placed.webhooks is null and w.organization_id = $1 and w.enabled
           and (w.events is null or 'agent_run.deleted' = any(w.events))
         union
@@ -48,16 +49,16 @@ export const tell_of_deletions = `${full_up}, told_to as (
       ), queued as (
         insert into webhook_deliveries (organization_id, deleted_run_id, deleted_run_repository_id, deleted_run_webhooks, url, event_seq, type, body,
           state, error, finished_at, next_attempt_at, give_up_at)
-        select $1, placed.id, placed.repository_id, case when told_to.url is not null then placed.webhooks end, told_to.url, placed.seq, 'agent_run.deleted',
+        select $1, placed.id, placed.repository_id, case when recipients.url is not null then placed.webhooks end, recipients.url, placed.seq, 'agent_run.deleted',
           json_build_object('agent_run_id', placed.id, 'organization_id', $1::bigint, 'event_seq', placed.seq, 'repo_id', placed.repository_id,
             'change', json_build_object('user_id', $3::bigint))::text, ${as_queued('true')}
-        from placed join told_to using (id) join full_up on full_up.own = (told_to.url is null) returning 1)`
+        from placed join recipients using (id) join full_up on full_up.own = (recipients.url is null) returning 1)`
 export const wake_deliverers = `select pg_notify('${channels.webhook}', '') from queued limit 1`
 
 /**
- * Puts an event into the queue of every webhook that is told of it, in the transaction of the event: those of the run, or else the
- * organization's. Behind an earlier one of the same run and place it waits for that one. To be called while the event's transaction holds the
- * organization's row, by which no predecessor can be settled meanwhile. `change`: JSON text.
+ * Queues an event for every webhook that subscribes to it, in the transaction of the event: those of the run, or else the organization's.
+ * It waits for an earlier one of the same run and address. The caller's transaction holds the organization's row, so no predecessor is settled
+ * meanwhile. `change`: JSON text.
  */
 export async function insertDeliveries(
   db: Db,
@@ -68,7 +69,7 @@ export async function insertDeliveries(
   await db.query({
     name: 'insert_webhook_deliveries',
     text: `with r as (select * from runs where organization_id = $1 and id = $2),
-      told as (
+      recipients as (
         select null::text as url from r, webhooks w
           where r.webhooks is null and w.organization_id = $1 and w.enabled and (w.events is null or $4 = any(w.events))
         union
@@ -78,16 +79,16 @@ export async function insertDeliveries(
       ${full_up},
       added as (
         insert into webhook_deliveries as d (organization_id, run_id, url, event_seq, type, body, state, error, finished_at, next_attempt_at, give_up_at)
-        select $1, $2, told.url, $3, $4, ${message}::text,
+        select $1, $2, recipients.url, $3, $4, ${message}::text,
           ${as_queued(`not exists (select from webhook_deliveries b where b.organization_id = $1 and b.run_id = $2
-            and b.url is not distinct from told.url and b.state = 'pending')`)}
-        from r, told join full_up on full_up.own = (told.url is null) returning d.id)
+            and b.url is not distinct from recipients.url and b.state = 'pending')`)}
+        from r, recipients join full_up on full_up.own = (recipients.url is null) returning d.id)
       select pg_notify('${channels.webhook}', '') from added limit 1`,
     values: [organization_id, run_id, event.seq, event.type, event.change],
   })
 }
 
-/** A delivery as somebody has it who is to make the attempt. `n`: the attempt's number. */
+/** A delivery that this process attempts. `n`: the number of the attempt. */
 export type ClaimedDelivery = {
   organization_id: number
   id: number
@@ -101,49 +102,46 @@ export type ClaimedDelivery = {
   epoch: number
   n: number
   tries: number
-  /** Of the run: where it is reported instead; JSON text. */
+  /** The targets of the run; JSON text. Null: the organization's webhook. */
   run_targets: string | null
 }
 
-/** Attempts at an organization's webhook at a time, on all processes, and as many at those of its runs: whoever is slow there delays nobody else. */
-const AT_ONCE = 4
-/** Longer than an attempt may take: who has not said by then what came of it is dead. */
+/** Concurrent attempts at an organization's webhook in all processes, and as many at those of its runs: a slow receiver delays no other organization. */
+const CONCURRENCY = 4
+/** Longer than an attempt may take: a process that has not settled it by then is dead. */
 export const ATTEMPT_LEASE_SECONDS = 30
 
 /**
- * Takes what is due, a few of each organization, and writes down that an attempt begins. Of a webhook that rests nothing is taken, and one that
- * has failed `failures_to_rest` times in a row is tried with one at a time.
+ * Claims what is due, a few of each organization, and records the attempts. Nothing is claimed for a webhook that rests, and one delivery at a
+ * time for a webhook that has failed `failures_to_rest` times in a row.
  */
-export async function claimDeliveries(db: Db, most: number, failures_to_rest: number): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(db: Db, limit: number, failures_to_rest: number): Promise<ClaimedDelivery[]> {
   const next = (whose: string, after: string) =>
     `(select d.organization_id from webhook_deliveries d where d.state = 'pending' and ${whose} and d.organization_id > ${after}
       order by d.organization_id limit 1)`
-  // The organizations that have any, one look into the index for each.
+  // The organizations that have any: one step in the index for each.
   const organizations = (name: string, whose: string) =>
     `${name} as (select ${next(whose, '0')} as id union all select ${next(whose, `${name}.id`)} from ${name} where ${name}.id is not null)`
   const busy = (whose: string) =>
     `(select count(*) from webhook_deliveries d where d.organization_id = o.id and ${whose} and d.lease_until is not null and d.lease_until > now())`
-  const due = (whose: string, limit: string) =>
+  const due = (whose: string, at_most: string) =>
     `(select d.organization_id, d.id, d.next_attempt_at from webhook_deliveries d
-      where d.organization_id = o.id and d.state = 'pending' and ${whose} and d.next_attempt_at <= now()
-        and (d.lease_until is null or d.lease_until <= now()) order by d.next_attempt_at limit greatest(0, ${limit}))`
+      where d.organization_id = o.id and d.state = 'pending' and ${whose} and ${isDue('d')} order by d.next_attempt_at limit greatest(0, ${at_most}))`
   const { rows } = await db.query<ClaimedDelivery>({
     name: 'claim_webhook_deliveries',
     text: `with recursive ${organizations('own', 'd.url is null')}, ${organizations('others', 'd.url is not null')}, due as (
         select one.* from own o
           join webhooks w on w.organization_id = o.id and w.enabled and (w.rests_until is null or w.rests_until <= now())
-          cross join lateral ${due('d.url is null', `case when w.failures >= $2 then 1 else ${AT_ONCE} end - ${busy('d.url is null')}`)} one
+          cross join lateral ${due('d.url is null', `case when w.failures >= $2 then 1 else ${CONCURRENCY} end - ${busy('d.url is null')}`)} one
         union all
-        select one.* from others o cross join lateral ${due('d.url is not null', `${AT_ONCE} - ${busy('d.url is not null')}`)} one
+        select one.* from others o cross join lateral ${due('d.url is not null', `${CONCURRENCY} - ${busy('d.url is not null')}`)} one
         order by next_attempt_at limit $1
       ), taken as (
         select d.organization_id, d.id from due cross join lateral (
           select organization_id, id from webhook_deliveries one where one.organization_id = due.organization_id and one.id = due.id
-            and one.state = 'pending' and one.next_attempt_at <= now() and (one.lease_until is null or one.lease_until <= now())
-            for update skip locked) d
+            and one.state = 'pending' and ${isDue('one')} for update skip locked) d
       ), claimed as (
-        update webhook_deliveries d set epoch = epoch + 1, attempts = attempts + 1, tries = tries + 1,
-          lease_until = now() + make_interval(secs => ${ATTEMPT_LEASE_SECONDS})
+        update webhook_deliveries d set attempts = attempts + 1, ${claimedFor(ATTEMPT_LEASE_SECONDS)}
         from taken where d.organization_id = taken.organization_id and d.id = taken.id
         returning d.organization_id, d.id, coalesce(d.run_id, d.deleted_run_id) as run_id, d.deleted_run_repository_id, d.deleted_run_webhooks, d.url, d.message_id, d.type, d.body, d.created_at, d.epoch, d.attempts as n, d.tries
       ), begun as (
@@ -151,7 +149,7 @@ export async function claimDeliveries(db: Db, most: number, failures_to_rest: nu
       )
       select c.*, coalesce(r.repository_id, c.deleted_run_repository_id) as repository_id, coalesce(r.webhooks, c.deleted_run_webhooks) as run_targets
       from claimed c left join runs r on r.organization_id = c.organization_id and r.id = c.run_id order by c.created_at, c.id`,
-    values: [most, failures_to_rest],
+    values: [limit, failures_to_rest],
   })
   return rows
 }

@@ -1,7 +1,7 @@
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
 import { type Db, only } from '../database.ts'
 import { channels } from '../notify.ts'
-import { MOST_PENDING, wake_deliverers } from './webhook-deliveries.ts'
+import { MAX_PENDING, wake_deliverers } from './webhook-deliveries.ts'
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed'
 export type DeliveryRow = {
@@ -37,7 +37,7 @@ const run_id = 'coalesce(d.run_id, d.deleted_run_id)'
 const columns = `d.id, d.organization_id, ${run_id} as run_id, d.url, d.message_id, d.event_seq, d.type, d.state, d.error, d.attempts, d.last_status,
   d.last_latency_ms, d.next_attempt_at, d.created_at, d.finished_at`
 
-/** Where the run reports instead: a run `r`, or one that is deleted. */
+/** The webhooks of a run `r`, or of one that is deleted. */
 const targets = 'coalesce(r.webhooks, d.deleted_run_webhooks)'
 
 export type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
@@ -65,7 +65,7 @@ export async function listDeliveries(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** With what is sent, and where the run reports. */
+/** With the message and the webhooks of the run. */
 export async function getDelivery(db: Db, organization_id: number, id: number): Promise<WholeDeliveryRow | undefined> {
   const { rows } = await db.query<WholeDeliveryRow>({
     name: 'get_webhook_delivery',
@@ -76,7 +76,7 @@ export async function getDelivery(db: Db, organization_id: number, id: number): 
   return rows[0]
 }
 
-/** The newest attempts of a delivery, in their order. */
+/** The newest attempts of a delivery, oldest first. */
 export async function listAttempts(db: Db, organization_id: number, delivery_id: number, limit: number): Promise<AttemptRow[]> {
   const { rows } = await db.query<AttemptRow>({
     name: 'list_webhook_attempts',
@@ -87,7 +87,7 @@ export async function listAttempts(db: Db, organization_id: number, delivery_id:
   return rows.toReversed()
 }
 
-/** Puts a delivery into the queue again, for a day, with the id that it has. False: an attempt is on its way, or there is none. */
+/** Queues a delivery again, for a day, with the same message id. False: an attempt is running, or there is no such delivery. */
 export async function requeueDelivery(tx: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'requeue_webhook_delivery',
@@ -104,14 +104,14 @@ export async function requeueDelivery(tx: Db, organization_id: number, id: numbe
 export type FailedFilter = { since: Date | null; until: Date | null; type: string | null }
 
 /**
- * Puts the earliest of what failed into the queue again as `requeueDelivery` does, in the order of each run: `most`, and no more than there is
- * place for. `without`: those whom nobody would send any more. To be called while the transaction holds the organization's row.
+ * Queues the earliest failed deliveries again as `requeueDelivery` does, in the order of each run: at most `limit`, and no more than the queue
+ * has room for. `without`: those that have no recipient any more. The caller's transaction holds the organization's row.
  */
 export async function requeueFailed(
   tx: Db,
   organization_id: number,
   filter: FailedFilter,
-  most: number,
+  limit: number,
 ): Promise<{ queued: number; own: number; left: number; without: number }> {
   const { rows } = await tx.query<{ queued: number; own: number; left: number; without: number }>({
     name: 'requeue_failed_deliveries',
@@ -121,10 +121,10 @@ export async function requeueFailed(
         from webhook_deliveries d left join runs r on r.organization_id = d.organization_id and r.id = d.run_id
         where d.organization_id = $1 and d.state = 'failed' and ($2::timestamptz is null or d.created_at >= $2) and ($3::timestamptz is null or d.created_at < $3)
           and ($4::text is null or d.type = $4)
-      ), place as (
-        select greatest(0, ${MOST_PENDING} - (select count(*) from webhook_deliveries where organization_id = $1 and state = 'pending')) as free
+      ), room as (
+        select greatest(0, ${MAX_PENDING} - (select count(*) from webhook_deliveries where organization_id = $1 and state = 'pending')) as free
       ), chosen as (
-        select id, run_id, url from failed where wanted order by id limit (select least($5, free) from place)
+        select id, run_id, url from failed where wanted order by id limit (select least($5, free) from room)
       ), queued as (
         update webhook_deliveries d set state = 'pending', error = null, finished_at = null, tries = 0, lease_until = null,
           give_up_at = now() + make_interval(secs => ${GIVE_UP_SECONDS}),
@@ -135,7 +135,7 @@ export async function requeueFailed(
       select (select count(*) from queued) as queued, (select count(*) from queued where url is null) as own,
         (select count(*) from failed where wanted) - (select count(*) from queued) as left, (select count(*) from failed where not wanted) as without,
         (${wake_deliverers})`,
-    values: [organization_id, filter.since, filter.until, filter.type, most],
+    values: [organization_id, filter.since, filter.until, filter.type, limit],
   })
   return only(rows)
 }

@@ -1,8 +1,9 @@
 import type { AttemptOutcome } from '../../core/webhooks/webhook-retries.ts'
 import { type Db, only } from '../database.ts'
+import { isHeldBy } from '../queue/queue-table.ts'
 import type { ClaimedDelivery } from './webhook-deliveries.ts'
 
-/** Until the transaction ends no event of the organization is written: what waits behind a delivery can be looked for. To be taken first. */
+/** Locks out new events of the organization until the transaction ends, so that what waits behind a delivery is known. Comes first. */
 export async function holdEvents(tx: Db, organization_id: number): Promise<void> {
   await tx.query({
     name: 'hold_events',
@@ -11,13 +12,13 @@ export async function holdEvents(tx: Db, organization_id: number): Promise<void>
   })
 }
 
-/** What becomes of a delivery: `again` is tried once more after so many seconds, unless its time is over. */
+/** How an attempt ends: with `again` the next one comes after `seconds`, unless the delivery's time is over. */
 export type Settlement = { to: 'delivered' | 'failed' | 'again'; seconds: number; url: string } & Omit<
   AttemptOutcome,
   'refused' | 'retry_after'
 >
 
-/** Writes down what came of an attempt. Undefined: somebody else has the delivery by now, or nobody needs it; nothing was written. */
+/** Settles an attempt. Undefined: another process has claimed the delivery since, or it was dropped; nothing was written. */
 export async function settleDelivery(
   tx: Db,
   { organization_id, id, epoch, n }: Pick<ClaimedDelivery, 'organization_id' | 'id' | 'epoch' | 'n'>,
@@ -30,9 +31,9 @@ export async function settleDelivery(
           error = $5, last_status = $6, last_latency_ms = $7, lease_until = null,
           next_attempt_at = case when $4 = 'again' and give_up_at > now() then least(now() + make_interval(secs => $8), give_up_at) end,
           finished_at = case when $4 <> 'again' or give_up_at <= now() then now() end
-        where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and state = 'pending'
+        where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and state = 'pending'
         returning organization_id, id, state
-      ), told as (
+      ), logged as (
         update webhook_attempts a set finished_at = now(), url = $10, status = $6, error = $5, latency_ms = $7, answer = $9
         from settled where a.organization_id = settled.organization_id and a.delivery_id = settled.id and a.n = $11
       )
@@ -42,7 +43,7 @@ export async function settleDelivery(
   return rows[0]?.state
 }
 
-/** The earliest that still waits of that run for that place is next, if it is not already. */
+/** Makes the earliest pending delivery of that run to that address due. */
 export async function scheduleNext(tx: Db, organization_id: number, run_id: number, url: string | null): Promise<void> {
   await tx.query({
     name: 'schedule_next_delivery',
@@ -52,7 +53,7 @@ export async function scheduleNext(tx: Db, organization_id: number, run_id: numb
   })
 }
 
-/** Everything that waits for the organization's webhook and is first of its run is due now. */
+/** Makes the first pending delivery of each run to the organization's webhook due now. */
 export async function wakeDeliveries(tx: Db, organization_id: number): Promise<void> {
   await tx.query({
     name: 'wake_webhook_deliveries',
@@ -64,7 +65,7 @@ export async function wakeDeliveries(tx: Db, organization_id: number): Promise<v
   })
 }
 
-/** What waits for the organization's webhook will not be sent: there is none any more. */
+/** Ends all pending deliveries to the organization's webhook, which is deleted. */
 export async function dropDeliveries(tx: Db, organization_id: number, reason: string): Promise<void> {
   await tx.query({
     name: 'drop_webhook_deliveries',
@@ -74,7 +75,7 @@ export async function dropDeliveries(tx: Db, organization_id: number, reason: st
   })
 }
 
-/** An attempt at the organization's webhook got through. Answers how many before it had not. */
+/** An attempt at the organization's webhook succeeded. Returns how many in a row had failed before it. */
 export async function recordSuccess(tx: Db, organization_id: number): Promise<number> {
   const { rows } = await tx.query<{ failures: number }>({
     name: 'record_webhook_success',
@@ -85,7 +86,7 @@ export async function recordSuccess(tx: Db, organization_id: number): Promise<nu
   return rows[0]?.failures ?? 0
 }
 
-/** An attempt did not. Answers how many in a row that makes; 0: there is no webhook. */
+/** An attempt failed. Returns how many in a row have; 0: there is no webhook. */
 export async function recordFailure(tx: Db, organization_id: number): Promise<number> {
   const { rows } = await tx.query<{ failures: number }>({
     name: 'record_webhook_failure',
@@ -95,7 +96,7 @@ export async function recordFailure(tx: Db, organization_id: number): Promise<nu
   return rows[0]?.failures ?? 0
 }
 
-/** Nothing is sent there for so long. */
+/** Nothing is sent to the webhook for so long. */
 export async function restWebhook(tx: Db, organization_id: number, seconds: number): Promise<void> {
   await tx.query({
     name: 'rest_webhook',
@@ -105,7 +106,7 @@ export async function restWebhook(tx: Db, organization_id: number, seconds: numb
 }
 
 /**
- * Switches the organization's webhook off. Answers the address; undefined: it is off already, there is none, or something got through since
+ * Disables the organization's webhook. Returns its address; undefined: it is disabled already, there is none, or an attempt succeeded since
  * `unless_success_since`.
  */
 export async function disableWebhook(
@@ -123,7 +124,7 @@ export async function disableWebhook(
   return rows[0]?.url
 }
 
-/** Ends what waited too long for a webhook that is switched off. Answers how many there were. */
+/** Ends deliveries that waited too long for a disabled webhook. Returns how many. */
 export async function expireHeld(db: Db, reason: string, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'expire_held_deliveries',
@@ -138,7 +139,7 @@ export async function expireHeld(db: Db, reason: string, limit: number): Promise
   return rowCount ?? 0
 }
 
-/** Removes what was over so many days ago, with its attempts. Answers how many there were. */
+/** Deletes what was settled more than so many days ago, with its attempts. Returns how many. */
 export async function deleteOldDeliveries(db: Db, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'delete_old_deliveries',
@@ -149,8 +150,8 @@ export async function deleteOldDeliveries(db: Db, days: number, limit: number): 
   return rowCount ?? 0
 }
 
-/** What waits on this database, for the operator: no organization is named. */
-export async function webhookFigures(db: Db): Promise<{ pending: number; oldest_seconds: number }> {
+/** Pending deliveries of all organizations, for the operator's metrics. */
+export async function webhookMetrics(db: Db): Promise<{ pending: number; oldest_seconds: number }> {
   const { rows } = await db.query<{ pending: number; oldest_seconds: number }>({
     name: 'measure_webhooks',
     text: `select count(*) as pending, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds

@@ -2,7 +2,7 @@ import type { WebhookEvent } from '../../contract/webhooks/webhook-messages.ts'
 import type { Sealed } from '../../core/secrets/sealing.ts'
 import type { Db } from '../database.ts'
 
-/** Where an organization's runs are reported. `previous_until`: until when the secret of before signs too. */
+/** The webhook of an organization. `previous_until`: until when the previous secret signs too. */
 export type WebhookRow = {
   url: string
   enabled: boolean
@@ -17,7 +17,7 @@ export type WebhookRow = {
 const columns = `url, enabled, sealed_secret is not null as has_secret, events, case when previous_until > now() then previous_until end as previous_until,
   failures, case when rests_until > now() then rests_until end as rests_until, disabled_at, disabled_reason`
 
-/** For how long the secret of before signs beside a new one. */
+/** How long a replaced secret signs beside the new one. */
 const PREVIOUS_SECONDS = 86_400
 
 export async function getWebhook(db: Db, organization_id: number): Promise<WebhookRow | undefined> {
@@ -29,7 +29,7 @@ export async function getWebhook(db: Db, organization_id: number): Promise<Webho
   return rows[0]
 }
 
-/** With its secrets, sealed: the one of now, and the one of before while it signs too. */
+/** With its sealed secrets: the current one, and the previous one while it signs too. */
 export async function getSealedWebhook(
   db: Db,
   organization_id: number,
@@ -52,7 +52,7 @@ export async function getSealedWebhook(
 }
 
 /**
- * Whatever kept it from being sent to is forgotten: it is set anew. A secret that another takes the place of signs on for a day.
+ * Creates or replaces it and clears its failures. A secret that is replaced continues to sign for a day.
  * @param secret undefined: as before, null: none, and none of before
  */
 export async function saveWebhook(

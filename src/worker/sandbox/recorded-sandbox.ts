@@ -1,10 +1,10 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { errorText } from '../../core/log.ts'
+import { startPolling } from '../../core/polling.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
 import { requireOwned } from '../claim/fencing.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import { repeat } from '../../core/polling.ts'
 import type { WorkerDeps } from '../settings.ts'
 
 /** So often what a sandbox takes is written down while it is there, if that has changed: what is left when its owner dies. */
@@ -39,12 +39,12 @@ export async function startRecorded(
     await recordSandboxUse(writer.direct, owner, taken)
   }
   await write(tell)
-  const silence = repeat(USE_MS, 'to write down what a sandbox takes', tell, deps.log)
+  const polling = startPolling(USE_MS, 'to write down what a sandbox takes', tell, deps.log)
   let stopping = false
   let ended: Promise<void> | null = null
   const end = () => {
     ended ??= write(() => {
-      silence()
+      polling[Symbol.dispose]()
       return endSandbox(writer.direct, owner, { reason: stopping ? 'stopped' : 'died' }, takenBy(started))
     })
     return ended

@@ -47,11 +47,8 @@ export async function addOurs(app: App) {
     app,
     other,
     mine,
-    /** More than will ever change of it, so that nothing is to be said. */
-    async marked(organization_id: number) {
-      const [row] = await rows<{ lease: string }>(app, 'select try_at::text as lease from run_marks where id = $1', [mine.mark])
-      return { organization_id, id: mine.mark, change: 1_000_000_000, lease: row?.lease ?? 'infinity' }
-    },
+    /** More changes than there will ever be, so that nothing is to be posted. */
+    claimed: (organization_id: number, id: number) => ({ organization_id, id, change: 1_000_000_000, epoch: 1 }),
     /** Sees whatever it may: no bound but the organization. */
     stranger: { user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null },
   }
@@ -146,14 +143,15 @@ async function addDeliveries(app: App, run: number) {
 async function addOfForge(app: App, run: number) {
   const forge = (await saveForge(app.db, { ...sample.forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
   await insertForgeDelivery(app.db, { ...sample.told, organization_id: app.org_id, forge_id: forge })
-  await rows(app, 'update forge_deliveries set run_id = $1', [run])
+  await rows(app, "update forge_deliveries set run_id = $1, epoch = 1, lease_until = 'infinity'", [run])
   const key = { organization_id: app.org_id, forge_id: forge, repository_id: app.repo_id }
   await recordGaps(app.db, key, ['check_runs'], [{ resource: 'check_runs', detail: 'refused' }])
-  // Nobody says it while the test looks on.
-  const [mark] = await rows<{ id: number }>(
+  // Its attempt never ends, so nothing is posted during the test.
+  const [mark, postponed] = await rows<{ id: number }>(
     app,
-    `insert into run_marks (organization_id, run_id, number, repository_id, head_sha, pushed, try_at) values ($1, $2, $2, $3, 'm', true, 'infinity') returning id`,
+    `insert into run_marks (organization_id, run_id, number, repository_id, head_sha, pushed, epoch, lease_until) 
+      select $1, $2, $2, $3, sha, true, 1, 'infinity' from unnest(array['m', 'n']) as s (sha) returning id`,
     [app.org_id, run, app.repo_id],
   )
-  return { forge, mark: mark?.id ?? 0 }
+  return { forge, mark: mark?.id ?? 0, postponed: postponed?.id ?? 0 }
 }

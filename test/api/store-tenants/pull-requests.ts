@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { getChange, letBranchGo, recordPush, saveChange } from '../../../src/store/changes.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forges/forge-deliveries.ts'
 import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forges/forge-gaps.ts'
-import { forgetTold, postponeTold, settleTold, tellAgain } from '../../../src/store/forges/outbox.ts'
 import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges/forges.ts'
+import { deleteOutboxItem, postponeOutboxItem, repostOutboxItem, settleOutboxItem } from '../../../src/store/forges/outbox.ts'
 import { insertRunMark } from '../../../src/store/forges/run-marks.ts'
 import {
   deleteComment,
@@ -46,7 +46,7 @@ import type { Ours, Reaches } from './ours.ts'
 import { change, comment, counts, pull_request, told } from './samples.ts'
 
 /** Pull requests, their comments, changes, and what forges tell: the other organization (`org`) reaching for what is ours. */
-export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reaches => ({
+export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reaches => ({
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
   closeGone: (db, org) => closeGone(db, org, mine.pr, pull_request.head_sha),
@@ -66,14 +66,14 @@ export const reachesOfPullRequests = ({ app, mine, other, marked }: Ours): Reach
   settleForgeTask: (db, org) =>
     settleForgeTask(
       db,
-      { organization_id: org, forge_id: mine.forge, delivery: told.delivery },
+      { organization_id: org, forge_id: mine.forge, delivery: told.delivery, epoch: 1 },
       { task: null, seconds: 0, outcome: 'done', run_id: null },
     ),
   insertRunMark: (db, org) => insertRunMark(db, org, mine.run, 'another'),
-  settleTold: async (db, org) => settleTold(db, 'run_marks', await marked(org), { said_as: 'x', problem: null }),
-  postponeTold: async (db, org) => postponeTold(db, 'run_marks', await marked(org), { seconds: 60, problem: 'x' }),
-  tellAgain: (db, org) => tellAgain(db, 'run_marks', org, mine.mark),
-  forgetTold: (db, org) => forgetTold(db, 'run_marks', org, mine.mark),
+  settleOutboxItem: (db, org) => settleOutboxItem(db, 'run_marks', claimed(org, mine.mark), { posted: 'x', problem: null }),
+  postponeOutboxItem: (db, org) => postponeOutboxItem(db, 'run_marks', claimed(org, mine.postponed), { seconds: 60, problem: 'x' }),
+  repostOutboxItem: (db, org) => repostOutboxItem(db, 'run_marks', org, mine.mark),
+  deleteOutboxItem: (db, org) => deleteOutboxItem(db, 'run_marks', org, mine.mark),
   getComment: (db, org) => getComment(db, org, mine.pr, mine.comment),
   findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
