@@ -1,3 +1,4 @@
+import { exponential, retryDelay } from '../core/retry-policy.ts'
 import type { ModelError } from '../model/port.ts'
 
 export type RetryPolicy = {
@@ -39,10 +40,13 @@ export function waitBefore(
   const limited = error.code === 'rate_limited'
   const attempts = error.code === 'malformed' ? policy.malformed_attempts : policy.attempts
   if (!limited && attempt >= attempts) return null
-  const backoff = Math.min(policy.first_wait_ms * 2 ** (attempt - 1), policy.longest_wait_ms)
+  const delays = exponential(policy.first_wait_ms, policy.longest_wait_ms)
+  const backoff = retryDelay({ ...delays, jitter: [1, 1] }, attempt)
   const asked = error.retry_after_ms
   const wait =
-    asked === null ? backoff * (0.5 + random() / 2) : asked + random() * Math.min(Math.max(asked, backoff) / 2, LONGEST_SPREAD_MS)
+    asked === null
+      ? retryDelay(delays, attempt, null, random())
+      : asked + random() * Math.min(Math.max(asked, backoff) / 2, LONGEST_SPREAD_MS)
   const patience = limited ? policy.limited_ms - waited_ms : Math.max(policy.longest_wait_ms, backoff)
   return wait > Math.min(patience, policy.left_ms()) ? null : wait
 }

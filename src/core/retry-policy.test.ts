@@ -3,6 +3,7 @@ import { exponential, exponentialDelays, retryDelay } from './retry-policy.ts'
 
 test('delays double up to the longest one, which holds for every later attempt', () => {
   expect(exponentialDelays(2, 10)).toEqual([2, 4, 8, 10])
+  expect(exponentialDelays(0, 10)).toEqual([0])
   expect(exponentialDelays(200, 3_200)).toEqual([200, 400, 800, 1_600, 3_200])
   expect([1, 2, 4, 5, 1_000].map(attempt => retryDelay(exponential(2, 10), attempt, null, 1))).toEqual([2, 4, 10, 10, 10])
 })

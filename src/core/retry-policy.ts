@@ -11,8 +11,9 @@ export type RetryPolicy = {
 /** From half of the delay to all of it. */
 const JITTER = [0.5, 1] as const
 
-/** Delays that double from `first` to `max`. */
+/** Delays that double from `first` to `max`. None at all where `first` is 0. */
 export function exponentialDelays(first: number, max: number): number[] {
+  if (first <= 0) return [0]
   const delays: number[] = []
   for (let delay = first; delay < max; delay *= 2) delays.push(delay)
   return [...delays, max]

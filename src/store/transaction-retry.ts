@@ -1,4 +1,5 @@
 import { isDatabaseAway } from '../core/database-away.ts'
+import { exponential, type RetryPolicy, retryDelay } from '../core/retry-policy.ts'
 import type { Transactional } from './database.ts'
 
 /** serialization_failure, deadlock_detected and idle_in_transaction_session_timeout: the server took the transaction back for the sake of others. */
@@ -6,9 +7,10 @@ const FOR_OTHERS = new Set(['40001', '40P01', '25P03'])
 const TRIES = 4
 /** More than a pool has connections. */
 const MOST_OUTDATED = 100
-const LONGEST_WAIT_MS = 50
-/** Between the tries of `patient`. */
-const PATIENT_WAIT_MS = 250
+/** Milliseconds. */
+const retries: RetryPolicy = { delays: [50, 100, 150], jitter: [0, 1] }
+/** Of `retryWhileUnavailable`. */
+const unavailable_retries = exponential(250, 250)
 
 /** Errors after which nothing of what was asked has been done, whatever they look like. */
 const undone = new WeakSet<object>()
@@ -33,7 +35,7 @@ export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> 
         continue
       }
       if (attempt === TRIES || !FOR_OTHERS.has((error as { code?: string }).code ?? '')) throw error
-      await pause(Math.random() * LONGEST_WAIT_MS * attempt)
+      await pause(retryDelay(retries, attempt))
     }
   }
 }
@@ -49,7 +51,7 @@ export function retryWhileUnavailable(db: Transactional, isPointless: () => bool
         return await work()
       } catch (error) {
         if (!isSurelyUndone(error) || isPointless()) throw error
-        await pause(PATIENT_WAIT_MS * (0.5 + Math.random() / 2))
+        await pause(retryDelay(unavailable_retries, 1))
       }
     }
   }

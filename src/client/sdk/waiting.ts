@@ -1,5 +1,7 @@
-const FIRST_MS = 500
-const LONGEST_MS = 8_000
+import { exponential, retryDelay } from '../../core/retry-policy.ts'
+
+/** Milliseconds. */
+const retries = exponential(500, 8_000)
 
 /** What `Retry-After` asks for in milliseconds, given as whole seconds or as an HTTP date; null when it is neither. */
 export function retryAfter(value: string | null, now: number): number | null {
@@ -11,10 +13,7 @@ export function retryAfter(value: string | null, now: number): number | null {
 }
 
 /** Milliseconds before attempt `failures + 1`: doubling up to 8 s, of which a random half is left out so that clients do not come back together. */
-export function backOff(failures: number, random: number): number {
-  const full = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 20))
-  return full * (0.5 + random / 2)
-}
+export const backOff = (failures: number, random: number): number => retryDelay(retries, failures, null, random)
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

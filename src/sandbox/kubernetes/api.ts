@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadline } from '../../core/deadline.ts'
+import { exponential, retryDelay } from '../../core/retry-policy.ts'
 
 /** Where the API server is, and the files of the service account, which the kubelet replaces at run time. */
 export type ApiAccess = { server: URL; ca_file: string; token_file: string }
@@ -38,8 +39,8 @@ export type KubernetesApi = {
 
 const ATTEMPT_MS = 10_000
 const WATCH_SECONDS = 60
-/** The delay doubles with each attempt, up to the second value. */
-const PAUSE_MS = [200, 3_000] as const
+/** Milliseconds. */
+const retries = exponential(200, 3_000)
 
 export function createApi(access: ApiAccess): KubernetesApi {
   const agent = new Agent({ keepAlive: true })
@@ -141,4 +142,4 @@ function mayPass(method: string, error: ApiError, attempt: number): boolean {
   return [0, 408, 429].includes(error.status) || error.status >= 500
 }
 
-const pauseOf = (error: ApiError, attempt: number) => error.retry_after_ms ?? Math.min(PAUSE_MS[1], PAUSE_MS[0] * 2 ** attempt)
+const pauseOf = (error: ApiError, attempt: number) => retryDelay(retries, attempt + 1, error.retry_after_ms)

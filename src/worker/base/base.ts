@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { mirrorState } from '../../git/mirrors/mirror-refs.ts'
 import { refreshMirror } from '../../git/mirrors/mirrors.ts'
 import type { RunObjects } from '../../git/objects/objects.ts'
@@ -41,7 +42,8 @@ export class StartError extends Error {
 /** A remote's mirror may be this old when a turn starts; a local repository costs so little to look at that it always is looked at. */
 const REMOTE_FRESH_MS = 10_000
 const FETCH_ATTEMPTS = 3
-const FIRST_WAIT_MS = 1_000
+/** Milliseconds. */
+const retries = exponential(1_000, 8_000)
 /** A fetch that took longer than this before it failed is not begun again. */
 const AGAIN_WITHIN_MS = 60_000
 
@@ -98,7 +100,7 @@ async function lookUp(
     const again = unreachable?.retryable === true && attempt < FETCH_ATTEMPTS && performance.now() - started < AGAIN_WITHIN_MS
     if (found !== null || !again || signal.aborted) return { found, unreachable }
     const { code, message } = unreachable
-    const wait = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
+    const wait = retryDelay(retries, attempt)
     const details = { code, message, retryable: true, phase: 'clone', attempt, retry_in_ms: Math.round(wait) }
     await writer.append({ entries: [errorEntry(details, 'git_clone')] })
     await delay(wait, undefined, { signal }).catch(() => {})

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError, type NewRemotePullRequest, type RemotePullRequest } from '../../forge/port.ts'
 import { syncPullRequest } from '../../forge/sync.ts'
@@ -10,8 +11,8 @@ import type { Control } from '../claim/control.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerDeps } from '../settings.ts'
 
-const FIRST_WAIT_MS = 2_000
-const LONGEST_WAIT_MS = 5 * 60_000
+/** Milliseconds. */
+const retries = exponential(2_000, 5 * 60_000)
 /** A branch that was pushed a moment ago may not be seen by all of a forge yet. */
 const ATTEMPTS_OF_A_NEW_BRANCH = 4
 
@@ -69,12 +70,11 @@ async function findOrCreate({ forge, repository }: OnForge, wanted: NewRemotePul
   }
 }
 
-/** Milliseconds, at least what the forge asks for, ever more of them and never quite the same. Null: it is not going to pass. */
+/** Milliseconds until the next attempt, at least what the forge requests; null: the failure is permanent. */
 function waitBefore(attempt: number, error: ForgeError): number | null {
   const unseen = error.code === 'refused' && /\bhead\b/.test(error.message) && attempt < ATTEMPTS_OF_A_NEW_BRANCH
   if (!error.retryable && !unseen) return null
-  const usual = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2)
-  return Math.max(usual, (error.retry_after_seconds ?? 0) * 1_000)
+  return retryDelay(retries, attempt, (error.retry_after_seconds ?? 0) * 1_000)
 }
 
 /** Takes over what became of the run's pull requests on their forge, and tells it of ours. One that does not answer now changes nothing. */

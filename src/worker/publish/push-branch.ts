@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { objectsOf, type RunObjects } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { fetchBranches, isAncestor } from '../../git/publish/merge.ts'
@@ -20,8 +21,8 @@ const NOTES = {
   joined: 'Somebody else has pushed that: it is merged with what the agent did.',
   taken: 'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
 }
-const FIRST_WAIT_MS = 2_000
-const LONGEST_WAIT_MS = 5 * 60_000
+/** Milliseconds. Many runs may wait for one server. */
+const retries = exponential(2_000, 5 * 60_000)
 
 /**
  * The branch has commits that what was to be pushed does not build on. `taken`: nothing was pushed to it yet, as far as is known, and nobody
@@ -150,9 +151,9 @@ async function whereItStands(
   }
 }
 
-/** Milliseconds, ever more of them and never quite the same: many runs may wait for one server. Null: it is not going to pass. */
+/** Milliseconds until the next attempt; null: the failure is permanent. */
 function waitBefore(attempt: number, error: GitError, again: boolean): number | null {
   const unknown = again || error.code === 'failed'
   if (!error.retryable && !(unknown && attempt < ATTEMPTS_OF_THE_UNKNOWN)) return null
-  return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2)
+  return retryDelay(retries, attempt)
 }
