@@ -1,11 +1,11 @@
 import { type App, rows } from '../start-app.ts'
 
-/** What every answered request may leave behind: a charge, that a key was charged, and the minute in which a token was used. Forges are looked at beside it. Workers report every few seconds, and take turns. */
+/** What every answered request may leave behind: a charge, that a key was charged, and the minute in which a token was used. Forges are looked at beside it. Workers report every few seconds, and acquire ticks. */
 const traces: Record<string, { text?: string; rows?: string }> = {
   rate_windows: { rows: 'false' },
   idempotency_keys: { rows: 'answer is not null' },
   workers: { rows: 'false' },
-  turns: { rows: 'false' },
+  ticks: { rows: 'false' },
   tokens: { text: "(to_jsonb(t) - 'last_used_at')::text" },
   repositories: { text: "(to_jsonb(t) - 'forge_seen_at' - 'forge_seen_until')::text" },
 }
