@@ -39,11 +39,11 @@ async function checkEach<T>(requests: fc.Arbitrary<T>, numRuns: number, check: (
   await fc.assert(property, { seed, numRuns: numRuns * more })
 }
 
-/** An organization of its own for each operation: what one ends is there for the next. */
-type Place = { tenant: Tenant; known: Known; call: Call | undefined; token: string | null }
-let places = 0
-async function newPlace({ operationId }: Operation): Promise<Place> {
-  const tenant = await addTenant(app, `place-${++places}`)
+/** An organization for each operation, so that what one operation ends is there for the next. */
+type Target = { tenant: Tenant; known: Known; call: Call | undefined; token: string | null }
+let targets = 0
+async function newTarget({ operationId }: Operation): Promise<Target> {
+  const tenant = await addTenant(app, `target-${++targets}`)
   const call = tokenCalls(tenant).find(({ name }) => name === operationId)
   const known = {
     ...Object.fromEntries(Object.entries(meanings).flatMap(([name, names]) => (names === null ? [] : [[name, [tenant[names]]]]))),
@@ -65,20 +65,20 @@ const whole = (operation: Operation, { path, query, headers, body }: Given) => {
   return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, headers, body }
 }
 
-const inPlace = (operation: Operation, place: Parameter['in']) => operation.parameters.filter(parameter => parameter.in === place)
+const parametersIn = (operation: Operation, location: Parameter['in']) => operation.parameters.filter(parameter => parameter.in === location)
 const bodySchema = (operation: Operation) => operation.requestBody?.content['application/json'].schema
 
 /** Requests that the document allows. */
-function good(operation: Operation, { known, tenant }: Place): fc.Arbitrary<Given> {
-  const path = fc.record(Object.fromEntries(inPlace(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])))
-  const query = fc.record(Object.fromEntries(inPlace(operation, 'query').map(({ name, schema }) => [name, allowed(schema, known, name)])), {
-    requiredKeys: inPlace(operation, 'query')
+function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<Given> {
+  const path = fc.record(Object.fromEntries(parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])))
+  const query = fc.record(Object.fromEntries(parametersIn(operation, 'query').map(({ name, schema }) => [name, allowed(schema, known, name)])), {
+    requiredKeys: parametersIn(operation, 'query')
       .filter(({ required }) => required)
       .map(({ name }) => name),
   })
   const headers = fc.record(
     Object.fromEntries(
-      inPlace(operation, 'header').map(({ name, schema }) => [
+      parametersIn(operation, 'header').map(({ name, schema }) => [
         name,
         allowed(schema, known, name)
           .map(value => `${value}`)
@@ -113,10 +113,10 @@ function expectDocumented(operation: Operation, { status, headers, body }: Answe
 
 describe('what the document allows gets an answer that it describes, and a refusal has changed nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
-    const place = await newPlace(operation)
+    const target = await newTarget(operation)
     let before = await contents(app)
-    await checkEach(good(operation, place), 30, async given => {
-      const answer = await sendCall(app, whole(operation, given), place.token)
+    await checkEach(good(operation, target), 30, async given => {
+      const answer = await sendCall(app, whole(operation, given), target.token)
       expectDocumented(operation, answer)
       if (operation.method === 'GET') return
       const after = await contents(app)
@@ -161,7 +161,7 @@ const isPathPart = (text: string) => /^[^\0]{1,60}$/.test(text) && text.isWellFo
 
 type Bad = Given & { wrong: string[] }
 /** Requests with one thing wrong, and where. */
-function bad(operation: Operation, place: Place): fc.Arbitrary<Bad> | null {
+function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
   const schema = bodySchema(operation)
   const sendable = { path: isPathPart, query: () => true, header: isHeader }
   const ways = [
@@ -169,21 +169,21 @@ function bad(operation: Operation, place: Place): fc.Arbitrary<Bad> | null {
       ? []
       : [
           fc
-            .tuple(good(operation, place), spoiled(schema, place.known))
+            .tuple(good(operation, target), spoiled(schema, target.known))
             .filter(([, body]) => !isAllowedBody(operation, body))
             .map(([given, body]): Bad => ({ ...given, body, wrong: ['body'] })),
         ]),
     ...operation.parameters.flatMap(parameter => {
       const isWrong = (text: string) => sendable[parameter.in](text) && !isAllowedText(operation, parameter, text)
-      const all = parameterTexts(parameter, place.known)
+      const all = parameterTexts(parameter, target.known)
       // Of some texts none is wrong.
       if (!fc.sample(all, { seed, numRuns: 200 }).some(isWrong)) return []
-      return [fc.tuple(good(operation, place), all.filter(isWrong)).map(([given, text]) => withText(given, parameter, text))]
+      return [fc.tuple(good(operation, target), all.filter(isWrong)).map(([given, text]) => withText(given, parameter, text))]
     }),
-    ...inPlace(operation, 'query')
+    ...parametersIn(operation, 'query')
       .filter(({ required }) => required)
       .map(({ name }) =>
-        good(operation, place).map(
+        good(operation, target).map(
           (given): Bad => ({ ...given, query: given.query.filter(([one]) => one !== name), wrong: ['query', name] }),
         ),
       ),
@@ -191,21 +191,21 @@ function bad(operation: Operation, place: Place): fc.Arbitrary<Bad> | null {
   return ways.length === 0 ? null : fc.oneof(...ways)
 }
 
-function withText(given: Given, { in: place, name }: Parameter, text: string): Bad {
-  const wrong = [place, name]
-  if (place === 'path') return { ...given, path: { ...given.path, [name]: text }, wrong }
-  if (place === 'header') return { ...given, headers: { ...given.headers, [name]: text }, wrong }
+function withText(given: Given, { in: target, name }: Parameter, text: string): Bad {
+  const wrong = [target, name]
+  if (target === 'path') return { ...given, path: { ...given.path, [name]: text }, wrong }
+  if (target === 'header') return { ...given, headers: { ...given.headers, [name]: text }, wrong }
   return { ...given, query: [...given.query.filter(([one]) => one !== name), [name, text]], wrong }
 }
 
 describe('what the document does not allow is a 400 that says where, and changes nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
-    const place = await newPlace(operation)
-    const requests = bad(operation, place)
+    const target = await newTarget(operation)
+    const requests = bad(operation, target)
     if (requests === null) return
     const before = await contents(app)
     await checkEach(requests, 40, async ({ wrong, ...given }) => {
-      const answer = await sendCall(app, whole(operation, given), place.token)
+      const answer = await sendCall(app, whole(operation, given), target.token)
       const problem = expectProblem(answer, 400)
       expect(mistakesOf(operation, 400, answer.body)).toEqual([])
       expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)
@@ -216,7 +216,7 @@ describe('what the document does not allow is a 400 that says where, and changes
 
 test('a body of bytes that are broken somewhere gets an answer that the document describes', async () => {
   const operation = own_paths.find(({ operationId }) => operationId === 'createAgentRun') as Operation
-  const { call, token } = await newPlace(operation)
+  const { call, token } = await newTarget(operation)
   const text = Buffer.from('{"prompt":"x","tags":["a"],"metadata":{"a":[1,2]}}')
   const broken = fc
     .tuple(fc.nat(text.length - 1), fc.uint8Array({ maxLength: 4 }), fc.nat(3))

@@ -108,7 +108,7 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
 /** An environment on a machine that there is not. */
 export async function addEnvironment(
   db: Database,
-  place: { organization_id: number; repository_id: number; run_id: number },
+  tenant: { organization_id: number; repository_id: number; run_id: number },
   name: string,
 ): Promise<number> {
   const key = digest(name).toString('hex')
@@ -122,7 +122,7 @@ export async function addEnvironment(
     base_sha: 'a'.repeat(40),
     left_out: '[]',
   }
-  const made = await insertEnvironment(db, { ...place, ...of, digest: 'd', bytes: 1, setup_ms: 1, max_age_seconds: 1_000 })
+  const made = await insertEnvironment(db, { ...tenant, ...of, digest: 'd', bytes: 1, setup_ms: 1, max_age_seconds: 1_000 })
   if (!made) throw new Error('there is one already')
   return made.id
 }
@@ -130,15 +130,15 @@ export async function addEnvironment(
 /** A pull request of a run, whose branch nobody has pushed. */
 export async function addPullRequest(
   db: Database,
-  place: { organization_id: number; repository_id: number; run_id: number },
+  tenant: { organization_id: number; repository_id: number; run_id: number },
   title: string,
 ): Promise<number> {
   // Its base is in no repository: a read finds nothing there that would bring the row up to date, and so close it.
-  const names = { title, body: title, url: 'http://x', head_branch: `agent/run-${place.run_id}-x`, base_branch: 'nowhere' }
+  const names = { title, body: title, url: 'http://x', head_branch: `agent/run-${tenant.run_id}-x`, base_branch: 'nowhere' }
   const shas = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40) }
-  const pr = await savePullRequest(db, { ...place, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
+  const pr = await savePullRequest(db, { ...tenant, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
   if (!pr) throw new Error('there is one already, and it has ended')
-  await openHeldBack(db, place.organization_id, pr.id, shas.head_sha)
+  await openHeldBack(db, tenant.organization_id, pr.id, shas.head_sha)
   return pr.id
 }
 
@@ -153,25 +153,25 @@ export async function addComment(
 }
 
 /** One that has ended, of a run. */
-export async function addSandbox(db: Database, place: { organization_id: number; run_id: number }): Promise<number> {
+export async function addSandbox(db: Database, tenant: { organization_id: number; run_id: number }): Promise<number> {
   const limits = { max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 }
   const { rows } = await db.query<{ id: number }>({
     text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, end_reason, limits, first_seq, last_seq, ended_at)
       values ($1, $2, 'agent', 'd', 'h', 0, 'ended', 'stopped', $3, 1, 1, now()) returning id`,
-    values: [place.organization_id, place.run_id, JSON.stringify(limits)],
+    values: [tenant.organization_id, tenant.run_id, JSON.stringify(limits)],
   })
   return rows[0]?.id ?? 0
 }
 
 /** What was given up of a run that has this webhook. */
-export async function addDelivery(db: Database, place: { organization_id: number; run_id: number }, title: string): Promise<number> {
+export async function addDelivery(db: Database, tenant: { organization_id: number; run_id: number }, title: string): Promise<number> {
   const { web_url: _made, ...messageData } = exampleMessage.data
-  const data = { agent_run_id: place.run_id, organization_id: place.organization_id, title }
+  const data = { agent_run_id: tenant.run_id, organization_id: tenant.organization_id, title }
   const { rows } = await db.query<{ id: number }>({
     text: `with named as (update runs set webhooks = $4 where organization_id = $1 and id = $2)
       insert into webhook_deliveries (organization_id, run_id, url, event_seq, type, body, state, finished_at, give_up_at)
       values ($1, $2, 'http://127.0.0.1:9/', 1, 'agent_run.created', $3, 'failed', now(), now()) returning id`,
-    values: [place.organization_id, place.run_id, JSON.stringify({ ...messageData, ...data }), NOWHERE],
+    values: [tenant.organization_id, tenant.run_id, JSON.stringify({ ...messageData, ...data }), NOWHERE],
   })
   return rows[0]?.id ?? 0
 }
@@ -179,14 +179,14 @@ export async function addDelivery(db: Database, place: { organization_id: number
 /** The whole output of the run's first entry. */
 export async function addArtifact(
   db: Database,
-  place: { organization_id: number; run_id: number },
+  tenant: { organization_id: number; run_id: number },
   content: string | Uint8Array,
   content_type = 'text/plain; charset=utf-8',
 ): Promise<number> {
   const bytes = Buffer.from(content)
   const { rows } = await db.query<{ id: number }>({
     text: `insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes) values ($1, $2, 1, $3, $4, $5) returning id`,
-    values: [place.organization_id, place.run_id, content_type, bytes, bytes.length],
+    values: [tenant.organization_id, tenant.run_id, content_type, bytes, bytes.length],
   })
   return rows[0]?.id ?? 0
 }

@@ -8,24 +8,24 @@ import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
 import { hasCommit } from '../../src/git/read/revisions.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
-import { commitFiles, localRepository, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
 
-type Ready = AsyncDisposable & { place: Place; repo: GitRepository; mirror: string; work: string; base: string }
+type Ready = AsyncDisposable & { fixture: GitFixture; repo: GitRepository; mirror: string; work: string; base: string }
 
 /** A mirror, and an ordinary clone `work` of the same repository in which bundles are made. */
 async function ready(): Promise<Ready> {
-  const place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  const fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const work = join(place.dir, 'work')
+  await refreshMirror(fixture.host, repo)
+  const work = join(fixture.dir, 'work')
   await run('/', 'git', ['clone', '-q', source, work])
   const base = await runText(work, 'git', ['rev-parse', 'HEAD'])
-  return { place, repo, mirror: mirrorPath(place.host, repo.id), work, base, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
+  return { fixture, repo, mirror: mirrorPath(fixture.host, repo.id), work, base, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() }
 }
 
 async function makeBundle(set: Ready, head: string, args: string[] = [`^${set.base}`]): Promise<string> {
-  const file = join(set.place.dir, `${head}.bundle`)
+  const file = join(set.fixture.dir, `${head}.bundle`)
   await run(set.work, 'git', ['update-ref', 'refs/agentrun/out', head])
   await run(set.work, 'git', ['bundle', 'create', '-q', file, 'refs/agentrun/out', ...args])
   return file
@@ -33,7 +33,7 @@ async function makeBundle(set: Ready, head: string, args: string[] = [`^${set.ba
 
 /** Everything that an import could leave behind in the mirror, in the objects of the run, and beside both. */
 async function contents(set: Ready): Promise<string[]> {
-  const { mirrors, checkpoints } = set.place.host
+  const { mirrors, checkpoints } = set.fixture.host
   const found = await Promise.all([mirrors, checkpoints].map(folder => readdir(folder, { recursive: true })))
   const objects = found.flat().filter(name => /incoming|(objects|pack)\/.+[^k]$/.test(name) && !/\/(info|pack)$/.test(name))
   return [...objects, await runText(set.mirror, 'git', ['for-each-ref'])].sort()
@@ -41,14 +41,14 @@ async function contents(set: Ready): Promise<string[]> {
 
 const ofRun = (set: Ready, run_id = 4) => ({ repository_id: set.repo.id, run_id })
 const take = (set: Ready, file: string, head_sha: string, max_bytes?: number) =>
-  importBundle(set.place.host, ofRun(set), file, { head_sha, ...(max_bytes ? { max_bytes } : {}) })
+  importBundle(set.fixture.host, ofRun(set), file, { head_sha, ...(max_bytes ? { max_bytes } : {}) })
 
 test('a sound bundle is seen by its own run alone until it was pushed, and in the mirror under the name of run and turn then', async () => {
   await using set = await ready()
   const before = await readdir(set.mirror, { recursive: true })
   const head = await commitFiles(set.work, 'work', { 'a/b.txt': 'b' })
   await take(set, await makeBundle(set, head), head)
-  const { host } = set.place
+  const { host } = set.fixture
   const seen = () => Promise.all([ofRun(set), ofRun(set, 5), set.repo.id].map(objects => hasCommit(host, objects, head)))
   expect(await seen()).toEqual([true, false, false])
   expect(await readdir(set.mirror, { recursive: true })).toEqual(before)
@@ -69,7 +69,7 @@ test('of what a run has, only the commit that was pushed and what leads to it en
   const first = await commitFiles(set.work, 'first', { 'a.txt': 'a' })
   const head = await commitFiles(set.work, 'second', { 'b.txt': 'b' })
   await take(set, await makeBundle(set, head), head)
-  await keepPushed(set.place.host, ofRun(set), 2, head)
+  await keepPushed(set.fixture.host, ofRun(set), 2, head)
   const all = await runText(set.mirror, 'git', ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
   const blob = await runText(set.work, 'git', ['rev-parse', `${refused}:key.txt`])
   expect([first, head, refused, blob].map(sha => all.includes(sha))).toEqual([true, true, false, false])
@@ -77,7 +77,7 @@ test('of what a run has, only the commit that was pushed and what leads to it en
 
 test('what a killed service left of an import is gone with the next one, what is at work is not', async () => {
   await using set = await ready()
-  const { checkpoints } = set.place.host
+  const { checkpoints } = set.fixture.host
   const [old, young] = ['incoming-old', 'incoming-young'].map(name => join(checkpoints, name))
   for (const folder of [old, young]) await mkdir(join(folder ?? '', 'pack'), { recursive: true })
   for (const folder of [old, young]) await run('/', 'chown', ['-R', '--reference', set.mirror, folder ?? ''])
@@ -95,12 +95,12 @@ test('the same bundle can be taken twice, and a later one builds on it', async (
   await take(set, file, first)
   const second = await commitFiles(set.work, 'two', { b: 'b' })
   await take(set, await makeBundle(set, second, [`^${first}`]), second)
-  expect(await hasCommit(set.place.host, ofRun(set), second)).toBe(true)
+  expect(await hasCommit(set.fixture.host, ofRun(set), second)).toBe(true)
 })
 
 test('an empty file stands for a commit that the mirror has, and for no other', async () => {
   await using set = await ready()
-  const file = join(set.place.dir, 'empty')
+  const file = join(set.fixture.dir, 'empty')
   await writeFile(file, '')
   await take(set, file, set.base)
   await expect(take(set, file, 'f'.repeat(40))).rejects.toMatchObject({ code: 'corrupt' })
@@ -189,7 +189,7 @@ describe('a bundle is refused, and nothing of it stays, when it holds', () => {
     const bytes = await readFile(await makeBundle(set, head))
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8(flipped.readUInt8(bytes.length - 60) ^ 0x10, bytes.length - 60)
-    const broken = join(set.place.dir, 'broken')
+    const broken = join(set.fixture.dir, 'broken')
     for (const content of [
       flipped,
       bytes.subarray(0, bytes.length - 40),
@@ -231,7 +231,7 @@ describe('a bundle is refused, and nothing of it stays, when it holds', () => {
   test('an object that unpacks to gigabytes', async () => {
     await using set = await ready()
     const before = await contents(set)
-    const file = join(set.place.dir, 'bomb')
+    const file = join(set.fixture.dir, 'bomb')
     await writeFile(file, bomb(set.base))
     await expect(take(set, file, set.base)).rejects.toMatchObject({ name: 'GitError' })
     expect(await contents(set)).toEqual(before)

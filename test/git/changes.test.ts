@@ -5,12 +5,12 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { readChanges } from '../../src/git/read/changes.ts'
 import { listCommits } from '../../src/git/read/commits.ts'
-import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from './repositories.ts'
 
 test('each kind of change is told as what it is', async () => {
-  await using place = await openPlace()
+  await using fixture = await openGitFixture()
   const text = Array.from({ length: 40 }, (_, i) => `line ${i}\n`).join('')
-  const source = await makeRepository(join(place.dir, 'source'), {
+  const source = await makeRepository(join(fixture.dir, 'source'), {
     keep: 'k\n',
     gone: 'g\n',
     old: text,
@@ -36,8 +36,8 @@ test('each kind of change is told as what it is', async () => {
     noeol: 'a\n',
   })
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const changes = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 100_000 })
+  await refreshMirror(fixture.host, repo)
+  const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 100_000 })
   expect(
     changes.files.map(({ path, old_path, status, additions, deletions, binary }) => [path, old_path, status, additions, deletions, binary]),
   ).toEqual([
@@ -54,7 +54,7 @@ test('each kind of change is told as what it is', async () => {
   expect(changes).toMatchObject({ files_changed: 9, additions: 6, deletions: 4, patch_truncated: false })
   expect(changes.patch).toContain('rename from old\nrename to sub/new\n')
   expect(changes.patch).toContain('Binary files a/binary and b/binary differ\n')
-  expect(await readChanges(place.host, repo.id, head, head, { max_patch_bytes: 1_000 })).toEqual({
+  expect(await readChanges(fixture.host, repo.id, head, head, { max_patch_bytes: 1_000 })).toEqual({
     files: [],
     files_changed: 0,
     additions: 0,
@@ -62,12 +62,12 @@ test('each kind of change is told as what it is', async () => {
     patch: '',
     patch_truncated: false,
   })
-  expect((await readChanges(place.host, repo.id, null, base, { max_patch_bytes: 1_000_000 })).files_changed).toBe(9)
+  expect((await readChanges(fixture.host, repo.id, null, base, { max_patch_bytes: 1_000_000 })).files_changed).toBe(9)
 })
 
 test('a patch is cut at the end of a line, and the list of files is not', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
   const head = await commitFiles(
     source,
@@ -75,8 +75,8 @@ test('a patch is cut at the end of a line, and the list of files is not', async 
     Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}`, 'é'.repeat(100).concat('\n').repeat(20)])),
   )
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const changes = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 5_000 })
+  await refreshMirror(fixture.host, repo)
+  const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 5_000 })
   expect(changes).toMatchObject({ files_changed: 50, additions: 1_000, patch_truncated: true })
   expect(changes.patch.endsWith('\n')).toBe(true)
   expect(Buffer.byteLength(changes.patch)).toBeGreaterThan(4_500)
@@ -85,22 +85,22 @@ test('a patch is cut at the end of a line, and the list of files is not', async 
 })
 
 test('a patch never holds NUL or broken characters', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
   await writeFile(join(source, 'late'), Buffer.concat([Buffer.alloc(9_000, 'a\n'), Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 10])]))
   const head = await commitFiles(source, 'head', {})
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const { patch } = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 100_000 })
+  await refreshMirror(fixture.host, repo)
+  const { patch } = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 100_000 })
   expect(patch).toContain('\ufffd')
   expect(patch.isWellFormed()).toBe(true)
   expect(patch).not.toContain('\0')
 })
 
 test('a head that left the base behind has only changes of its own, by whatever way it parted', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const first = await runText(source, 'git', ['rev-parse', 'HEAD'])
   const base = await commitFiles(source, 'base', { theirs: 't\n' })
   await runText(source, 'git', ['checkout', '-q', '-b', 'back', first])
@@ -115,9 +115,9 @@ test('a head that left the base behind has only changes of its own, by whatever 
   await runText(source, 'git', ['rm', '-rfq', '.'])
   const stranger = await commitFiles(source, 'stranger', { alone: 'a\n' })
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
+  await refreshMirror(fixture.host, repo)
   const told = async (from: string, to: string) =>
-    (await readChanges(place.host, repo.id, from, to, { max_patch_bytes: 10_000 })).files.map(({ path, status }) => `${status} ${path}`)
+    (await readChanges(fixture.host, repo.id, from, to, { max_patch_bytes: 10_000 })).files.map(({ path, status }) => `${status} ${path}`)
   expect(await told(base, back)).toEqual(['added mine'])
   expect(await told(base, first)).toEqual([])
   expect(await told(one, other)).toContain('added more')
@@ -125,23 +125,23 @@ test('a head that left the base behind has only changes of its own, by whatever 
 })
 
 test('attributes of the tree run nothing', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
   const head = await commitFiles(source, 'head', { '.gitattributes': '* diff=evil filter=evil merge=evil\n', a: 'a\n' })
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const mirror = mirrorPath(place.host, repo.id)
+  await refreshMirror(fixture.host, repo)
+  const mirror = mirrorPath(fixture.host, repo.id)
   for (const key of ['diff.evil.command', 'diff.evil.textconv', 'diff.external'])
-    await runText(mirror, 'git', ['config', key, `touch ${join(place.dir, 'ran')}; true`], { user: place.host.user })
-  const changes = await readChanges(place.host, repo.id, base, head, { max_patch_bytes: 10_000 })
+    await runText(mirror, 'git', ['config', key, `touch ${join(fixture.dir, 'ran')}; true`], { user: fixture.host.user })
+  const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 10_000 })
   expect(changes.patch).toContain('+a\n')
-  await expect(runText(place.dir, 'ls', ['ran'])).rejects.toThrow()
+  await expect(runText(fixture.dir, 'ls', ['ran'])).rejects.toThrow()
 })
 
 test('commits are listed oldest first, with their files; merges by their first parent', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
   await commitFiles(source, 'one\n\nbody: ünï', { '\nodd': 'x', b: 'b' })
   await runText(source, 'git', ['checkout', '-q', '-b', 'side', base])
@@ -150,8 +150,8 @@ test('commits are listed oldest first, with their files; merges by their first p
   await runText(source, 'git', ['merge', '-q', '--no-ff', '-m', 'merge', 'side'])
   const empty = await commitFiles(source, 'empty', {})
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const commits = await listCommits(place.host, repo.id, base, empty)
+  await refreshMirror(fixture.host, repo)
+  const commits = await listCommits(fixture.host, repo.id, base, empty)
   expect(commits.map(({ message, files }) => [message, files])).toEqual(
     expect.arrayContaining([
       ['one\n\nbody: ünï', ['\nodd', 'b']],
@@ -162,21 +162,21 @@ test('commits are listed oldest first, with their files; merges by their first p
   )
   expect(commits.at(-1)).toMatchObject({ sha: empty })
   expect(commits).toHaveLength(4)
-  expect(await listCommits(place.host, repo.id, empty, empty)).toEqual([])
-  expect(await listCommits(place.host, repo.id, base, empty, 1)).toMatchObject([{ sha: empty }])
-  expect(await listCommits(place.host, repo.id, null, base)).toMatchObject([{ sha: base, message: 'first', files: ['README.md'] }])
+  expect(await listCommits(fixture.host, repo.id, empty, empty)).toEqual([])
+  expect(await listCommits(fixture.host, repo.id, base, empty, 1)).toMatchObject([{ sha: empty }])
+  expect(await listCommits(fixture.host, repo.id, null, base)).toMatchObject([{ sha: base, message: 'first', files: ['README.md'] }])
 })
 
 test('a commit that the mirror has not is an error, not an empty change', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
+  await refreshMirror(fixture.host, repo)
   const sha = await runText(source, 'git', ['rev-parse', 'HEAD'])
   const missing = 'f'.repeat(40)
   const readers = Array.from({ length: 10 }, () => [
-    readChanges(place.host, repo.id, sha, missing, { max_patch_bytes: 100 }),
-    listCommits(place.host, repo.id, sha, missing),
+    readChanges(fixture.host, repo.id, sha, missing, { max_patch_bytes: 100 }),
+    listCommits(fixture.host, repo.id, sha, missing),
   ])
   // All at once: each marks the mirror.
   for (const { reason } of (await Promise.allSettled(readers.flat())) as PromiseRejectedResult[])

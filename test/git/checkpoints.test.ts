@@ -5,18 +5,18 @@ const files = { 'README.md': '# Hello\n', 'src/a.js': 'one\n', 'src/b.js': 'two\
 const list = 'find . -path ./.git -prune -o -type f -printf "%P %m " -exec sha256sum {} \\; | sort'
 
 test('what a snapshot holds comes back byte by byte, with commits, branch and uncommitted work, and nothing that was ignored', async () => {
-  await using place = await startCheckpointTest(files)
-  expect(place.first).toMatchObject({ head: place.base_sha, branch: 'agent/run-7-task', left_out: [] })
-  const same = await place.after('cat README.md')
-  expect(same).toEqual(place.first)
-  const made = await place.after(`echo by the agent > committed.txt; git add committed.txt; git commit -qm 'By the agent'
+  await using fixture = await startCheckpointTest(files)
+  expect(fixture.first).toMatchObject({ head: fixture.base_sha, branch: 'agent/run-7-task', left_out: [] })
+  const same = await fixture.after('cat README.md')
+  expect(same).toEqual(fixture.first)
+  const made = await fixture.after(`echo by the agent > committed.txt; git add committed.txt; git commit -qm 'By the agent'
     echo three >> src/a.js; rm src/b.js; printf 'a\\r\\nb\\0c' > 'odd name é
 '; ln -s README.md link; chmod +x README.md; mkdir -p ignored; echo x > ignored/x; echo x > some.log; echo un > new.txt`)
-  expect(made.head).not.toBe(place.base_sha)
-  await place.keep(made)
-  const { text: before } = await place.agent.separate(list)
-  const { text: status } = await place.agent.separate('git status --porcelain; git log --format=%H; git branch --show-current')
-  await place.restore(made, async (agent, again) => {
+  expect(made.head).not.toBe(fixture.base_sha)
+  await fixture.keep(made)
+  const { text: before } = await fixture.agent.separate(list)
+  const { text: status } = await fixture.agent.separate('git status --porcelain; git log --format=%H; git branch --show-current')
+  await fixture.restore(made, async (agent, again) => {
     expect(again).toEqual(made)
     const { text } = await agent.separate(
       `rm -rf ignored some.log; ${list}; git status --porcelain; git log --format=%H; git branch --show-current`,
@@ -29,7 +29,7 @@ test('what a snapshot holds comes back byte by byte, with commits, branch and un
     )
     expect((await agent.separate('readlink link; git fsck --strict 2>&1')).text).toContain('README.md\n')
   })
-  expect(await place.changed(place.first, made)).toEqual([
+  expect(await fixture.changed(fixture.first, made)).toEqual([
     'modified README.md',
     'added committed.txt',
     'added link',
@@ -41,18 +41,18 @@ test('what a snapshot holds comes back byte by byte, with commits, branch and un
 })
 
 test('an empty workspace without repository has snapshots too, and what the agent commits there comes back', async () => {
-  await using place = await startCheckpointTest(null)
-  expect(place.first).toMatchObject({ tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904', head: null, branch: null })
-  const written = await place.after('echo hello > hello.txt')
-  await place.keep(written)
-  await place.restore(written, async (agent, again) => {
+  await using fixture = await startCheckpointTest(null)
+  expect(fixture.first).toMatchObject({ tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904', head: null, branch: null })
+  const written = await fixture.after('echo hello > hello.txt')
+  await fixture.keep(written)
+  await fixture.restore(written, async (agent, again) => {
     expect(again).toEqual(written)
     expect((await agent.shell('cat hello.txt; ls -A')).text).toBe('hello\nhello.txt\n')
   })
-  const committed = await place.after('git init -q .; git add .; git commit -qm first; echo more > more.txt')
+  const committed = await fixture.after('git init -q .; git add .; git commit -qm first; echo more > more.txt')
   expect(committed).toMatchObject({ branch: 'main' })
-  await place.keep(committed)
-  await place.restore(committed, async (agent, again) => {
+  await fixture.keep(committed)
+  await fixture.restore(committed, async (agent, again) => {
     expect(again).toEqual(committed)
     expect((await agent.shell('git log --format=%s; git status --porcelain')).text).toBe('first\n?? more.txt\n')
   })
@@ -60,9 +60,9 @@ test('an empty workspace without repository has snapshots too, and what the agen
 
 test('packs build on each other: a small change of a large file costs little', async () => {
   const large = Array.from({ length: 20_000 }, (_, i) => `line ${i} ${(i * 7919) % 10_007}`).join('\n')
-  await using place = await startCheckpointTest({ 'large.txt': large })
-  const first = await place.keep(await place.after('echo end >> large.txt'))
-  const second = await place.keep(await place.after('sed -i s/^line.77.// large.txt'))
+  await using fixture = await startCheckpointTest({ 'large.txt': large })
+  const first = await fixture.keep(await fixture.after('echo end >> large.txt'))
+  const second = await fixture.keep(await fixture.after('sed -i s/^line.77.// large.txt'))
   expect(first.bytes).toBeLessThan(2_000)
   expect(second.bytes).toBeLessThan(2_000)
 })

@@ -4,11 +4,11 @@ import { type CheckpointTest, startCheckpointTest } from './checkpoint-place.ts'
 const files = { 'README.md': '# Hello\n', 'src/a.js': 'one\n', 'src/b.js': 'two\n', '.gitignore': 'ignored/\n' }
 
 /** What a restored workspace shows, files and links by path. */
-async function restored(place: CheckpointTest, command: string): Promise<string> {
-  const made = await place.after(command)
-  await place.keep(made)
+async function restored(fixture: CheckpointTest, command: string): Promise<string> {
+  const made = await fixture.after(command)
+  await fixture.keep(made)
   const found: string[] = []
-  await place.restore(made, async (agent, again) => {
+  await fixture.restore(made, async (agent, again) => {
     expect(again.tree).toBe(made.tree)
     expect(again.left_out).toEqual([])
     const { text } = await agent.separate(
@@ -20,9 +20,9 @@ async function restored(place: CheckpointTest, command: string): Promise<string>
 }
 
 test('repositories within the workspace are kept as files, however deep and whatever their state', async () => {
-  await using place = await startCheckpointTest(files)
+  await using fixture = await startCheckpointTest(files)
   const text = await restored(
-    place,
+    fixture,
     `mkdir -p lib/with-commit lib/unborn lib/empty deep/er
     (cd lib/with-commit; git init -q; echo nested > n.txt; git add .; git commit -qm n; echo later > later.txt; mkdir sub; cd sub; git init -q; echo inner > i.txt)
     (cd lib/unborn; git init -q; echo unborn > u.txt; mkdir -p src; echo x > src/x.txt)
@@ -31,76 +31,76 @@ test('repositories within the workspace are kept as files, however deep and what
   for (const line of ['lib/with-commit/n.txt=nested', 'lib/with-commit/later.txt=later', 'lib/with-commit/sub/i.txt=inner'])
     expect(text).toContain(line)
   for (const line of ['lib/unborn/u.txt=unborn', 'lib/unborn/src/x.txt=x', 'deep/er/d.txt=deepest']) expect(text).toContain(line)
-  expect(await restored(place, 'echo changed > lib/unborn/u.txt; rm lib/with-commit/n.txt')).toMatch(/lib\/unborn\/u.txt=changed/)
+  expect(await restored(fixture, 'echo changed > lib/unborn/u.txt; rm lib/with-commit/n.txt')).toMatch(/lib\/unborn\/u.txt=changed/)
 })
 
 test('a submodule that the agent fills is kept with its files, one that it leaves alone stays a link', async () => {
-  await using place = await startCheckpointTest(files)
+  await using fixture = await startCheckpointTest(files)
   const sha = '1'.repeat(40)
-  await place.after(`git update-index --add --cacheinfo 160000,${sha},vendor/one --cacheinfo 160000,${sha},vendor/two; git commit -qm submodules
+  await fixture.after(`git update-index --add --cacheinfo 160000,${sha},vendor/one --cacheinfo 160000,${sha},vendor/two; git commit -qm submodules
     mkdir -p vendor/one vendor/two`)
-  const filled = await place.after('echo filled > vendor/one/file.txt')
-  expect(await restored(place, 'true')).toContain('vendor/one/file.txt=filled')
-  await place.restore(filled, async agent => {
+  const filled = await fixture.after('echo filled > vendor/one/file.txt')
+  expect(await restored(fixture, 'true')).toContain('vendor/one/file.txt=filled')
+  await fixture.restore(filled, async agent => {
     expect((await agent.shell('git status --porcelain; ls -d vendor/two')).text).toBe('vendor/two\n')
   })
 })
 
 test('the broken, the deleted and the lying .git of the agent lose nothing but its commits', async () => {
-  await using place = await startCheckpointTest(files)
-  const lying = await place.after(`echo new > new.txt; echo ${'2'.repeat(40)} > .git/refs/heads/agent/run-7-task`)
+  await using fixture = await startCheckpointTest(files)
+  const lying = await fixture.after(`echo new > new.txt; echo ${'2'.repeat(40)} > .git/refs/heads/agent/run-7-task`)
   expect(lying).toMatchObject({ head: null, left_out: [] })
-  const garbage = await place.after('echo newer > new.txt; echo garbage > .git/HEAD; echo garbage > .git/index; rm -rf .git/objects')
+  const garbage = await fixture.after('echo newer > new.txt; echo garbage > .git/HEAD; echo garbage > .git/index; rm -rf .git/objects')
   expect(garbage.head).toBe(null)
-  const gone = await place.after('rm -rf .git; echo newest > new.txt')
+  const gone = await fixture.after('rm -rf .git; echo newest > new.txt')
   expect(gone).toMatchObject({ head: null, branch: null, left_out: [] })
-  const pipe = await place.after('mkdir .git; mkfifo .git/HEAD')
+  const pipe = await fixture.after('mkdir .git; mkfifo .git/HEAD')
   expect(pipe).toMatchObject({ tree: gone.tree, head: null })
-  await place.keep(gone)
-  await place.restore(gone, async (agent, again) => {
+  await fixture.keep(gone)
+  await fixture.restore(gone, async (agent, again) => {
     expect(again.tree).toBe(gone.tree)
     expect((await agent.shell('cat new.txt; git status --porcelain')).text).toBe('newest\n?? new.txt\n')
   })
 })
 
 test('an object that is not what its name says is not believed, and what it stands for is taken from the files', async () => {
-  await using place = await startCheckpointTest(files)
-  const poisoned = await place.after(`printf 'honest\\n' > poisoned.txt; id=$(git hash-object -w poisoned.txt)
+  await using fixture = await startCheckpointTest(files)
+  const poisoned = await fixture.after(`printf 'honest\\n' > poisoned.txt; id=$(git hash-object -w poisoned.txt)
     other=$(printf 'evil\\n' | git hash-object -w --stdin); path() { echo .git/objects/\${1:0:2}/\${1:2}; }
     chmod u+w $(path $id); cp $(path $other) $(path $id); git add poisoned.txt 2>/dev/null; git commit -qm poisoned`)
-  await place.keep(poisoned)
-  await place.restore(poisoned, async agent => expect((await agent.shell('cat poisoned.txt')).text).toBe('honest\n'))
+  await fixture.keep(poisoned)
+  await fixture.restore(poisoned, async agent => expect((await agent.shell('cat poisoned.txt')).text).toBe('honest\n'))
 })
 
 test('neither attributes nor configuration of the workspace run a program or change a byte', async () => {
-  await using place = await startCheckpointTest({
+  await using fixture = await startCheckpointTest({
     ...files,
     '.gitattributes': '*.crlf text eol=crlf\n*.id ident\n',
     'x.crlf': 'a\nb\n',
     'y.id': '$Id$\n',
   })
-  const clone = await place.agent.shell('od -c x.crlf | head -1; cat y.id')
+  const clone = await fixture.agent.shell('od -c x.crlf | head -1; cat y.id')
   expect(clone.text).toContain('\\r')
   const made =
-    await place.after(`touch /tmp/watch; for name in filter.evil.clean filter.evil.smudge filter.evil.process diff.evil.textconv core.fsmonitor; do
+    await fixture.after(`touch /tmp/watch; for name in filter.evil.clean filter.evil.smudge filter.evil.process diff.evil.textconv core.fsmonitor; do
     git config $name 'touch /workspace/ran; cat'; done; git config filter.evil.required true
     mkdir -p .git/hooks; printf '#!/bin/sh\\ntouch /workspace/ran\\n' | tee .git/hooks/post-index-change > .git/hooks/pre-commit; chmod +x .git/hooks/*
     printf '* filter=evil diff=evil text=auto working-tree-encoding=UTF-16\\n' > .gitattributes; printf 'a\\r\\nb\\n' > mixed.txt`)
-  expect((await place.agent.shell('ls ran 2>&1')).text).toContain('No such file')
-  await place.keep(place.first)
-  await place.keep(made)
-  const { text } = await place.agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md')
-  await place.restore(made, async (agent, again) => {
+  expect((await fixture.agent.shell('ls ran 2>&1')).text).toContain('No such file')
+  await fixture.keep(fixture.first)
+  await fixture.keep(made)
+  const { text } = await fixture.agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md')
+  await fixture.restore(made, async (agent, again) => {
     expect(again.tree).toBe(made.tree)
     expect((await agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md; ls ran 2>/dev/null')).text).toBe(text)
   })
-  expect((await place.changed(place.first, made)).sort()).toEqual(['added mixed.txt', 'modified .gitattributes'])
+  expect((await fixture.changed(fixture.first, made)).sort()).toEqual(['added mixed.txt', 'modified .gitattributes'])
 })
 
 test('what is too large, or may not be read, is left out and named; what is no file any more is gone', async () => {
-  await using place = await startCheckpointTest(files)
+  await using fixture = await startCheckpointTest(files)
   const made =
-    await place.after(`head -c 1048577 /dev/zero > 'large file'; head -c 1048576 /dev/zero > largest; echo secret > closed; chmod 000 closed
+    await fixture.after(`head -c 1048577 /dev/zero > 'large file'; head -c 1048576 /dev/zero > largest; echo secret > closed; chmod 000 closed
     mkdir shut; echo x > shut/x; chmod 000 shut; head -c 2000000 /dev/zero > src/a.js; rm src/b.js; mkfifo src/b.js; echo fine > fine.txt`)
   expect(made.left_out.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
     'closed unreadable',
@@ -108,26 +108,26 @@ test('what is too large, or may not be read, is left out and named; what is no f
     'shut/ unreadable',
     'src/a.js too_large',
   ])
-  await place.keep(made)
-  expect(await place.changed(place.first, made)).toEqual(['added fine.txt', 'added largest', 'deleted src/a.js', 'deleted src/b.js'])
-  const mended = await place.after(`chmod 755 shut; chmod 644 closed; rm 'large file' src/b.js; echo small > src/a.js`)
+  await fixture.keep(made)
+  expect(await fixture.changed(fixture.first, made)).toEqual(['added fine.txt', 'added largest', 'deleted src/a.js', 'deleted src/b.js'])
+  const mended = await fixture.after(`chmod 755 shut; chmod 644 closed; rm 'large file' src/b.js; echo small > src/a.js`)
   expect(mended.left_out).toEqual([])
-  await place.keep(mended)
-  expect(await place.changed(made, mended)).toEqual(['added closed', 'added shut/x', 'added src/a.js'])
+  await fixture.keep(mended)
+  expect(await fixture.changed(made, mended)).toEqual(['added closed', 'added shut/x', 'added src/a.js'])
 })
 
 test('D138: a named pipe in the place of a file that git reads holds no snapshot up', async () => {
-  await using place = await startCheckpointTest({ 'a.txt': 'one\n' })
-  const snapshot = await place.after('mkfifo .gitignore .gitattributes; mkdir sub; mkfifo sub/.gitignore sub/.gitmodules; echo two >a.txt')
+  await using fixture = await startCheckpointTest({ 'a.txt': 'one\n' })
+  const snapshot = await fixture.after('mkfifo .gitignore .gitattributes; mkdir sub; mkfifo sub/.gitignore sub/.gitmodules; echo two >a.txt')
   expect(snapshot.left_out).toEqual([])
-  await place.keep(snapshot)
-  expect(await place.changed(place.first, snapshot)).toEqual(['modified a.txt'])
+  await fixture.keep(snapshot)
+  expect(await fixture.changed(fixture.first, snapshot)).toEqual(['modified a.txt'])
 })
 
 test('files become folders and links and back, and odd names are names', async () => {
-  await using place = await startCheckpointTest(files)
+  await using fixture = await startCheckpointTest(files)
   const text = await restored(
-    place,
+    fixture,
     `mv src moved; ln -s moved src; rm README.md; mkdir README.md; echo in > README.md/in; echo dash > ./-n; echo star > './*'; echo colon > ':(top)x'
     echo quote > "a'b\\"c"; ln -s /etc/passwd outside; ln -s loop loop; mkdir ignored; echo tracked > ignored/t; git add -f ignored/t; git commit -qm t`,
   )
@@ -141,17 +141,17 @@ test('files become folders and links and back, and odd names are names', async (
     './ignored/t=tracked',
   ])
     expect(text).toContain(line)
-  const back = await restored(place, 'rm src; mv moved src; rm -r README.md; echo file > README.md')
+  const back = await restored(fixture, 'rm src; mv moved src; rm -r README.md; echo file > README.md')
   expect(back).toContain('./src/a.js=one')
   expect(back).toContain('./README.md=file')
 })
 
 test('a name by which git could be fooled is left out, and files by which submodules are configured are kept as they are', async () => {
-  await using place = await startCheckpointTest(files)
+  await using fixture = await startCheckpointTest(files)
   const odd =
-    await place.after(`mkdir -p 'sub/git~1'; echo x > 'sub/git~1/config'; printf '[submodule "x"]\\n\\tpath = ../..\\n\\turl = -evil\\n' > .gitmodules
+    await fixture.after(`mkdir -p 'sub/git~1'; echo x > 'sub/git~1/config'; printf '[submodule "x"]\\n\\tpath = ../..\\n\\turl = -evil\\n' > .gitmodules
     head -c 5000 /dev/zero | tr '\\\\0' a > sub/.gitattributes`)
   expect(odd.left_out).toEqual([{ path: 'sub/git~1/config', reason: 'unreadable' }])
-  await place.keep(odd)
-  expect(await place.changed(place.first, odd)).toEqual(['added .gitmodules', 'added sub/.gitattributes'])
+  await fixture.keep(odd)
+  expect(await fixture.changed(fixture.first, odd)).toEqual(['added .gitmodules', 'added sub/.gitattributes'])
 })

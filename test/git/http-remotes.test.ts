@@ -11,24 +11,24 @@ import { pushBranch } from '../../src/git/publish/push.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import { type GitServer, type Intercept, startGitServer } from './git-server.ts'
-import { addHook, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+import { addHook, makeBare, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
 
 const BRANCH = 'agent/run-1-task'
 
-/** A place with a bare repository `acme/app.git` and a server for it. */
+/** A fixture with a bare repository `acme/app.git` and a server for it. */
 async function setUp(
   intercept?: Intercept,
-): Promise<AsyncDisposable & { place: Place; server: GitServer; bare: string; repo: GitRepository }> {
-  const place = await openPlace()
-  const bare = await makeBare(join(place.dir, 'served', 'acme', 'app.git'), await makeRepository(join(place.dir, 'source')))
-  const server = await startGitServer(join(place.dir, 'served'), intercept)
+): Promise<AsyncDisposable & { fixture: GitFixture; server: GitServer; bare: string; repo: GitRepository }> {
+  const fixture = await openGitFixture()
+  const bare = await makeBare(join(fixture.dir, 'served', 'acme', 'app.git'), await makeRepository(join(fixture.dir, 'source')))
+  const server = await startGitServer(join(fixture.dir, 'served'), intercept)
   return {
-    place,
+    fixture,
     server,
     bare,
     repo: { id: 1, kind: 'http', url: `${server.url}/acme/app.git` },
     async [Symbol.asyncDispose]() {
-      await place[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
     },
   }
@@ -36,23 +36,23 @@ async function setUp(
 
 test('a repository is fetched from and pushed to over HTTP', async () => {
   await using set = await setUp()
-  const { place, repo, bare } = set
-  expect(await refreshMirror(place.host, repo)).toMatchObject({ default_branch: 'main', changed: true })
-  expect(await refreshMirror(place.host, repo)).toMatchObject({ changed: false })
-  const base = await resolveRef(place.host, 1, null)
+  const { fixture, repo, bare } = set
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ default_branch: 'main', changed: true })
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ changed: false })
+  const base = await resolveRef(fixture.host, 1, null)
   if (!base || 'empty' in base) throw new Error('no base')
-  expect(await pushBranch(place.host, repo, base.sha, BRANCH)).toEqual({ status: 'pushed' })
-  expect(await pushBranch(place.host, repo, base.sha, BRANCH)).toEqual({ status: 'up_to_date' })
+  expect(await pushBranch(fixture.host, repo, base.sha, BRANCH)).toEqual({ status: 'pushed' })
+  expect(await pushBranch(fixture.host, repo, base.sha, BRANCH)).toEqual({ status: 'up_to_date' })
   expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(base.sha)
 })
 
 test('a hook behind HTTP that refuses is heard', async () => {
   await using set = await setUp()
-  const { place, repo, bare } = set
-  await refreshMirror(place.host, repo)
+  const { fixture, repo, bare } = set
+  await refreshMirror(fixture.host, repo)
   await addHook(bare, 'update', 'echo "frozen until Monday"; exit 1')
   const sha = await runText(bare, 'git', ['rev-parse', 'main'])
-  await expect(pushBranch(place.host, repo, sha, BRANCH)).rejects.toMatchObject({
+  await expect(pushBranch(fixture.host, repo, sha, BRANCH)).rejects.toMatchObject({
     code: 'rejected',
     message: expect.stringMatching(/hook declined\)\nfrozen until Monday/),
   })
@@ -60,19 +60,19 @@ test('a hook behind HTTP that refuses is heard', async () => {
 
 test('a branch that stands elsewhere is not overwritten', async () => {
   await using set = await setUp()
-  const { place, repo, bare } = set
+  const { fixture, repo, bare } = set
   const other = await runText(bare, 'git', ['commit-tree', '-m', 'other', 'main^{tree}'])
   await run(bare, 'git', ['update-ref', `refs/heads/${BRANCH}`, other])
-  await refreshMirror(place.host, repo)
+  await refreshMirror(fixture.host, repo)
   const sha = await runText(bare, 'git', ['rev-parse', 'main'])
-  await expect(pushBranch(place.host, repo, sha, BRANCH)).rejects.toMatchObject({ code: 'rejected' })
+  await expect(pushBranch(fixture.host, repo, sha, BRANCH)).rejects.toMatchObject({ code: 'rejected' })
   expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(other)
 })
 
 test('no branch but that of a run is ever pushed', async () => {
   await using set = await setUp()
-  const { place, repo, server } = set
-  const { sha } = (await refreshMirror(place.host, repo).then(() => resolveRef(place.host, 1, null))) as { sha: string }
+  const { fixture, repo, server } = set
+  const { sha } = (await refreshMirror(fixture.host, repo).then(() => resolveRef(fixture.host, 1, null))) as { sha: string }
   const before = server.requests.length
   for (const branch of [
     'main',
@@ -87,9 +87,9 @@ test('no branch but that of a run is ever pushed', async () => {
     'xagent/run-1-a',
     'agent/run-1-a\n',
   ])
-    await expect(pushBranch(place.host, repo, sha, branch), branch).rejects.toMatchObject({ code: 'failed' })
+    await expect(pushBranch(fixture.host, repo, sha, branch), branch).rejects.toMatchObject({ code: 'failed' })
   for (const wrong of ['main', '', '+main', sha.slice(0, 10), `${sha}:refs/heads/main`])
-    await expect(pushBranch(place.host, repo, wrong, BRANCH), wrong).rejects.toMatchObject({ code: 'failed' })
+    await expect(pushBranch(fixture.host, repo, wrong, BRANCH), wrong).rejects.toMatchObject({ code: 'failed' })
   expect(server.requests.length).toBe(before)
 })
 
@@ -108,11 +108,11 @@ const answers: [what: string, code: string, intercept: Intercept][] = [
 for (const [what, code, intercept] of answers) {
   test(`${what} is told apart (${code}), within bounds, and leaves no mirror`, async () => {
     await using set = await setUp(intercept)
-    const error = await refreshMirror(set.place.host, set.repo).catch(error => error)
+    const error = await refreshMirror(set.fixture.host, set.repo).catch(error => error)
     expect(error).toMatchObject({ name: 'GitError', code })
     expect(error.message.length).toBeLessThan(800)
-    expect(error.message).not.toContain(set.place.dir)
-    expect(await mirrorState(set.place.host, 1)).toBeNull()
+    expect(error.message).not.toContain(set.fixture.dir)
+    expect(await mirrorState(set.fixture.host, 1)).toBeNull()
   })
 }
 
@@ -121,7 +121,7 @@ test('a redirect is not followed', async () => {
   await using inside = await startGitServer('/nonexistent')
   inner = inside.url
   await using set = await setUp((request, response) => Boolean(response.writeHead(302, { location: `${inner}${request.url}` }).end()))
-  await expect(refreshMirror(set.place.host, set.repo)).rejects.toMatchObject({
+  await expect(refreshMirror(set.fixture.host, set.repo)).rejects.toMatchObject({
     code: 'failed',
     message: expect.stringContaining('redirects'),
   })
@@ -129,22 +129,22 @@ test('a redirect is not followed', async () => {
 })
 
 test('a port where nobody listens is unreachable', async () => {
-  await using place = await openPlace()
+  await using fixture = await openGitFixture()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
   const repo: GitRepository = { id: 1, kind: 'http', url: `http://127.0.0.1:${port}/a/b.git` }
-  await expect(refreshMirror(place.host, repo)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
-  await expect(refreshMirror(place.host, { ...repo, kind: 'https', url: repo.url.replace('http:', 'https:') })).rejects.toMatchObject({
+  await expect(refreshMirror(fixture.host, repo)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
+  await expect(refreshMirror(fixture.host, { ...repo, kind: 'https', url: repo.url.replace('http:', 'https:') })).rejects.toMatchObject({
     code: 'unreachable',
   })
 })
 
 test('a server that never answers costs the time limit and no more', async () => {
   await using set = await setUp(() => true)
-  await expect(refreshMirror(set.place.host, set.repo, { timeout_ms: 300 })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 300 })).rejects.toMatchObject({ code: 'timeout' })
 })
 
 test('a server that stops in the middle of the objects costs the time limit and leaves no mirror', async () => {
@@ -152,14 +152,14 @@ test('a server that stops in the middle of the objects costs the time limit and 
     (request, response) =>
       request.method === 'POST' && Boolean(response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).write('0')),
   )
-  await expect(refreshMirror(set.place.host, set.repo, { timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
-  expect(await mirrorState(set.place.host, 1)).toBeNull()
+  await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
+  expect(await mirrorState(set.fixture.host, 1)).toBeNull()
 })
 
 test('a connection goes to the address that was checked, whatever the name server says now', async () => {
   await using set = await setUp()
   const { port } = new URL(set.server.url)
-  const listed = await runGit(set.place.host, {
+  const listed = await runGit(set.fixture.host, {
     args: ['ls-remote', '--', `http://git.example.invalid:${port}/acme/app.git`],
     protocols: 'http',
     config: { 'http.curloptResolve': `git.example.invalid:${port}:127.0.0.1` },
@@ -169,28 +169,28 @@ test('a connection goes to the address that was checked, whatever the name serve
 })
 
 test('private addresses are refused before a connection is made unless the operator allows them', async () => {
-  await using place = await openPlace({ allow_private: false })
-  await using server = await startGitServer(place.dir)
+  await using fixture = await openGitFixture({ allow_private: false })
+  await using server = await startGitServer(fixture.dir)
   const port = new URL(server.url).port
   for (const url of [`https://127.0.0.1:${port}/a/b`, `https://localhost:${port}/a/b`]) {
-    await expect(refreshMirror(place.host, { id: 1, kind: 'https', url })).rejects.toMatchObject({
+    await expect(refreshMirror(fixture.host, { id: 1, kind: 'https', url })).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('private'),
     })
-    await expect(pushBranch(place.host, { id: 1, kind: 'https', url }, 'f'.repeat(40), BRANCH)).rejects.toMatchObject({
+    await expect(pushBranch(fixture.host, { id: 1, kind: 'https', url }, 'f'.repeat(40), BRANCH)).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('private'),
     })
   }
-  await expect(refreshMirror(place.host, { id: 1, kind: 'ssh', url: 'git@localhost:a/b' })).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@localhost:a/b' })).rejects.toMatchObject({ code: 'unreachable' })
   expect(server.requests).toEqual([])
 })
 
 test('no transport but that of the repository can be reached', async () => {
-  await using place = await openPlace()
-  const marker = join(place.dir, 'ran')
-  for (const url of [`ext::sh -c touch% ${marker}`, `file://${place.dir}`, place.dir, 'git://127.0.0.1/x'])
-    await expect(refreshMirror(place.host, { id: 1, kind: 'https', url })).rejects.toThrow()
+  await using fixture = await openGitFixture()
+  const marker = join(fixture.dir, 'ran')
+  for (const url of [`ext::sh -c touch% ${marker}`, `file://${fixture.dir}`, fixture.dir, 'git://127.0.0.1/x'])
+    await expect(refreshMirror(fixture.host, { id: 1, kind: 'https', url })).rejects.toThrow()
   await expect(runText('/', 'cat', [marker])).rejects.toThrow()
 })
 
@@ -203,10 +203,10 @@ test('a repository with credentials is reached with them, in the environment of 
     response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end(`no: ${request.headers.authorization}`)
     return true
   })
-  const { place, repo, server, bare } = set
+  const { fixture, repo, server, bare } = set
   let given: { username: string; password: string } | null = null
   await using host = await openGitHost({
-    ...{ data_dir: join(place.dir, 'data'), user: place.host.user, allow_private: true },
+    ...{ data_dir: join(fixture.dir, 'data'), user: fixture.host.user, allow_private: true },
     credentials: async ({ id }) => (id === repo.id ? given : null),
   })
   await expect(refreshMirror(host, repo)).rejects.toMatchObject({ code: 'auth' })
@@ -227,6 +227,6 @@ test('a repository with credentials is reached with them, in the environment of 
   asked.length = 0
   await expect(refreshMirror(host, { id: 2, kind: 'http', url: `${server.url}/acme/other.git` })).rejects.toMatchObject({ code: 'auth' })
   expect(asked.map(request => request.authorization)).toEqual([undefined])
-  const kept = await run(join(place.dir, 'data'), 'grep', ['-rlF', '--', password, '.']).catch(error => String(error))
+  const kept = await run(join(fixture.dir, 'data'), 'grep', ['-rlF', '--', password, '.']).catch(error => String(error))
   expect(kept).toMatch(/^Error: grep/)
 })

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { localFingerprint } from '../../src/git/mirrors/local-fingerprint.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
-import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from './repositories.ts'
 
 test('a fingerprint changes with each move of a ref, and with nothing else', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const moves: [command: string, changes: boolean][] = [
     ['git status', false],
     ['echo x > untracked', false],
@@ -31,22 +31,22 @@ test('a fingerprint changes with each move of a ref, and with nothing else', asy
 })
 
 test('where it cannot be told there is none', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
-  await runText(source, 'git', ['worktree', 'add', '-q', join(place.dir, 'tree')])
-  expect(localFingerprint(join(place.dir, 'tree'))).toBeNull()
-  expect(localFingerprint(join(place.dir, 'missing'))).toBeNull()
-  expect(localFingerprint(place.dir)).toBeNull()
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
+  await runText(source, 'git', ['worktree', 'add', '-q', join(fixture.dir, 'tree')])
+  expect(localFingerprint(join(fixture.dir, 'tree'))).toBeNull()
+  expect(localFingerprint(join(fixture.dir, 'missing'))).toBeNull()
+  expect(localFingerprint(fixture.dir)).toBeNull()
 })
 
 test('a branch is found at the newest commit after any series of quick moves', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const repo = localRepository(source)
   for (let i = 0; i < 12; i++) {
     const sha = await commitFiles(source, `commit ${i}`, { file: String(i) })
     if (i % 4 === 3) await runText(source, 'git', ['pack-refs', '--all'])
-    await refreshMirror(place.host, repo)
-    expect(await resolveRef(place.host, repo.id, 'main')).toEqual({ kind: 'branch', ref: 'main', sha })
+    await refreshMirror(fixture.host, repo)
+    expect(await resolveRef(fixture.host, repo.id, 'main')).toEqual({ kind: 'branch', ref: 'main', sha })
   }
 })

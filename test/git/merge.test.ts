@@ -18,8 +18,8 @@ describe('fetchBranches', () => {
 
   test('does not trust a look that began before', async () => {
     await using set = await ready()
-    const { flights } = set.place.host
-    const old = await refreshMirror(set.place.host, set.repo)
+    const { flights } = set.fixture.host
+    const old = await refreshMirror(set.fixture.host, set.repo)
     const early = Promise.withResolvers<typeof old>()
     flights.set(
       set.repo.id,
@@ -36,14 +36,14 @@ describe('fetchBranches', () => {
     await set.put('topic', { 'a.txt': 'A\n' })
     await set.git('tag', 'release', 'main')
     for (const head of ['gone', 'release', '--upload-pack=x', 'a b', 'main..topic', '0'.repeat(40)])
-      expect(await fetchBranches(set.place.host, set.repo, { base: 'main', head }, 30_000)).toMatchObject({ head_sha: null })
+      expect(await fetchBranches(set.fixture.host, set.repo, { base: 'main', head }, 30_000)).toMatchObject({ head_sha: null })
     await set.git('branch', '-D', 'topic')
-    expect(await fetchBranches(set.place.host, set.repo, { base: 'main', head: 'topic' }, 30_000)).toMatchObject({ head_sha: null })
+    expect(await fetchBranches(set.fixture.host, set.repo, { base: 'main', head: 'topic' }, 30_000)).toMatchObject({ head_sha: null })
   })
 
   test('a remote that is away is a GitError', async () => {
     await using set = await ready()
-    await run(set.place.dir, 'mv', [set.remote, `${set.remote}.away`])
+    await run(set.fixture.dir, 'mv', [set.remote, `${set.remote}.away`])
     await expect(set.fetch()).rejects.toMatchObject({ name: 'GitError', code: 'not_found' })
   })
 })
@@ -56,7 +56,7 @@ describe('createMerge', () => {
     const { base_sha, head_sha } = await set.fetch()
     const message = "Merge branch 'topic'\n\nWörter: `$(x)` 'y'\n# not a comment\n"
     const sha = made(await set.merge({ message }))
-    const mirror = mirrorPath(set.place.host, set.repo.id)
+    const mirror = mirrorPath(set.fixture.host, set.repo.id)
     const show = (format: string) => runText(mirror, 'git', ['log', '-1', `--format=${format}`, sha])
     expect(await show('%P')).toBe(`${base_sha} ${head_sha}`)
     expect(await show('%an <%ae> %cn <%ce>')).toBe(`${author.name} <${author.email}> ${author.name} <${author.email}>`)
@@ -75,7 +75,7 @@ describe('createMerge', () => {
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha, head_sha } = await set.fetch()
     const sha = made(await set.merge())
-    const mirror = mirrorPath(set.place.host, set.repo.id)
+    const mirror = mirrorPath(set.fixture.host, set.repo.id)
     expect(await runText(mirror, 'git', ['log', '-1', '--format=%P', sha])).toBe(`${base_sha} ${head_sha}`)
     expect(await runText(mirror, 'git', ['diff', head_sha, sha])).toBe('')
   })
@@ -86,7 +86,7 @@ describe('createMerge', () => {
     await set.put('topic', { 'c.txt': 'c\n' })
     const { base_sha } = await set.fetch()
     const sha = made(await set.merge({ method: 'squash' }))
-    const mirror = mirrorPath(set.place.host, set.repo.id)
+    const mirror = mirrorPath(set.fixture.host, set.repo.id)
     expect(await runText(mirror, 'git', ['log', '-1', '--format=%P', sha])).toBe(base_sha)
     expect(await runText(mirror, 'git', ['diff', '--name-only', base_sha, sha])).toBe('a.txt\nc.txt')
   })
@@ -139,7 +139,7 @@ describe('createMerge', () => {
 
   test('attributes and configuration that a branch brings run no program on the host', async () => {
     await using set = await ready()
-    const trap = join(set.place.dir, 'trapped')
+    const trap = join(set.fixture.dir, 'trapped')
     const attributes = {
       '.gitattributes': '* merge=trap filter=trap diff=trap\n',
       '.gitconfig': `[merge "trap"]\n\tdriver = touch ${trap}\n`,
@@ -147,7 +147,7 @@ describe('createMerge', () => {
     await set.put('topic', { ...attributes, 'a.txt': 'theirs\n' })
     await set.put('main', { ...attributes, 'a.txt': 'ours\n' })
     expect(await set.merge()).toEqual({ kind: 'conflict', files: ['a.txt'] })
-    expect(await readdir(set.place.dir)).not.toContain('trapped')
+    expect(await readdir(set.fixture.dir)).not.toContain('trapped')
   })
 })
 
@@ -158,26 +158,26 @@ describe('tryMerge', () => {
     const clash = await set.put('clash', { 'b.txt': 'theirs\n' })
     await set.put('main', { 'b.txt': 'B\n' })
     await set.fetch()
-    const mirror = mirrorPath(set.place.host, set.repo.id)
+    const mirror = mirrorPath(set.fixture.host, set.repo.id)
     const before = await readdir(mirror, { recursive: true })
-    await run(set.place.dir, 'mv', [set.remote, `${set.remote}.away`])
-    expect(await tryMerge(set.place.host, set.repo.id, 'main', clean)).toBe('clean')
-    expect(await tryMerge(set.place.host, set.repo.id, 'main', clash)).toBe('conflict')
+    await run(set.fixture.dir, 'mv', [set.remote, `${set.remote}.away`])
+    expect(await tryMerge(set.fixture.host, set.repo.id, 'main', clean)).toBe('clean')
+    expect(await tryMerge(set.fixture.host, set.repo.id, 'main', clash)).toBe('conflict')
     expect((await readdir(mirror, { recursive: true })).sort()).toEqual(before.sort())
   })
 
   test('what the mirror cannot tell is unknown: no mirror, no such branch, no such commit', async () => {
     await using set = await ready()
     const base_sha = await set.git('rev-parse', 'main')
-    expect(await tryMerge(set.place.host, 424_242, 'main', base_sha)).toBe('unknown')
-    expect(await tryMerge(set.place.host, set.repo.id, 'gone', base_sha)).toBe('unknown')
-    expect(await tryMerge(set.place.host, set.repo.id, 'main', '1'.repeat(40))).toBe('unknown')
+    expect(await tryMerge(set.fixture.host, 424_242, 'main', base_sha)).toBe('unknown')
+    expect(await tryMerge(set.fixture.host, set.repo.id, 'gone', base_sha)).toBe('unknown')
+    expect(await tryMerge(set.fixture.host, set.repo.id, 'main', '1'.repeat(40))).toBe('unknown')
   })
 
   test('what was unknown is looked at again, and many who ask at once are answered alike', async () => {
     await using set = await ready()
     const head = await set.put('topic', { 'a.txt': 'A\n' })
-    const look = () => tryMerge(set.place.host, set.repo.id, 'main', head)
+    const look = () => tryMerge(set.fixture.host, set.repo.id, 'main', head)
     expect(await look()).toBe('unknown')
     await set.fetch()
     expect(await Promise.all([look(), look(), look()])).toEqual(['clean', 'clean', 'clean'])

@@ -6,7 +6,7 @@ import { removeMirror } from '../../src/git/mirrors/remove-mirror.ts'
 import { markKept, objectCachePath, sweepObjectCaches, withObjectCache } from '../../src/git/objects/object-cache.ts'
 import { withQuarantine } from '../../src/git/objects/quarantine.ts'
 import type { GitHost } from '../../src/git/process/git-host.ts'
-import { openPlace, root, run, SERVICE } from './repositories.ts'
+import { openGitFixture, root, run, SERVICE } from './repositories.ts'
 
 /** A folder that belongs to root alone, with files of the names that the service itself writes, moves and removes. */
 const NAMES = ['HEAD', 'config', 'agentrun.json', 'agentrun-suspect', 'agentrun-packs']
@@ -44,23 +44,23 @@ const deeds: Record<string, (host: GitHost, git_dir: string) => Promise<unknown>
 
 for (const [name, deed] of Object.entries(deeds))
   test.runIf(root)(`a link of git's user leads the service to no file of root when it ${name}`, async () => {
-    await using place = await openPlace()
-    const treasure = makeTreasure(place.dir)
+    await using fixture = await openGitFixture()
+    const treasure = makeTreasure(fixture.dir)
     const before = treasure.state()
-    const paths = [join(place.host.mirrors, '7.git'), objectCachePath(place.host, 7)]
+    const paths = [join(fixture.host.mirrors, '7.git'), objectCachePath(fixture.host, 7)]
     for (const path of paths) await run('/', 'ln', ['-s', treasure.path, path], { user: SERVICE })
     // Whether it works or complains is not the question.
-    await deed(place.host, paths[0] ?? '').catch(() => {})
+    await deed(fixture.host, paths[0] ?? '').catch(() => {})
     expect(treasure.state()).toEqual(before)
   })
 
 test.runIf(root)('folders that git replaces by links while the service works are given to nobody', async () => {
-  await using place = await openPlace()
-  const treasure = makeTreasure(place.dir)
+  await using fixture = await openGitFixture()
+  const treasure = makeTreasure(fixture.dir)
   const before = treasure.state()
-  const git_dir = join(place.host.mirrors, '8.git')
+  const git_dir = join(fixture.host.mirrors, '8.git')
   await run('/', 'git', ['init', '-q', '--bare', git_dir], { user: SERVICE })
-  await withQuarantine(place.host, { git_dir }, async quarantine => {
+  await withQuarantine(fixture.host, { git_dir }, async quarantine => {
     const incoming = quarantine.call.env.GIT_OBJECT_DIRECTORY ?? ''
     await run('/', 'touch', [join(incoming, 'pack/pack-2.pack')], { user: SERVICE })
     // What git's user could do at this moment: have the objects of the repository elsewhere.
@@ -74,11 +74,11 @@ test.runIf(root)('folders that git replaces by links while the service works are
 })
 
 test.runIf(root)("the service's own folders for git are not taken where a link is", async () => {
-  await using place = await openPlace()
-  const treasure = makeTreasure(place.dir)
+  await using fixture = await openGitFixture()
+  const treasure = makeTreasure(fixture.dir)
   const before = treasure.state()
   const { openGitHost } = await import('../../src/git/process/git-host.ts')
-  const data_dir = join(place.dir, 'other')
+  const data_dir = join(fixture.dir, 'other')
   mkdirSync(data_dir)
   symlinkSync(treasure.path, join(data_dir, 'checkpoints'))
   await expect(openGitHost({ data_dir, user: SERVICE, allow_private: true })).rejects.toThrow()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ownIdentity, runGit, startGit } from '../../src/git/process/run-git.ts'
-import { makeRepository, openPlace, run } from './repositories.ts'
+import { makeRepository, openGitFixture, run } from './repositories.ts'
 
 const MIB = 1024 ** 2
 
@@ -18,9 +18,9 @@ async function treeBomb(folder: string): Promise<string> {
 }
 
 test('each git process on the host, and what it starts, has a limit of memory and of processor time, and is what the kernel ends first', async () => {
-  await using place = await openPlace({ memory_bytes: 512 * MIB })
+  await using fixture = await openGitFixture({ memory_bytes: 512 * MIB })
   const alias = ['-c', 'alias.look=!cat /proc/self/limits /proc/self/oom_score_adj', 'look']
-  const { stdout } = await runGit(place.host, { args: alias, timeout_ms: 90_000 })
+  const { stdout } = await runGit(fixture.host, { args: alias, timeout_ms: 90_000 })
   const said = stdout.toString()
   expect(said).toMatch(new RegExp(`Max data size +${512 * MIB} +${512 * MIB} +bytes`))
   expect(said).toMatch(/Max cpu time +182 +187 +seconds/)
@@ -28,10 +28,10 @@ test('each git process on the host, and what it starts, has a limit of memory an
 })
 
 test('the process itself is git: none stays in front of it', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const call = { args: ['cat-file', '--batch'], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
-  const { child, done } = startGit(place.host, ownIdentity(place.host), call, { input: 'pipe', output: 'pipe' })
+  const { child, done } = startGit(fixture.host, ownIdentity(fixture.host), call, { input: 'pipe', output: 'pipe' })
   const answer = new Promise(resolve => child.stdout?.once('data', resolve))
   child.stdin?.write('HEAD\n')
   await answer
@@ -43,11 +43,11 @@ test('the process itself is git: none stays in front of it', async () => {
 })
 
 test('git that needs more memory than it may use ends with an error that says so', async () => {
-  await using place = await openPlace({ memory_bytes: 64 * MIB })
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture({ memory_bytes: 64 * MIB })
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const bomb = await treeBomb(source)
   const call = { args: ['log', '--name-only', '-1', bomb], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
-  await expect(runGit(place.host, call)).rejects.toMatchObject({
+  await expect(runGit(fixture.host, call)).rejects.toMatchObject({
     code: 'too_large',
     message: 'git needs more memory than the 64 MiB that it may use (AGENTRUN_GIT_MEMORY_BYTES)',
   })

@@ -8,7 +8,7 @@ import { addHook, run, runText } from './repositories.ts'
 
 describe('findMerge', () => {
   const find = (set: Ready, input: { base_sha: string; head_sha: string }, attempts: string[] = []) =>
-    findMerge(set.place.host, set.repo.id, { base_sha: input.base_sha, head_shas: [input.head_sha], attempts })
+    findMerge(set.fixture.host, set.repo.id, { base_sha: input.base_sha, head_shas: [input.head_sha], attempts })
 
   test('nothing was merged: null, and a commit that the mirror never saw is nobody’s ancestor', async () => {
     await using set = await ready()
@@ -17,9 +17,9 @@ describe('findMerge', () => {
     expect(await find(set, heads, ['1'.repeat(40)])).toBe(null)
     expect(await find(set, { ...heads, head_sha: '1'.repeat(40) })).toBe(null)
     const head_shas = [heads.base_sha, heads.head_sha]
-    expect(await findMerge(set.place.host, set.repo.id, { base_sha: heads.base_sha, head_shas, attempts: [] })).toBe(null)
-    expect(await isAncestor(set.place.host, set.repo.id, heads.base_sha, heads.head_sha)).toBe(true)
-    expect(await isAncestor(set.place.host, set.repo.id, heads.head_sha, heads.base_sha)).toBe(false)
+    expect(await findMerge(set.fixture.host, set.repo.id, { base_sha: heads.base_sha, head_shas, attempts: [] })).toBe(null)
+    expect(await isAncestor(set.fixture.host, set.repo.id, heads.base_sha, heads.head_sha)).toBe(true)
+    expect(await isAncestor(set.fixture.host, set.repo.id, heads.head_sha, heads.base_sha)).toBe(false)
   })
 
   test('an attempt that arrived is the merge, a squash too, and whatever came after it', async () => {
@@ -28,7 +28,7 @@ describe('findMerge', () => {
     const { base_sha } = await set.fetch()
     const squash = made(await set.merge({ method: 'squash' }))
     const never = made(await set.merge({ message: 'never pushed\n' }))
-    await pushMerge(set.place.host, set.repo, { sha: squash, branch: 'main', base_sha })
+    await pushMerge(set.fixture.host, set.repo, { sha: squash, branch: 'main', base_sha })
     await run(set.work, 'git', ['fetch', '-q', 'origin'])
     await run(set.work, 'git', ['branch', '-f', 'main', 'origin/main'])
     await set.put('main', { 'c.txt': 'later\n' })
@@ -61,7 +61,7 @@ describe('pushMerge', () => {
     const { base_sha } = await set.fetch()
     const refs = await set.git('for-each-ref')
     const sha = made(await set.merge())
-    expect(await pushMerge(set.place.host, set.repo, { sha, branch: 'main', base_sha })).toEqual({ kind: 'pushed' })
+    expect(await pushMerge(set.fixture.host, set.repo, { sha, branch: 'main', base_sha })).toEqual({ kind: 'pushed' })
     expect(await set.git('for-each-ref')).toBe(refs.replace(`${base_sha} commit\trefs/heads/main`, `${sha} commit\trefs/heads/main`))
     await set.git('fsck', '--strict')
   })
@@ -72,7 +72,7 @@ describe('pushMerge', () => {
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha } = await set.fetch()
     const merge = { sha: made(await set.merge()), branch: 'main', base_sha }
-    const push = () => pushMerge(set.place.host, set.repo, merge)
+    const push = () => pushMerge(set.fixture.host, set.repo, merge)
     const later = await set.put('main', { 'b.txt': 'third\n' })
     expect(await push()).toEqual({ kind: 'moved' })
     expect(await set.git('rev-parse', 'main')).toBe(later)
@@ -89,7 +89,7 @@ describe('pushMerge', () => {
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha } = await set.fetch()
     await addHook(set.remote, 'pre-receive', `unset GIT_QUARANTINE_PATH; git update-ref refs/heads/main ${other}`)
-    const push = pushMerge(set.place.host, set.repo, { sha: made(await set.merge()), branch: 'main', base_sha })
+    const push = pushMerge(set.fixture.host, set.repo, { sha: made(await set.merge()), branch: 'main', base_sha })
     expect(await push).toEqual({ kind: 'moved' })
     expect(await set.git('rev-parse', 'main')).toBe(other)
   })
@@ -100,13 +100,13 @@ describe('pushMerge', () => {
     const { base_sha } = await set.fetch()
     const merge = { sha: made(await set.merge()), branch: 'main', base_sha }
     await addHook(set.remote, 'pre-receive', 'echo "main is frozen" >&2; exit 1')
-    expect(await pushMerge(set.place.host, set.repo, merge)).toEqual({
+    expect(await pushMerge(set.fixture.host, set.repo, merge)).toEqual({
       kind: 'rejected',
       message: 'the remote refused the branch: [remote rejected] (pre-receive hook declined)\nmain is frozen',
     })
     await run(set.work, 'git', ['checkout', '-q', 'main'])
     const checked_out = { ...set.repo, url: set.work }
-    expect(await pushMerge(set.place.host, checked_out, merge)).toMatchObject({
+    expect(await pushMerge(set.fixture.host, checked_out, merge)).toMatchObject({
       kind: 'rejected',
       message: expect.stringContaining('branch is currently checked out'),
     })
@@ -116,8 +116,8 @@ describe('pushMerge', () => {
   test('refuses names that are no branch', async () => {
     await using set = await ready()
     const sha = await set.git('rev-parse', 'main')
-    await mkdir(join(set.place.dir, 'x'))
+    await mkdir(join(set.fixture.dir, 'x'))
     for (const branch of ['--force', 'a b', 'main:refs/heads/other', ''])
-      await expect(pushMerge(set.place.host, set.repo, { sha, branch, base_sha: sha })).rejects.toMatchObject({ name: 'GitError' })
+      await expect(pushMerge(set.fixture.host, set.repo, { sha, branch, base_sha: sha })).rejects.toMatchObject({ name: 'GitError' })
   })
 })

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { createMerge, fetchBranches, type MergeInput } from '../../src/git/publish/merge.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
-import { commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
 
 export const author = { name: 'Agent Ümlaut', email: 'agent@example.org' }
 
 export type Ready = AsyncDisposable & {
-  place: Place
+  fixture: GitFixture
   repo: GitRepository
   remote: string
   /** Somebody's clone of the remote, with a work tree. */
@@ -21,19 +21,19 @@ export type Ready = AsyncDisposable & {
 
 /** A bare remote with `main`, and a mirror of it. */
 export async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }): Promise<Ready> {
-  const place = await openPlace()
-  const work = await makeRepository(join(place.dir, 'work'), files)
-  const remote = await makeBare(join(place.dir, 'remote.git'), work)
+  const fixture = await openGitFixture()
+  const work = await makeRepository(join(fixture.dir, 'work'), files)
+  const remote = await makeBare(join(fixture.dir, 'remote.git'), work)
   await run(work, 'git', ['remote', 'add', 'origin', remote])
   const repo = localRepository(remote)
-  await refreshMirror(place.host, repo)
+  await refreshMirror(fixture.host, repo)
   const fetch = async (head = 'topic') => {
-    const { base_sha, head_sha } = await fetchBranches(place.host, repo, { base: 'main', head }, 30_000)
+    const { base_sha, head_sha } = await fetchBranches(fixture.host, repo, { base: 'main', head }, 30_000)
     if (base_sha === null || head_sha === null) throw new Error('a branch is missing')
     return { base_sha, head_sha }
   }
   return {
-    place,
+    fixture,
     repo,
     remote,
     work,
@@ -46,9 +46,9 @@ export async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b
       return sha
     },
     merge: async (input = {}) =>
-      createMerge(place.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
+      createMerge(fixture.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
     git: (...args) => runText(remote, 'git', args),
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   }
 }
 

@@ -14,10 +14,10 @@ export const SERVICE: SystemUser = { name: 'service', uid: 61_001, gid: 61_001 }
 export const SANDBOX: SystemUser = { name: 'sandbox', uid: 61_002, gid: 61_001 }
 export const ALICE: SystemUser = { name: 'alice', uid: 61_003, gid: 61_003 }
 
-export type Place = AsyncDisposable & { dir: string; host: GitHost }
+export type GitFixture = AsyncDisposable & { dir: string; host: GitHost }
 
 /** A folder that everybody may enter, with a git host of the service user in it when we are root. */
-export async function openPlace(options: Partial<GitHostOptions> = {}): Promise<Place> {
+export async function openGitFixture(options: Partial<GitHostOptions> = {}): Promise<GitFixture> {
   const dir = await mkdtemp(join(tmpdir(), 'agentrun-git-'))
   await chmod(dir, 0o755)
   await mkdir(join(dir, 'data'))

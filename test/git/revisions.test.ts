@@ -5,11 +5,11 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { readFilesAt } from '../../src/git/read/read-files.ts'
 import { hasCommit, listBranches, resolveRef } from '../../src/git/read/revisions.ts'
 import { isRefName } from '../../src/git/refs/ref-name.ts'
-import { commitFiles, localRepository, makeBare, makeRepository, openPlace, run, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 test('branches, tags and SHAs are found; what is none of them is null', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const first = await runText(source, 'git', ['rev-parse', 'HEAD'])
   await runText(source, 'git', ['tag', '-a', 'v1', '-m', 'one'])
   const second = await commitFiles(source, 'second', { 'a.txt': 'a' })
@@ -19,9 +19,9 @@ test('branches, tags and SHAs are found; what is none of them is null', async ()
   await runText(source, 'git', ['branch', first.slice(0, 8), second])
   await runText(source, 'git', ['tag', 'a-tree', 'HEAD^{tree}'])
   const repo = localRepository(source)
-  expect(await resolveRef(place.host, repo.id, 'main')).toBeNull()
-  await refreshMirror(place.host, repo)
-  const find = (ref: string | null) => resolveRef(place.host, repo.id, ref)
+  expect(await resolveRef(fixture.host, repo.id, 'main')).toBeNull()
+  await refreshMirror(fixture.host, repo)
+  const find = (ref: string | null) => resolveRef(fixture.host, repo.id, ref)
 
   expect(await find(null)).toEqual({ kind: 'branch', ref: 'main', sha: second })
   expect(await find('feature/x')).toEqual({ kind: 'branch', ref: 'feature/x', sha: first })
@@ -34,9 +34,9 @@ test('branches, tags and SHAs are found; what is none of them is null', async ()
   expect(await find(second.toUpperCase())).toEqual({ kind: 'commit', ref: second, sha: second })
   expect(await find(second.slice(0, 7))).toEqual({ kind: 'commit', ref: second, sha: second })
   expect(await find(first.slice(0, 8))).toEqual({ kind: 'branch', ref: first.slice(0, 8), sha: second })
-  expect(await hasCommit(place.host, repo.id, first)).toBe(true)
-  expect(await hasCommit(place.host, repo.id, 'f'.repeat(40))).toBe(false)
-  expect(await listBranches(place.host, repo.id)).toEqual([first.slice(0, 8), 'both', 'feature/x', 'main'].sort())
+  expect(await hasCommit(fixture.host, repo.id, first)).toBe(true)
+  expect(await hasCommit(fixture.host, repo.id, 'f'.repeat(40))).toBe(false)
+  expect(await listBranches(fixture.host, repo.id)).toEqual([first.slice(0, 8), 'both', 'feature/x', 'main'].sort())
   const tree = await runText(source, 'git', ['rev-parse', 'HEAD^{tree}'])
   for (const no of [
     'nope',
@@ -66,32 +66,32 @@ test('branches, tags and SHAs are found; what is none of them is null', async ()
 })
 
 test('the default branch is the one that the remote names, and follows it', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   await runText(source, 'git', ['branch', '-m', 'main', 'trunk'])
   await runText(source, 'git', ['branch', 'main'])
   const repo = localRepository(source)
-  expect(await refreshMirror(place.host, repo)).toMatchObject({ default_branch: 'trunk' })
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ default_branch: 'trunk' })
   await runText(source, 'git', ['symbolic-ref', 'HEAD', 'refs/heads/main'])
-  expect(await refreshMirror(place.host, repo)).toMatchObject({ default_branch: 'main' })
-  expect(await resolveRef(place.host, repo.id, null)).toMatchObject({ ref: 'main' })
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ default_branch: 'main' })
+  expect(await resolveRef(fixture.host, repo.id, null)).toMatchObject({ ref: 'main' })
 })
 
 test('a repository without a commit is empty, and is not any more after the first one', async () => {
-  await using place = await openPlace()
-  const bare = await makeBare(join(place.dir, 'remote.git'))
+  await using fixture = await openGitFixture()
+  const bare = await makeBare(join(fixture.dir, 'remote.git'))
   const repo = localRepository(bare)
-  expect(await refreshMirror(place.host, repo)).toMatchObject({ empty: true, default_branch: null })
-  expect(await resolveRef(place.host, repo.id, null)).toEqual({ empty: true })
-  expect(await resolveRef(place.host, repo.id, 'main')).toEqual({ empty: true })
-  const source = await makeRepository(join(place.dir, 'source'))
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ empty: true, default_branch: null })
+  expect(await resolveRef(fixture.host, repo.id, null)).toEqual({ empty: true })
+  expect(await resolveRef(fixture.host, repo.id, 'main')).toEqual({ empty: true })
+  const source = await makeRepository(join(fixture.dir, 'source'))
   await runText(source, 'git', ['push', '-q', bare, 'main'])
-  expect(await refreshMirror(place.host, repo)).toMatchObject({ empty: false, default_branch: 'main', changed: true })
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ empty: false, default_branch: 'main', changed: true })
 })
 
 test('files of a commit are read, links within the tree followed, long ones cut', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'), {
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'), {
     'CLAUDE.md': 'be kind\n',
     'long.txt': 'x'.repeat(300_000),
     'dir/a.txt': 'a',
@@ -102,7 +102,7 @@ test('files of a commit are read, links within the tree followed, long ones cut'
   await symlink('loop', join(source, 'loop'))
   const sha = await commitFiles(source, 'links', {})
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
+  await refreshMirror(fixture.host, repo)
   const wanted = [
     'nope',
     'long.txt',
@@ -118,13 +118,13 @@ test('files of a commit are read, links within the tree followed, long ones cut'
     '../x',
     '',
   ]
-  const found = await readFilesAt(place.host, repo.id, sha, wanted, 1_000)
+  const found = await readFilesAt(fixture.host, repo.id, sha, wanted, 1_000)
   expect([...found.keys()].sort()).toEqual(['AGENTS.md', 'dir/a.txt', 'empty', 'long.txt'])
   expect(found.get('AGENTS.md')).toEqual({ bytes: Buffer.from('be kind\n'), size: 8, truncated: false })
   expect(found.get('long.txt')).toEqual({ bytes: Buffer.alloc(1_000, 'x'), size: 300_000, truncated: true })
   expect(found.get('empty')).toEqual({ bytes: Buffer.alloc(0), size: 0, truncated: false })
-  await expect(readFilesAt(place.host, repo.id, 'main', ['CLAUDE.md'], 10)).rejects.toMatchObject({ code: 'failed' })
-  expect((await readFilesAt(place.host, repo.id, 'f'.repeat(40), ['CLAUDE.md'], 10)).size).toBe(0)
+  await expect(readFilesAt(fixture.host, repo.id, 'main', ['CLAUDE.md'], 10)).rejects.toMatchObject({ code: 'failed' })
+  expect((await readFilesAt(fixture.host, repo.id, 'f'.repeat(40), ['CLAUDE.md'], 10)).size).toBe(0)
 })
 
 test('names are judged as git judges them', async () => {

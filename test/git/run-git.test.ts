@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runGit } from '../../src/git/process/run-git.ts'
-import { makeRepository, openPlace, root, runText, SERVICE } from './repositories.ts'
+import { makeRepository, openGitFixture, root, runText, SERVICE } from './repositories.ts'
 
 test('git sees nothing of our environment and runs as the service user', async () => {
-  await using place = await openPlace()
-  const { stdout } = await runGit(place.host, { program: 'sh', args: ['-c', 'id -u; env'], env: { EXTRA: 'given' } })
+  await using fixture = await openGitFixture()
+  const { stdout } = await runGit(fixture.host, { program: 'sh', args: ['-c', 'id -u; env'], env: { EXTRA: 'given' } })
   const [uid, ...env] = stdout.toString().trim().split('\n')
   expect(uid).toBe(String(root ? SERVICE.uid : process.getuid?.()))
   const names = env.map(line => line.split('=')[0] ?? '').filter(name => !/^(GIT_|LC_|_$|PWD|OLDPWD|SHLVL)/.test(name))
@@ -15,33 +15,33 @@ test('git sees nothing of our environment and runs as the service user', async (
 })
 
 test('without being told a transport git has none', async () => {
-  await using place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   for (const url of [source, `file://${source}`, 'https://127.0.0.1:1/x', `ext::git-upload-pack ${source}`]) {
-    const { exit_code, stderr } = await runGit(place.host, { args: ['ls-remote', '--', url] })
+    const { exit_code, stderr } = await runGit(fixture.host, { args: ['ls-remote', '--', url] })
     expect([exit_code, stderr]).toEqual([128, expect.stringContaining('not allowed')])
   }
 })
 
 test('too much output is an error or a cut, as asked', async () => {
-  await using place = await openPlace()
+  await using fixture = await openGitFixture()
   const call = { program: 'sh' as const, args: ['-c', 'exec cat /dev/zero'], max_output_bytes: 1_000 }
-  await expect(runGit(place.host, call)).rejects.toMatchObject({ code: 'too_large' })
-  const cut = await runGit(place.host, { ...call, on_overflow: 'cut' })
+  await expect(runGit(fixture.host, call)).rejects.toMatchObject({ code: 'too_large' })
+  const cut = await runGit(fixture.host, { ...call, on_overflow: 'cut' })
   expect(cut).toMatchObject({ exit_code: null, truncated: true, stdout: Buffer.alloc(1_000) })
 })
 
 test('time limit and abort end git and what it started, however it resists', async () => {
-  await using place = await openPlace()
-  const pids = join(place.dir, 'pids')
+  await using fixture = await openGitFixture()
+  const pids = join(fixture.dir, 'pids')
   await writeFile(pids, '')
   await runText('/', 'chmod', ['666', pids])
   const child = `sh -c 'trap "" TERM; echo $$ >> ${pids}; while :; do sleep 1; done' & echo $$ >> ${pids}; wait`
   const stubborn = `trap "" TERM; ${child}`
-  await expect(runGit(place.host, { program: 'sh', args: ['-c', child], timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
-  await expect(runGit(place.host, { program: 'sh', args: ['-c', stubborn], timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(runGit(fixture.host, { program: 'sh', args: ['-c', child], timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(runGit(fixture.host, { program: 'sh', args: ['-c', stubborn], timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
   const stop = new AbortController()
-  const run = runGit(place.host, { program: 'sh', args: ['-c', stubborn], signal: stop.signal })
+  const run = runGit(fixture.host, { program: 'sh', args: ['-c', stubborn], signal: stop.signal })
   stop.abort(new Error('no more'))
   await expect(run).rejects.toThrow('no more')
   const alive = await runText('/', 'sh', ['-c', `for p in $(cat ${pids}); do grep -s "^State:" /proc/$p/status; done`]).catch(() => '')
@@ -49,23 +49,23 @@ test('time limit and abort end git and what it started, however it resists', asy
 })
 
 test('what git left running does not keep the answer from coming', async () => {
-  await using place = await openPlace()
-  const { exit_code, stdout } = await runGit(place.host, { program: 'sh', args: ['-c', 'setsid sleep 600 & echo $!; exit 3'] })
+  await using fixture = await openGitFixture()
+  const { exit_code, stdout } = await runGit(fixture.host, { program: 'sh', args: ['-c', 'setsid sleep 600 & echo $!; exit 3'] })
   expect(exit_code).toBe(3)
   process.kill(Number(stdout.toString()), 'SIGKILL')
 })
 
 test('a git that is not there is said to be missing', async () => {
-  await using place = await openPlace({ path: '/nonexistent' })
-  await expect(runGit(place.host, { args: ['version'] })).rejects.toMatchObject({
+  await using fixture = await openGitFixture({ path: '/nonexistent' })
+  await expect(runGit(fixture.host, { args: ['version'] })).rejects.toMatchObject({
     code: 'failed',
     message: expect.stringContaining('cannot be started'),
   })
 })
 
 test('secrets given to git do not reach its complaints', async () => {
-  await using place = await openPlace()
-  const { stderr } = await runGit(place.host, {
+  await using fixture = await openGitFixture()
+  const { stderr } = await runGit(fixture.host, {
     program: 'sh',
     args: ['-c', 'echo "bad password $TOKEN" >&2; exit 1'],
     env: { TOKEN: 'hunter2-hunter2' },

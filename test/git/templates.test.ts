@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { isLargeTree } from '../../src/git/objects/tree-size.ts'
 import { exactlyBesideCommand, onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/workspace/template-commands.ts'
-import { commitFiles, localRepository, makeRepository, openPlace, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from './repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 /** A repository with what a checkout has to get right, a plain clone of it, and a folder with its template in it. */
 async function ready() {
-  const place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'), {
+  const fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'), {
     'README.md': '# Hello\n',
     '.gitignore': 'ignored/\n',
     'a/b/c': 'deep\n',
@@ -22,15 +22,15 @@ async function ready() {
   ])
   const sha = await runText(source, 'git', ['rev-parse', 'HEAD'])
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  const plain = await openWorkspace(place, repo, sha)
+  await refreshMirror(fixture.host, repo)
+  const plain = await openWorkspace(fixture, repo, sha)
   expect((await plain.clone()).exit_code).toBe(0)
-  const made = await openWorkspace(place, repo, sha)
+  const made = await openWorkspace(fixture, repo, sha)
   expect(await made.bash(templateCommand({ mirror_inside: made.input.mirror_inside, base_sha: sha }))).toMatchObject({
     exit_code: 0,
     output: '',
   })
-  return { place, source, repo, sha, plain, made, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
+  return { fixture, source, repo, sha, plain, made, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() }
 }
 
 const begin = (workspace: Workspace, sha: string) => workspace.bash(onTemplateCommand({ ...workspace.input, base_sha: sha }))
@@ -59,7 +59,7 @@ test('after setup commands a commit has exactly its files, those that are as the
   const later = await commitFiles(set.source, 'later', { 'README.md': '# Later\n', added: 'added' })
   await runText(set.source, 'git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', 'rm', '--quiet', 'empty'])
   const last = await commitFiles(set.source, 'last', { more: 'more' })
-  await refreshMirror(set.place.host, set.repo)
+  await refreshMirror(set.fixture.host, set.repo)
   const exactly = (sha: string) => exactlyBesideCommand({ ...set.plain.input, base_sha: sha, made_at_sha: set.sha })
   const ages = async () => (await set.plain.bash("stat -c '%n %Y' a/b/c crlf.txt README.md run.sh made")).output
   await set.plain.bash(
@@ -80,7 +80,7 @@ test('after setup commands a commit has exactly its files, those that are as the
 test('the branches of the remote are those of now, not of when the template was made', async () => {
   await using set = await ready()
   const later = await commitFiles(set.source, 'later', { later: 'later' })
-  await refreshMirror(set.place.host, set.repo)
+  await refreshMirror(set.fixture.host, set.repo)
   await begin(set.made, set.sha)
   expect((await set.made.bash('git rev-parse origin/main HEAD')).output).toBe(`${later}\n${set.sha}\n`)
 })
@@ -99,7 +99,7 @@ test.each([
 
 test('whether a commit is large goes by its files and by their bytes; a commit that is not there is not', async () => {
   await using set = await ready()
-  const large = (least: { files: number; bytes: number }, sha = set.sha) => isLargeTree(set.place.host, set.repo.id, sha, least)
+  const large = (least: { files: number; bytes: number }, sha = set.sha) => isLargeTree(set.fixture.host, set.repo.id, sha, least)
   expect(await large({ files: 13, bytes: 1e6 })).toBe(false)
   expect(await large({ files: 12, bytes: 1e6 })).toBe(true)
   expect(await large({ files: 1, bytes: 1e6 })).toBe(true)

@@ -6,21 +6,21 @@ import { importPack, withObjectCache } from '../../src/git/objects/object-cache.
 import { TreeShapes } from '../../src/git/objects/tree-shapes.ts'
 import { importBundle } from '../../src/git/publish/bundles.ts'
 import { hasCommit } from '../../src/git/read/revisions.ts'
-import { commitFiles, localRepository, makeRepository, openPlace, run, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 async function ready() {
-  const place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'))
+  const fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
+  await refreshMirror(fixture.host, repo)
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
   return {
-    place,
+    fixture,
     source,
     repo,
     base,
     objects: { repository_id: repo.id, run_id: 4 },
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   }
 }
 type Ready = Awaited<ReturnType<typeof ready>>
@@ -51,7 +51,7 @@ const commitOf = (set: Ready, tree: string, parents = [set.base]) =>
   runText(set.source, 'git', ['commit-tree', '-m', 'made', ...parents.flatMap(sha => ['-p', sha]), tree])
 
 async function bundle(set: Ready, head: string): Promise<string> {
-  const file = join(set.place.dir, `${head}.bundle`)
+  const file = join(set.fixture.dir, `${head}.bundle`)
   await run(set.source, 'git', ['update-ref', 'refs/agentrun/out', head])
   await run(set.source, 'git', ['bundle', 'create', '-q', file, 'refs/agentrun/out', `^${set.base}`])
   await run(set.source, 'git', ['update-ref', '-d', 'refs/agentrun/out'])
@@ -104,17 +104,17 @@ describe('what a run brings is refused, and nothing of it is kept, when it has',
     const head = await make(set)
     const file = await bundle(set, head)
     const refused = { code: 'too_large', message: expect.stringMatching(message) }
-    await expect(importBundle(set.place.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(refused)
-    expect(await hasCommit(set.place.host, set.objects, head)).toBe(false)
+    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(refused)
+    expect(await hasCommit(set.fixture.host, set.objects, head)).toBe(false)
     // What is known of its trees by now lets it through no more than what was read.
-    await expect(importBundle(set.place.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(refused)
+    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(refused)
   })
 })
 
 test("a limit of files is the operator's, and a tree counts with what the repository has already", async () => {
   await using set = await ready()
   const [few, many] = [await commitOf(set, await tenfold(set.source, 3)), await commitOf(set, await tenfold(set.source, 4))]
-  await using strict = await openPlace({ max_paths: 1_000 })
+  await using strict = await openGitFixture({ max_paths: 1_000 })
   await refreshMirror(strict.host, set.repo)
   const take = async (head: string) => importBundle(strict.host, set.objects, await bundle(set, head), { head_sha: head })
   await take(few)
@@ -125,7 +125,7 @@ test('a checkpoint with a bomb is refused each time', async () => {
   await using set = await ready()
   const tip = await commitOf(set, await tenfold(set.source, 10), [])
   const pack = await run(set.source, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${tip}\n` })
-  const take = () => withObjectCache(set.place.host, 4, () => importPack(set.place.host, set.objects, pack, [tip], 1e6))
+  const take = () => withObjectCache(set.fixture.host, 4, () => importPack(set.fixture.host, set.objects, pack, [tip], 1e6))
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
 })
@@ -136,13 +136,13 @@ test('a branch of a remote that is a bomb is refused at the first fetch and late
   await run(set.source, 'git', ['branch', 'bomb', bomb])
   const refused = { code: 'too_large', message: expect.stringContaining('refs/heads/bomb of the repository cannot be used') }
   const other = { ...set.repo, id: set.repo.id + 1 }
-  await expect(refreshMirror(set.place.host, other)).rejects.toMatchObject(refused)
-  expect(await mirrorRefs(set.place.host, other.id)).toBe(null)
-  for (let again = 0; again < 2; again++) await expect(refreshMirror(set.place.host, set.repo)).rejects.toMatchObject(refused)
-  expect([...((await mirrorRefs(set.place.host, set.repo.id)) ?? [])].map(([name]) => name)).toEqual(['refs/heads/main'])
+  await expect(refreshMirror(set.fixture.host, other)).rejects.toMatchObject(refused)
+  expect(await mirrorRefs(set.fixture.host, other.id)).toBe(null)
+  for (let again = 0; again < 2; again++) await expect(refreshMirror(set.fixture.host, set.repo)).rejects.toMatchObject(refused)
+  expect([...((await mirrorRefs(set.fixture.host, set.repo.id)) ?? [])].map(([name]) => name)).toEqual(['refs/heads/main'])
   await run(set.source, 'git', ['branch', '-D', '-q', 'bomb'])
   await commitFiles(set.source, 'on', { 'b.txt': 'b' })
-  expect(await refreshMirror(set.place.host, set.repo)).toMatchObject({ changed: true })
+  expect(await refreshMirror(set.fixture.host, set.repo)).toMatchObject({ changed: true })
 })
 
 test('each tree is read once, however often it is named', async () => {
@@ -189,6 +189,6 @@ test('a bomb in an older commit is found behind more trees than are read togethe
   }
   let tip = bomb
   for (const tree of [...junk, await mktree(set.source, [`100644 blob ${blob}\tf\n`])]) tip = await commitOf(set, tree, [tip])
-  const taken = importBundle(set.place.host, set.objects, await bundle(set, tip), { head_sha: tip })
+  const taken = importBundle(set.fixture.host, set.objects, await bundle(set, tip), { head_sha: tip })
   await expect(taken).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('stands for more') })
 })

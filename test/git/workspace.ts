@@ -12,7 +12,7 @@ import {
   parseCommit,
   type WorkspaceRepository,
 } from '../../src/git/workspace/workspace-commands.ts'
-import { type Place, root, SANDBOX } from './repositories.ts'
+import { type GitFixture, root, SANDBOX } from './repositories.ts'
 
 /** When its commits are made. */
 const AT = new Date('2026-11-20T10:30:00.000Z')
@@ -31,15 +31,15 @@ export type Workspace = {
 }
 
 /** A workspace folder of the sandbox's user beside the mirror, which it sees at its real path. */
-export async function openWorkspace(place: Place, repo: GitRepository, base_sha: string | null, run_id = 7): Promise<Workspace> {
-  const dir = join(place.dir, `workspace-${randomUUID()}`)
+export async function openWorkspace(fixture: GitFixture, repo: GitRepository, base_sha: string | null, run_id = 7): Promise<Workspace> {
+  const dir = join(fixture.dir, `workspace-${randomUUID()}`)
   await mkdir(dir)
   if (root) await chown(dir, SANDBOX.uid, SANDBOX.gid)
-  const home = join(place.dir, 'sandbox-home')
+  const home = join(fixture.dir, 'sandbox-home')
   await mkdir(home, { recursive: true })
   await writeFile(join(home, '.gitconfig'), '[safe]\n\tdirectory = *\n[user]\n\tname = Somebody\n\temail = somebody@example.org\n')
   const input: WorkspaceRepository = {
-    mirror_inside: mirrorPath(place.host, repo.id),
+    mirror_inside: mirrorPath(fixture.host, repo.id),
     base_sha,
     branch: `agent/run-${run_id}-task`,
     origin_url: 'https://git.example.org/acme/app.git',
@@ -61,11 +61,11 @@ export async function openWorkspace(place: Place, repo: GitRepository, base_sha:
     async deliver(head_sha, turn = 1) {
       const ran = await bash(bundleCommand({ base_sha, head_sha }))
       if (ran.exit_code !== 0) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
-      const file = join(place.dir, `${randomUUID()}.bundle`)
+      const file = join(fixture.dir, `${randomUUID()}.bundle`)
       await writeFile(file, ran.stdout, { mode: 0o600 })
       const objects = { repository_id: repo.id, run_id }
-      await importBundle(place.host, objects, file, { head_sha })
-      await keepPushed(place.host, objects, turn, head_sha)
+      await importBundle(fixture.host, objects, file, { head_sha })
+      await keepPushed(fixture.host, objects, turn, head_sha)
       return { ref: runRef(run_id, turn), sha: head_sha }
     },
   }

@@ -4,11 +4,11 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { readChanges } from '../../src/git/read/changes.ts'
 import { bundleCommand, commitCommand } from '../../src/git/workspace/workspace-commands.ts'
-import { commitFiles, localRepository, makeBare, makeRepository, openPlace, type Place, run, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 type Ready = AsyncDisposable & {
-  place: Place
+  fixture: GitFixture
   workspace: Workspace
   base: string
   repo: ReturnType<typeof localRepository>
@@ -17,20 +17,20 @@ type Ready = AsyncDisposable & {
 
 /** A cloned workspace of a repository with one file, a second branch and a tag. */
 async function ready(files: Record<string, string> = { 'README.md': '# Hello\n', '.gitignore': 'ignored/\n*.log\n' }): Promise<Ready> {
-  const place = await openPlace()
-  const source = await makeRepository(join(place.dir, 'source'), files)
+  const fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'), files)
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
   await runText(source, 'git', ['checkout', '-q', '-b', 'other'])
   await commitFiles(source, 'other work', { 'README.md': '# Other\n' })
   await runText(source, 'git', ['checkout', '-q', 'main'])
   await runText(source, 'git', ['tag', 'v1'])
   const repo = localRepository(source)
-  await refreshMirror(place.host, repo)
-  await run(mirrorPath(place.host, repo.id), 'git', ['update-ref', 'refs/agentrun/3/1', base], { user: place.host.user })
-  const workspace = await openWorkspace(place, repo, base)
+  await refreshMirror(fixture.host, repo)
+  await run(mirrorPath(fixture.host, repo.id), 'git', ['update-ref', 'refs/agentrun/3/1', base], { user: fixture.host.user })
+  const workspace = await openWorkspace(fixture, repo, base)
   const cloned = await workspace.clone()
   if (cloned.exit_code !== 0) throw new Error(cloned.output)
-  return { place, workspace, base, repo, source, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
+  return { fixture, workspace, base, repo, source, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() }
 }
 
 /** Commits, delivers, and gives what the host sees of it. */
@@ -38,7 +38,7 @@ async function deliver(set: Ready) {
   const { head_sha, committed } = await set.workspace.commit()
   if (!head_sha) throw new Error('no commit')
   await set.workspace.deliver(head_sha)
-  const changes = await readChanges(set.place.host, set.repo.id, set.base, head_sha, { max_patch_bytes: 100_000 })
+  const changes = await readChanges(set.fixture.host, set.repo.id, set.base, head_sha, { max_patch_bytes: 100_000 })
   return { head_sha, committed, ...changes, paths: changes.files.map(file => file.path) }
 }
 
@@ -64,7 +64,7 @@ describe('a clone', () => {
       'Agent "A" O\'Run\nagent@example.org\nhttps://git.example.org/acme/app.git\n',
     )
     const moved = await commitFiles(set.source, 'later', { 'later.txt': 'later' })
-    await refreshMirror(set.place.host, set.repo)
+    await refreshMirror(set.fixture.host, set.repo)
     expect((await bash('git fetch -q && git rev-parse origin/main')).output.trim()).toBe(moved)
     expect((await bash('git push -q origin HEAD:main')).exit_code).not.toBe(0)
     expect(await runText(set.source, 'git', ['rev-parse', 'main'])).toBe(moved)
@@ -78,36 +78,36 @@ describe('a clone', () => {
   })
 
   test('of a shallow repository works, and so does a change on top of it', async () => {
-    await using place = await openPlace()
-    const source = await makeRepository(join(place.dir, 'source'))
+    await using fixture = await openGitFixture()
+    const source = await makeRepository(join(fixture.dir, 'source'))
     await commitFiles(source, 'second', { 'b.txt': 'b' })
-    const shallow = join(place.dir, 'shallow')
+    const shallow = join(fixture.dir, 'shallow')
     await run('/', 'git', ['clone', '-q', '--depth', '1', `file://${source}`, shallow])
     const repo = localRepository(shallow)
-    await refreshMirror(place.host, repo)
+    await refreshMirror(fixture.host, repo)
     const base = await runText(shallow, 'git', ['rev-parse', 'HEAD'])
-    const workspace = await openWorkspace(place, repo, base)
+    const workspace = await openWorkspace(fixture, repo, base)
     expect(await workspace.clone()).toMatchObject({ exit_code: 0, output: '' })
     expect((await workspace.bash('git log --format=%s; echo c > c.txt')).output).toBe('second\n')
     const { head_sha } = await workspace.commit()
     await workspace.deliver(head_sha ?? '')
-    expect((await readChanges(place.host, repo.id, base, head_sha ?? '', { max_patch_bytes: 1_000 })).files).toMatchObject([
+    expect((await readChanges(fixture.host, repo.id, base, head_sha ?? '', { max_patch_bytes: 1_000 })).files).toMatchObject([
       { path: 'c.txt' },
     ])
   })
 
   test('of an empty repository is an empty workspace, and its first commit can be delivered', async () => {
-    await using place = await openPlace()
-    const repo = localRepository(await makeBare(join(place.dir, 'remote.git')))
-    await refreshMirror(place.host, repo)
-    const workspace = await openWorkspace(place, repo, null)
+    await using fixture = await openGitFixture()
+    const repo = localRepository(await makeBare(join(fixture.dir, 'remote.git')))
+    await refreshMirror(fixture.host, repo)
+    const workspace = await openWorkspace(fixture, repo, null)
     expect(await workspace.clone()).toMatchObject({ exit_code: 0, output: '' })
     expect(await workspace.commit()).toEqual({ head_sha: null, committed: false })
     await workspace.bash('echo a > a.txt')
     const { head_sha, committed } = await workspace.commit()
     expect(committed).toBe(true)
     await workspace.deliver(head_sha ?? '')
-    expect((await readChanges(place.host, repo.id, null, head_sha ?? '', { max_patch_bytes: 1_000 })).files).toMatchObject([
+    expect((await readChanges(fixture.host, repo.id, null, head_sha ?? '', { max_patch_bytes: 1_000 })).files).toMatchObject([
       { path: 'a.txt', status: 'added' },
     ])
   })
@@ -118,7 +118,7 @@ describe('a clone', () => {
     const first = await deliver(set)
     await runText(set.source, 'git', ['commit', '-q', '--amend', '-m', 'rewritten'])
     await runText(set.source, 'git', ['branch', '-D', 'other'])
-    await refreshMirror(set.place.host, set.repo)
+    await refreshMirror(set.fixture.host, set.repo)
     await set.workspace.bash('echo two > two.txt')
     const second = await deliver(set)
     expect(second.paths).toEqual(['one.txt', 'two.txt'])
@@ -262,7 +262,7 @@ test('the same files with the same words at the same time are the same commit, w
     await workspace.bash('echo new > new.txt')
     return (await workspace.commit('Add it')).head_sha
   }
-  const elsewhere = await openWorkspace(set.place, set.repo, set.base)
+  const elsewhere = await openWorkspace(set.fixture, set.repo, set.base)
   await elsewhere.clone()
   const [here, there] = [await made(set.workspace), await made(elsewhere)]
   expect(here).toMatch(/^[0-9a-f]{40}$/)
@@ -274,7 +274,7 @@ test('a bundle of a merge with what the mirror has already stays small', async (
   const big = Array.from({ length: 20_000 }, Math.random).join()
   await runText(set.source, 'git', ['checkout', '-q', 'other'])
   await commitFiles(set.source, 'big', { big })
-  await refreshMirror(set.place.host, set.repo)
+  await refreshMirror(set.fixture.host, set.repo)
   await set.workspace.bash('git fetch -q; git merge -q -s ours --no-edit origin/other; git checkout -q origin/other -- big')
   const { head_sha } = await set.workspace.commit()
   const ran = await set.workspace.bash(bundleCommand({ base_sha: set.base, head_sha: head_sha ?? '' }))
