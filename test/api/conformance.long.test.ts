@@ -65,17 +65,23 @@ const whole = (operation: Operation, { path, query, headers, body }: Given) => {
   return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, headers, body }
 }
 
-const parametersIn = (operation: Operation, location: Parameter['in']) => operation.parameters.filter(parameter => parameter.in === location)
+const parametersIn = (operation: Operation, location: Parameter['in']) =>
+  operation.parameters.filter(parameter => parameter.in === location)
 const bodySchema = (operation: Operation) => operation.requestBody?.content['application/json'].schema
 
 /** Requests that the document allows. */
 function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<Given> {
-  const path = fc.record(Object.fromEntries(parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])))
-  const query = fc.record(Object.fromEntries(parametersIn(operation, 'query').map(({ name, schema }) => [name, allowed(schema, known, name)])), {
-    requiredKeys: parametersIn(operation, 'query')
-      .filter(({ required }) => required)
-      .map(({ name }) => name),
-  })
+  const path = fc.record(
+    Object.fromEntries(parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])),
+  )
+  const query = fc.record(
+    Object.fromEntries(parametersIn(operation, 'query').map(({ name, schema }) => [name, allowed(schema, known, name)])),
+    {
+      requiredKeys: parametersIn(operation, 'query')
+        .filter(({ required }) => required)
+        .map(({ name }) => name),
+    },
+  )
   const headers = fc.record(
     Object.fromEntries(
       parametersIn(operation, 'header').map(({ name, schema }) => [

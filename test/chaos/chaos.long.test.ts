@@ -15,8 +15,8 @@ import { carefulAgent } from './careful-agent.ts'
 import { broken, type Told, unfinished } from './invariants.ts'
 import { killProcesses } from './killer.ts'
 import { type Random, seeded } from './random.ts'
+import { report, untold } from './reports.ts'
 import { keepResult } from './result.ts'
-import { report, untold } from './told.ts'
 
 const soak = process.env.TEST_SOAK === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)

@@ -8,7 +8,7 @@ import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
 import { hasCommit } from '../../src/git/read/revisions.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
-import { commitFiles, localRepository, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
+import { commitFiles, type GitFixture, localRepository, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 type Ready = AsyncDisposable & { fixture: GitFixture; repo: GitRepository; mirror: string; work: string; base: string }
 
@@ -21,7 +21,14 @@ async function ready(): Promise<Ready> {
   const work = join(fixture.dir, 'work')
   await run('/', 'git', ['clone', '-q', source, work])
   const base = await runText(work, 'git', ['rev-parse', 'HEAD'])
-  return { fixture, repo, mirror: mirrorPath(fixture.host, repo.id), work, base, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() }
+  return {
+    fixture,
+    repo,
+    mirror: mirrorPath(fixture.host, repo.id),
+    work,
+    base,
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
+  }
 }
 
 async function makeBundle(set: Ready, head: string, args: string[] = [`^${set.base}`]): Promise<string> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startCheckpointTest } from './checkpoint-place.ts'
+import { startCheckpointTest } from './checkpoint-fixture.ts'
 
 const files = { 'README.md': '# Hello\n', 'src/a.js': 'one\n', 'src/b.js': 'two\n', '.gitignore': 'ignored/\n*.log\n' }
 const list = 'find . -path ./.git -prune -o -type f -printf "%P %m " -exec sha256sum {} \\; | sort'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CheckpointTest, startCheckpointTest } from './checkpoint-place.ts'
+import { type CheckpointTest, startCheckpointTest } from './checkpoint-fixture.ts'
 
 const files = { 'README.md': '# Hello\n', 'src/a.js': 'one\n', 'src/b.js': 'two\n', '.gitignore': 'ignored/\n' }
 
@@ -118,7 +118,9 @@ test('what is too large, or may not be read, is left out and named; what is no f
 
 test('D138: a named pipe in the place of a file that git reads holds no snapshot up', async () => {
   await using fixture = await startCheckpointTest({ 'a.txt': 'one\n' })
-  const snapshot = await fixture.after('mkfifo .gitignore .gitattributes; mkdir sub; mkfifo sub/.gitignore sub/.gitmodules; echo two >a.txt')
+  const snapshot = await fixture.after(
+    'mkfifo .gitignore .gitattributes; mkdir sub; mkfifo sub/.gitignore sub/.gitmodules; echo two >a.txt',
+  )
   expect(snapshot.left_out).toEqual([])
   await fixture.keep(snapshot)
   expect(await fixture.changed(fixture.first, snapshot)).toEqual(['modified a.txt'])

@@ -11,7 +11,7 @@ import { pushBranch } from '../../src/git/publish/push.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import { type GitServer, type Intercept, startGitServer } from './git-server.ts'
-import { addHook, makeBare, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
+import { addHook, type GitFixture, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 const BRANCH = 'agent/run-1-task'
 

@@ -8,12 +8,12 @@ import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import {
   ALICE,
   addHook,
+  type GitFixture,
   give,
   localRepository,
   makeBare,
   makeRepository,
   openGitFixture,
-  type GitFixture,
   root,
   runText,
   SERVICE,

@@ -221,7 +221,10 @@ test('objects that could fool a checkout are refused, and sloppy ones of old his
   const tree = await runText(evil, 'git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], { input: raw })
   await runText(evil, 'git', ['branch', 'evil', await runText(evil, 'git', ['commit-tree', '-m', 'evil', tree])])
   const refused = localRepository(evil)
-  await expect(refreshMirror(fixture.host, refused)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('hasDotgit') })
+  await expect(refreshMirror(fixture.host, refused)).rejects.toMatchObject({
+    code: 'corrupt',
+    message: expect.stringContaining('hasDotgit'),
+  })
   expect(await mirrorState(fixture.host, refused.id)).toBeNull()
 
   const old = await makeRepository(join(fixture.dir, 'old'))

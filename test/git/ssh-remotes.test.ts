@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { pushBranch } from '../../src/git/publish/push.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
-import { give, makeBare, makeRepository, openGitFixture, type GitFixture, root, runText, SERVICE } from './repositories.ts'
+import { type GitFixture, give, makeBare, makeRepository, openGitFixture, root, runText, SERVICE } from './repositories.ts'
 
 /** A fixture whose `ssh` records how it was called and, like a server, runs the last argument in a shell. */
 async function placeWithSsh(
@@ -38,7 +38,12 @@ test('a repository is fetched and pushed over ssh: never asking, never forwardin
   for (const call of await calls()) {
     const words = call.split('\x1f')
     expect(words).toEqual(
-      expect.arrayContaining(['BatchMode=yes', 'ForwardAgent=no', `UserKnownHostsFile="${fixture.host.home}/known_hosts"`, 'git@127.0.0.1']),
+      expect.arrayContaining([
+        'BatchMode=yes',
+        'ForwardAgent=no',
+        `UserKnownHostsFile="${fixture.host.home}/known_hosts"`,
+        'git@127.0.0.1',
+      ]),
     )
   }
   expect((await calls()).some(call => call.includes('\x1f-p\x1f2222\x1f'))).toBe(true)

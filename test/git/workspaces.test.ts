@@ -4,7 +4,7 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { readChanges } from '../../src/git/read/changes.ts'
 import { bundleCommand, commitCommand } from '../../src/git/workspace/workspace-commands.ts'
-import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, type GitFixture, run, runText } from './repositories.ts'
+import { commitFiles, type GitFixture, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 type Ready = AsyncDisposable & {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitea, startFakeGitea } from '../forge/fake-gitea.ts'
 import { issueBy, labeledBy, reviewBy } from '../forge/gitea-payloads.ts'
-import { lookNow, requestsOn } from '../forge/look.ts'
+import { lookNow, requestsOn } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 
 /** What people ask for on Gitea, and a look at it. Nobody works on the runs that come of it. */

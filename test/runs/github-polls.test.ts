@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { commentBy, labeledBy, openedBy, remarkBy, reviewBy } from '../forge/github-payloads.ts'
-import { lookNow, requestsOn as requestsAbout } from '../forge/look.ts'
+import { lookNow, requestsOn as requestsAbout } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { allLogs, createRun } from './await-run.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type FakeGitea, startFakeGitea } from '../forge/fake-gitea.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
-import { lookNow } from '../forge/look.ts'
+import { lookNow } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 
 /** Looks at several repositories of several forges, some of which do not answer as they should. */
