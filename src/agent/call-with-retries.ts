@@ -4,19 +4,19 @@ import { type RetryPolicy, waitBefore } from './retry-policy.ts'
 
 export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: number | null }
 
-/** One attempt, written down already, with what is set aside for it. */
+/** One attempt, which is recorded already, with its reservation. */
 export type Attempt = { request: ModelRequest; reservation: Reservation }
 
 export type CallHooks = {
-  /** Told of every failure, an abort too, before anything else is done. `charge`: what is counted for it; null when it cost nothing. */
+  /** Called first after every failure, including an abort. `charge`: its cost; null when it cost nothing. */
   failed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
-  /** Writes the next attempt down; or a limit that forbids it. */
+  /** Records the next attempt, or returns a limit that forbids it. */
   again(): Promise<Attempt | LimitReached>
 }
 
 /**
- * A model call with its retries: waits as the provider asked or ever longer, with jitter. A limit that forbids another attempt is answered;
- * rejects with the last ModelError. A wait that the policy forbids is not begun: that provider is not coming back for this run.
+ * Calls the model with retries: waits as the provider requests, or with exponential backoff and jitter. Returns a limit that forbids another
+ * attempt. Rejects with the last ModelError when the policy allows no further wait.
  */
 export async function callWithRetries(
   model: Model,
@@ -26,12 +26,12 @@ export async function callWithRetries(
 ): Promise<{ answer: ModelAnswer } | { limit: LimitReached }> {
   let current = first
   let waited_ms = 0
-  // One that says "later" is there: that is not held against it.
+  // Rate limits do not count as failures: the provider is available.
   const failures = { limited: 0, other: 0 }
   for (let attempt = 1; ; attempt++) {
-    const made = await callOnce(model, current.request)
-    if ('answer' in made) return made
-    const { error, may_cost, seen_characters } = made
+    const result = await callOnce(model, current.request)
+    if ('answer' in result) return result
+    const { error, may_cost, seen_characters } = result
     const wait = waitBefore(error, ++failures[error.code === 'rate_limited' ? 'limited' : 'other'], waited_ms, policy)
     const charge = may_cost ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
     await hooks.failed({ error, attempt, retry_in_ms: wait }, charge)
@@ -61,9 +61,9 @@ async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: 
   try {
     return { answer: await model.call({ ...request, on_progress, on_delta }) }
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : 'unknown error'
-    const error = cause instanceof ModelError ? cause : new ModelError('malformed', `unexpected: ${said}`, { cause })
-    // A provider that refused, or that was never reached, asks no money. What it had begun to answer, or may have, it does.
+    const message = cause instanceof Error ? cause.message : 'unknown error'
+    const error = cause instanceof ModelError ? cause : new ModelError('malformed', `unexpected: ${message}`, { cause })
+    // A provider that refused or was not reached charges nothing. One that started to answer, or may have, does.
     return { error, may_cost: began || ['timeout', 'malformed', 'aborted'].includes(error.code), seen_characters }
   }
 }

@@ -6,8 +6,8 @@ import type { ModelMessage, ToolCall } from '../model/port.ts'
 /** The journal as the loop reads it: what happened, in order. */
 export type JournalRecord =
   /**
-   * `limits`: it is a notice of the service that these are near. `sent_back`: what the agent made was not pushed, and it is to mend it.
-   * `checks_failed`: it was pushed, and its checks failed.
+   * `limits`: a notice of the service that these are near. `sent_back`: the work was not pushed, and the agent must fix it. `checks_failed`: it
+   * was pushed, and its checks failed.
    */
   | {
       kind: 'message'
@@ -23,40 +23,40 @@ export type JournalRecord =
   | { kind: 'tool_started'; turn: number; call: ToolCall }
   | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
   | { kind: 'compacted'; turn: number; keep_last: number }
-  /** Another worker went on from here. */
+  /** Another worker continued from here. */
   | { kind: 'recovered'; turn: number }
-  /** The agent is done, and its work is brought to the remote. */
+  /** The agent has finished, and its work is published. */
   | { kind: 'commit_started'; turn: number }
   | { kind: 'push_started'; turn: number }
   /** The workspace was prepared by the repository's commands. */
   | { kind: 'set_up'; turn: number }
-  /** The checks of what was pushed are no more to be worked on in this turn. */
+  /** The checks of the pushed commit are final for this turn. */
   | { kind: 'checks_judged'; turn: number }
 
 /** How the agent itself ended its turn. */
 export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
 
-/** `started`: an intent was written, so the outcome is unknown. `inherited`: the run that this one was forked from went on with it. */
+/** `started`: an intent was written, so the outcome is unknown. `inherited`: it belongs to the run that this one was forked from. */
 export type OpenCall = ToolCall & { started: boolean; inherited: boolean }
 
 export type Conversation = {
   messages: ModelMessage[]
   /** Calls of the last answer that have no outcome, in order. */
   open_calls: OpenCall[]
-  /** The model was called last and has not answered, so the call is made again. */
+  /** The last model call has no answer, so it is repeated. */
   model_call_open: boolean
-  /** What was set aside for that call, when it was. */
+  /** The reservation of that call. */
   open_reservation: Reservation | null
   /** Of the current turn. */
   turn_steps: number
   turn_tokens: number
-  /** The notices of limits that the agent was given in it. */
+  /** The notices of limits that the agent received in this turn. */
   noticed: Set<string>
-  /** How often in it the agent's work was sent back since something was pushed, and to which commit. */
+  /** The reviews of this turn that returned the work to the agent since the last push. */
   sent_back: { reset_to: string | null }[]
-  /** How often in it the agent was asked to mend failing checks of what it had pushed. */
+  /** The attempts of this turn to fix failing checks of pushed commits. */
   check_rounds: CheckRound[]
-  /** The turn is over as far as the agent goes: only what comes after its answer is left to do. */
+  /** Set when the agent has ended its turn: only publishing and checks are left. */
   ending: TurnEnding | null
 }
 
@@ -84,7 +84,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
       if (record.turn === turn && record.sent_back) sent_back.push(record.sent_back)
       if (record.turn === turn && record.checks_failed) {
         check_rounds.push(record.checks_failed)
-        // What is on the remote by now is not taken back.
+        // Commits that have been pushed are not reset.
         sent_back = []
       }
     } else if (record.kind === 'model_failed') {

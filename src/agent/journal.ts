@@ -32,7 +32,7 @@ export type LoopJournal = {
   modelStarted(call: PlannedCall): Promise<Signals>
   /** The attempt failed. `charge`: its cost; null when it cost nothing. */
   modelFailed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
-  /** The recorded call is not made. */
+  /** The recorded call is cancelled. */
   modelNotCalled(): Promise<void>
   /** The answer, whether it ends the turn, and the intent to run `next` if it calls a tool that can start now. */
   modelAnswered(answer: ModelAnswer, ends_turn: TurnEnding | null, next: ToolCall | null): Promise<Signals>

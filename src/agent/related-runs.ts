@@ -1,12 +1,12 @@
 import type { RunStatus } from '../contract/runs/runs.ts'
 import type { ToolInput } from '../contract/runs/tools.ts'
 
-/** A child run as its parent's agent is told of it. */
+/** A child run as its parent's agent sees it. */
 export type ChildRun = {
   agent_run_id: number
   title: string
   status: RunStatus
-  /** Why it waits, or why it ended as it did. */
+  /** Why it waits, or why it ended. */
   status_reason: string | null
   waiting_on: string | null
   repository_id: number | null
@@ -20,10 +20,10 @@ export type ChildRun = {
   web_url: string
 }
 
-/** The runs that the agent of this run starts. What cannot be done throws, in words for the agent. */
+/** The runs that the agent of this run starts. Errors have messages for the agent. */
 export type RelatedRuns = {
-  /** Once for each `call_id`. */
+  /** Starts one run per `call_id`. */
   start(call_id: string, input: ToolInput<'start_run'>): Promise<ChildRun>
-  /** All, oldest first, as soon as none of those in `awaited` (null: all) gets on by itself any more, after `seconds`, or when `signal` is aborted. */
-  look(awaited: number | null, seconds: number, signal: AbortSignal): Promise<ChildRun[]>
+  /** Returns all runs, oldest first, once none of `awaited` (null: all) continues by itself, after `seconds`, or when `signal` aborts. */
+  awaitRuns(awaited: number | null, seconds: number, signal: AbortSignal): Promise<ChildRun[]>
 }

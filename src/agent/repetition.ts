@@ -5,9 +5,10 @@ const WARN_AT = 3
 const END_AT = 8
 
 export type Repetition = 'none' | 'warn' | 'end'
+export type RepetitionGuard = (call: ToolCall, outcome: Pick<ToolOutcome, 'output'>) => Repetition
 
-/** Notices a model that does the same thing with the same result again and again. */
-export function createRepetitionGuard(): (call: ToolCall, outcome: Pick<ToolOutcome, 'output'>) => Repetition {
+/** Detects a model that repeats the same call with the same result. */
+export function createRepetitionGuard(): RepetitionGuard {
   let last = ''
   let times = 0
   return (call, outcome) => {

@@ -2,12 +2,12 @@ import { exponential, retryDelay } from '../core/retry-policy.ts'
 import type { ModelError } from '../model/port.ts'
 
 export type RetryPolicy = {
-  /** Calls in all when a provider is away, and when its answers make no sense. */
+  /** Maximum number of calls while a provider is unavailable, and while its answers are malformed. */
   attempts: number
   malformed_attempts: number
   first_wait_ms: number
   longest_wait_ms: number
-  /** Waiting in all for a provider that is there and says "later" (429): that is not counted in attempts. */
+  /** Maximum total wait for a provider that is rate-limited (429): these waits do not count as attempts. */
   limited_ms: number
   /** Milliseconds until the deadline of the run: a wait that would outlast it is not begun. */
   left_ms(): number
@@ -22,8 +22,8 @@ export const retryPolicy: RetryPolicy = {
   left_ms: () => Number.POSITIVE_INFINITY,
 }
 
-/** What is asked for is kept to; chance comes on top of it, so that many runs that were told the same do not come back as one. */
-const LONGEST_SPREAD_MS = 30_000
+/** Waits at least as long as the provider requests, plus jitter, so that many runs with the same wait do not return at once. */
+const MAX_SPREAD_MS = 30_000
 
 /**
  * How long to wait after failed call number `attempt`; null: not again.
@@ -42,11 +42,11 @@ export function waitBefore(
   if (!limited && attempt >= attempts) return null
   const delays = exponential(policy.first_wait_ms, policy.longest_wait_ms)
   const backoff = retryDelay({ ...delays, jitter: [1, 1] }, attempt)
-  const asked = error.retry_after_ms
+  const requested = error.retry_after_ms
   const wait =
-    asked === null
+    requested === null
       ? retryDelay(delays, attempt, null, random())
-      : asked + random() * Math.min(Math.max(asked, backoff) / 2, LONGEST_SPREAD_MS)
+      : requested + random() * Math.min(Math.max(requested, backoff) / 2, MAX_SPREAD_MS)
   const patience = limited ? policy.limited_ms - waited_ms : Math.max(policy.longest_wait_ms, backoff)
   return wait > Math.min(patience, policy.left_ms()) ? null : wait
 }

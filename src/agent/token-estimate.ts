@@ -8,7 +8,7 @@ const FILE_TOKENS = 2_000
 export type TokenEstimate = {
   /** Tokens that this conversation is as input, rather too many than too few. */
   of(messages: ModelMessage[]): number
-  /** The provider has counted: what it was sent and what it answered are known from now on. */
+  /** Takes the provider's own count of a request and its answer. */
   counted(messages: ModelMessage[], answer: ModelAnswer): void
 }
 

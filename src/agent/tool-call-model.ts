@@ -5,7 +5,7 @@ const free = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0
 
 /**
  * A model that makes one tool call and then finishes. `call_text`: the prompt of the run, `{"tool_name", "arguments"}` as JSON. Whether the
- * call was made is read from the conversation, so that it is never made twice.
+ * call exists is read from the conversation, so that it is never repeated.
  */
 export function createToolCallModel(call_text: string): Model {
   return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, price: () => '0', call: request => answer(call_text, request) }
@@ -19,8 +19,8 @@ async function answer(call_text: string, { messages, signal }: ModelRequest): Pr
     return { text, reasoning: null, tool_calls: [], finish_reason: 'stop', usage: free, messages: [{ role: 'assistant', content: text }] }
   }
   const part = { type: 'tool-call' as const, toolCallId: call.id, toolName: call.name, input: call.input }
-  const made = [{ role: 'assistant' as const, content: [part] }]
-  return { text: '', reasoning: null, tool_calls: [call], finish_reason: 'tool_calls', usage: free, messages: made }
+  const answer = [{ role: 'assistant' as const, content: [part] }]
+  return { text: '', reasoning: null, tool_calls: [call], finish_reason: 'tool_calls', usage: free, messages: answer }
 }
 
 function readCall(text: string): { name: string; input: Record<string, unknown> } {
@@ -28,6 +28,6 @@ function readCall(text: string): { name: string; input: Record<string, unknown> 
     const { tool_name, arguments: input } = JSON.parse(text) as { tool_name: string; arguments: Record<string, unknown> }
     return { name: tool_name, input }
   } catch {
-    throw new ModelError('script_failed', 'The tool call cannot be read: the value of a secret was taken out of its JSON.')
+    throw new ModelError('script_failed', 'The tool call cannot be read: the value of a secret was removed from its JSON.')
   }
 }

@@ -2,12 +2,12 @@ import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { TurnEnding } from './conversation.ts'
 import { toolMessage } from './conversation.ts'
 import type { Signals } from './journal.ts'
-import type { LoopInput, LoopOutcome } from './loop.ts'
+import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
 import type { Repetition } from './repetition.ts'
 import { forModel, interrupted, runTool, type ToolResult } from './tool.ts'
 
-/** What came of the tool calls of one answer. `next`: the model call that is written down already, or the limit that forbids it. */
+/** The result of the tool calls of one answer. `next`: the model call that is recorded already, or the limit that forbids it. */
 export type ToolRound = {
   messages: ModelMessage[]
   signals: Signals
@@ -16,22 +16,17 @@ export type ToolRound = {
   next: PlannedCall | Extract<LoopOutcome, { kind: 'limit' }> | null
 }
 
+/** `requested`: the calls as the model requested them, while `answer` has them redacted. */
+type Answered = { answer: ModelAnswer; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
+
 /**
- * Runs the calls of an answer in their order, each written down before it starts and when it has ended. After an interruption, an end of
- * the turn or a failure the rest is answered without being run. With the last outcome stands what comes next. `asked`: the calls as the model
- * made them, where `answer` has them as they are kept.
+ * Runs the calls of an answer in sequence. Each is recorded before it starts and when it has ended; the last outcome is recorded together with
+ * the next model call. After an interruption, an end of the turn or a failure the remaining calls are answered without being run.
  */
-export async function runToolCalls(
-  input: LoopInput,
-  answer: ModelAnswer,
-  asked: ToolCall[],
-  before: { messages: ModelMessage[]; signals: Signals; signal: AbortSignal },
-  repeats: (call: ToolCall, result: ToolResult) => Repetition,
-  plan: (messages: ModelMessage[]) => NonNullable<ToolRound['next']>,
-): Promise<ToolRound> {
-  const { journal, tools } = input
-  const { signal } = before
-  let { messages, signals } = before
+export async function runToolCalls(input: LoopInput, state: LoopState, answered: Answered): Promise<ToolRound> {
+  const { answer, requested, signal } = answered
+  let { messages } = state
+  let { signals } = answered
   let ending: TurnEnding | null = null
   let failure: LoopOutcome | null = null
   let next: ToolRound['next'] = null
@@ -39,40 +34,45 @@ export async function runToolCalls(
   for (const [i, call] of calls.entries()) {
     const last = i === calls.length - 1
     const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
-    if (!skipped) await input.on_tool(call, signal)
-    const result = skipped
-      ? notRun()
-      : await runTool(tools, asked[i] ?? call, {
-          redactor: input.redactor,
-          sandbox: input.sandbox,
-          call_id: call.id,
-          runs: input.runs,
-          signal,
-          max_seconds: input.tool_seconds,
-          on_output: chunk => input.on_output(call, chunk),
-        })
+    const result = skipped ? notRun() : await runCall(input, call, requested[i] ?? call, signal)
     if (!skipped && ending === null) ending = endingOf(call, result)
     // A script may repeat itself as often as its author wants.
-    const repetition = skipped || input.model.scripted ? 'none' : repeats(call, result)
-    const told =
-      repetition === 'warn'
-        ? { ...forModel(result), note: 'You have made this very call with this very result several times. Do something else.' }
-        : forModel(result)
-    const message = toolMessage(call, told)
-    if (repetition === 'end')
-      failure = {
-        ...{ kind: 'failed', reason: 'agent_error', code: 'repeated_call', phase: 'agent', tool_name: call.name },
-        message: `The model made the same call of ${call.name} with the same result again and again.`,
-      }
+    const repetition = skipped || input.model.scripted ? 'none' : state.repeats(call, result)
+    const message = toolMessage(call, noted(result, repetition))
+    if (repetition === 'end') failure = repeatedCall(call)
     messages = [...messages, message]
-    next = last && ending === null && failure === null && !signal.aborted ? plan(messages) : null
+    next = last && ending === null && failure === null && !signal.aborted ? input.meter.plan(messages, state) : null
     const intent = last ? (next?.kind === 'call' ? next : null) : (calls[i + 1] ?? null)
-    signals = await journal.toolFinished({ call, result, message, answer: i === 0 ? answer : null, ends_turn: ending, next: intent })
+    const finished = { call, result, message, answer: i === 0 ? answer : null }
+    signals = await input.journal.toolFinished({ ...finished, ends_turn: ending, next: intent })
   }
   return { messages, signals, ending, failure, next }
 }
 
+async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  await input.on_tool(call, signal)
+  return runTool(input.tools, requested, {
+    redactor: input.redactor,
+    sandbox: input.sandbox,
+    call_id: call.id,
+    runs: input.runs,
+    signal,
+    max_seconds: input.tool_seconds,
+    on_output: chunk => input.on_output(call, chunk),
+  })
+}
+
 const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false, whole: null })
+
+function noted(result: ToolResult, repetition: Repetition): Record<string, unknown> {
+  if (repetition !== 'warn') return forModel(result)
+  return { ...forModel(result), note: 'You have made this very call with this very result several times. Do something else.' }
+}
+
+const repeatedCall = ({ name }: ToolCall): LoopOutcome => ({
+  ...{ kind: 'failed', reason: 'agent_error', code: 'repeated_call', phase: 'agent', tool_name: name },
+  message: `The model repeated the same call of ${name} with the same result too often.`,
+})
 
 function endingOf(call: ToolCall, result: ToolResult): TurnEnding | null {
   if (result.status !== 'ok' || typeof result.observation !== 'string') return null

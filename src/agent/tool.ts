@@ -17,7 +17,7 @@ export type ToolContext = {
   /** The longest time-out that a command may have. */
   max_seconds: number
   on_output(chunk: Uint8Array): void
-  /** Takes out what neither the model nor a trace may hold. A tool that cuts what it found does so after it. */
+  /** Redacts what neither model nor trace may contain. A tool that truncates its result does so afterwards. */
   redactor: BackgroundRedactor
 }
 
@@ -34,7 +34,7 @@ export type ToolOutcome = {
   output: Record<string, unknown>
   observation?: string | Record<string, unknown> | null
   truncated?: boolean
-  /** Asked for when the outcome turns out to be cut. */
+  /** Called when the outcome was truncated. */
   whole?: () => WholeOutput
   error?: { code: string; message: string }
 }
@@ -58,7 +58,7 @@ export function toolSpecs(tools: ToolTable): ToolSpec[] {
 }
 
 /**
- * Runs one call, once for all tools: unknown names and bad arguments are answered, not thrown; the outcome is redacted and bounded;
+ * Runs one call, once for all tools: unknown names and bad arguments are outcomes, not errors; the outcome is redacted and bounded;
  * a failing tool is data. Rejects only when the sandbox itself is lost.
  */
 export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolResult> {
@@ -131,6 +131,6 @@ export const interrupted = (): ToolOutcome => ({
   output: { status: 'interrupted', error: 'Interrupted before it ended.' },
 })
 
-/** The outcome as the model hears of it. */
+/** The outcome as the model receives it. */
 export const forModel = (result: Pick<ToolOutcome, 'output'>): Record<string, unknown> =>
   truncateStrings(result.output, MODEL_CHARS).value as Record<string, unknown>

@@ -130,7 +130,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
       if (state === 'stopping') return
       state = 'stopping'
       log('info', 'stopping')
-      worker?.leave()
+      worker?.drain()
       api?.drain()
       if (api) await delay(config.AGENTRUN_DRAIN_SECONDS * 1000)
     },

@@ -22,13 +22,13 @@ export type AiSdkModel = {
   /** The SDK's model, which sends through `fetch`. */
   connect(fetch: typeof globalThis.fetch): LanguageModel
   options: ProviderOptions
-  /** Marks the end of the stable part of a conversation, where the provider wants that said for its prompt cache. */
+  /** Marks the end of the stable part of a conversation, where the provider needs that for its prompt cache. */
   cache_mark: ProviderOptions | null
-  /** Texts that must not stand in an error message. */
+  /** Texts that must not be in an error message. */
   secrets: string[]
 }
 
-/** The call that a request belongs to: each watches its own bytes, while the SDK's model with its schemas is made once. */
+/** The call that a request belongs to: each guards its own bytes, while the SDK's model with its schemas is created once. */
 const calls = new AsyncLocalStorage<CallGuard>()
 const watchedFetch: typeof globalThis.fetch = (input, init) => {
   const guard = calls.getStore()

@@ -2,119 +2,124 @@ import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage
 import { storedText } from '../core/text/stored-text.ts'
 import { type ModelAnswer, ModelError, type ModelMessage, type ToolCall } from './port.ts'
 
-/** Bytes of text, reasoning and tool arguments one answer may have. */
+/** Maximum size of the text, reasoning and tool arguments of one answer. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-/** Nesting of tool arguments; deeper ones break whoever writes them as JSON again. */
+/** Maximum nesting of tool arguments; deeper ones break serializers. */
 const MAX_ARGUMENT_DEPTH = 64
-/** Values in them, at every level: whoever cuts, compares or shows them looks at each. */
+/** Maximum number of values in tool arguments at all levels: truncation, comparison and display visit each. */
 const MAX_ARGUMENT_VALUES = 10_000
-/** Characters of a tool's name and of the id of a call. */
+/** Maximum length of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
 type Part = Exclude<AssistantModelMessage['content'], string>[number]
 type Words = Extract<Part, { type: 'text' | 'reasoning' }>
-type Metadata = { providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
+type Metadata = { id: string; providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
 type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
 
 export type Delta = { kind: 'text' | 'reasoning'; text: string }
 export type ReadAnswer = Omit<ModelAnswer, 'usage'> & { usage: LanguageModelUsage }
 
+type Reading = {
+  content: Part[]
+  open: Map<string, Words>
+  calls: ToolCall[]
+  ids: Set<string>
+  end: Extract<LanguageModelStreamPart, { type: 'model-call-end' }> | null
+  bytes: number
+}
+
 /**
- * Puts the parts of one model stream together. `add` gives the text to show live, or null, and throws what the stream reports as error.
- * `finish` gives the answer; it throws ModelError `malformed` when the stream ended before the model did.
- * Text, reasoning, names and ids of the answer are made storable; tool arguments stay as they came, they are only ever kept as JSON.
- * Tool calls get ids that `taken` does not hold, so that every id is unique in the conversation.
+ * Assembles the parts of one model stream. `add` returns the text to show live, or null, and throws an error that the stream reports. `finish`
+ * returns the answer; it throws ModelError `malformed` when the stream ended before the model did. Text, reasoning, names and ids of the answer
+ * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`.
  */
 export function answerReader(taken: ReadonlySet<string>): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadAnswer } {
-  const content: Part[] = []
-  const open = new Map<string, Words>()
-  const calls: ToolCall[] = []
-  const ids = new Set(taken)
-  let end: Extract<LanguageModelStreamPart, { type: 'model-call-end' }> | null = null
-  let bytes = 0
+  const reading: Reading = { content: [], open: new Map(), calls: [], ids: new Set(taken), end: null, bytes: 0 }
+  return { add: part => addPart(reading, part), finish: () => finish(reading) }
+}
 
-  const grow = (text: string) => {
-    bytes += Buffer.byteLength(text)
-    if (bytes > MAX_ANSWER_BYTES) throw new ModelError('malformed', `The answer of the model has more than ${MAX_ANSWER_BYTES} bytes.`)
+function addPart(reading: Reading, part: LanguageModelStreamPart): Delta | null {
+  switch (part.type) {
+    case 'text-start':
+    case 'text-end':
+      return append(reading, 'text', '', part)
+    case 'reasoning-start':
+    case 'reasoning-end':
+      return append(reading, 'reasoning', '', part)
+    case 'text-delta':
+      grow(reading, part.text)
+      return append(reading, 'text', part.text, part)
+    case 'reasoning-delta':
+      grow(reading, part.text)
+      return append(reading, 'reasoning', part.text, part)
+    case 'tool-input-delta':
+      grow(reading, part.delta)
+      return null
+    case 'tool-call':
+      addCall(reading, part)
+      return null
+    case 'custom':
+      // The start of Claude's stream is reported too; it is no content, and no provider expects it back.
+      if (part.kind !== 'anthropic.message_start')
+        reading.content.push({ type: 'custom', kind: part.kind, providerOptions: part.providerMetadata })
+      return null
+    case 'model-call-end':
+      reading.end = part
+      return null
+    case 'error':
+      if (!isUnknownEvent(part.error)) throw part.error
+      return null
+    default:
+      return null
   }
-  const append = (type: 'text' | 'reasoning', id: string, text: string, { providerMetadata }: Metadata): Delta | null => {
-    const key = `${type} ${id}`
-    const part: Words = open.get(key) ?? { type, text: '' }
-    if (!open.has(key)) {
-      open.set(key, part)
-      content.push(part)
-    }
-    part.text += text
-    if (providerMetadata) part.providerOptions = providerMetadata
-    return text === '' ? null : { kind: type, text }
-  }
-  const addCall = (part: ToolCallPart) => {
-    if (part.providerExecuted) return
-    const id = freeId(part.toolCallId, ids)
-    ids.add(id)
-    const name = storedText(part.toolName.slice(0, MAX_NAME))
-    const { input, invalid } = argumentsOf(part)
-    calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
-    content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
-  }
+}
 
+function grow(reading: Reading, text: string): void {
+  reading.bytes += Buffer.byteLength(text)
+  if (reading.bytes > MAX_ANSWER_BYTES)
+    throw new ModelError('malformed', `The answer of the model has more than ${MAX_ANSWER_BYTES} bytes.`)
+}
+
+function append({ content, open }: Reading, type: 'text' | 'reasoning', text: string, { id, providerMetadata }: Metadata): Delta | null {
+  const key = `${type} ${id}`
+  const part: Words = open.get(key) ?? { type, text: '' }
+  if (!open.has(key)) {
+    open.set(key, part)
+    content.push(part)
+  }
+  part.text += text
+  if (providerMetadata) part.providerOptions = providerMetadata
+  return text === '' ? null : { kind: type, text }
+}
+
+function addCall({ content, calls, ids }: Reading, part: ToolCallPart): void {
+  if (part.providerExecuted) return
+  const id = freeId(part.toolCallId, ids)
+  ids.add(id)
+  const name = storedText(part.toolName.slice(0, MAX_NAME))
+  const { input, invalid } = argumentsOf(part)
+  calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
+  content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
+}
+
+function finish({ content, calls, end }: Reading): ReadAnswer {
+  const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
+  if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
+  const without_reason = rawFinishReason === undefined && (finishReason === 'other' || finishReason === 'error')
+  if (!usage || finishReason === 'interrupted' || without_reason)
+    throw new ModelError('malformed', 'The answer of the model ended in the middle.')
+  // Only now: a surrogate pair may arrive in two deltas.
+  for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
+  const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
+  const join = (type: 'text' | 'reasoning') => content.map(part => (part.type === type ? part.text : '')).join('')
+  const messages: ModelMessage[] = kept.length > 0 ? [{ role: 'assistant', content: kept }] : []
   return {
-    add(part) {
-      switch (part.type) {
-        case 'text-start':
-        case 'text-end':
-          return append('text', part.id, '', part)
-        case 'reasoning-start':
-        case 'reasoning-end':
-          return append('reasoning', part.id, '', part)
-        case 'text-delta':
-          grow(part.text)
-          return append('text', part.id, part.text, part)
-        case 'reasoning-delta':
-          grow(part.text)
-          return append('reasoning', part.id, part.text, part)
-        case 'tool-input-delta':
-          grow(part.delta)
-          return null
-        case 'tool-call':
-          addCall(part)
-          return null
-        case 'custom':
-          // The beginning of Claude's stream is reported too; it is no content and no provider wants it back.
-          if (part.kind !== 'anthropic.message_start')
-            content.push({ type: 'custom', kind: part.kind, providerOptions: part.providerMetadata })
-          return null
-        case 'model-call-end':
-          end = part
-          return null
-        case 'error':
-          if (!isUnknownEvent(part.error)) throw part.error
-          return null
-        default:
-          return null
-      }
-    },
-    finish() {
-      const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
-      if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
-      const unsaid = rawFinishReason === undefined && (finishReason === 'other' || finishReason === 'error')
-      if (!usage || finishReason === 'interrupted' || unsaid) {
-        throw new ModelError('malformed', 'The answer of the model ended in the middle.')
-      }
-      // Only now: a surrogate pair may come in two deltas.
-      for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
-      const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
-      const join = (type: 'text' | 'reasoning') => content.map(part => (part.type === type ? part.text : '')).join('')
-      const messages: ModelMessage[] = kept.length > 0 ? [{ role: 'assistant', content: kept }] : []
-      return {
-        text: join('text'),
-        reasoning: join('reasoning') || null,
-        tool_calls: calls,
-        finish_reason: finishOf(finishReason, calls.length > 0),
-        usage,
-        messages: JSON.parse(JSON.stringify(messages)),
-      }
-    },
+    text: join('text'),
+    reasoning: join('reasoning') || null,
+    tool_calls: calls,
+    finish_reason: finishOf(finishReason, calls.length > 0),
+    usage,
+    messages: JSON.parse(JSON.stringify(messages)),
   }
 }
 
@@ -125,7 +130,7 @@ function finishOf(reason: string, called: boolean): ModelAnswer['finish_reason']
   return reason === 'stop' ? 'stop' : 'other'
 }
 
-/** An event of a kind that did not exist when the SDK was made, and that carries no part of the answer, is passed over as its protocol asks. */
+/** Events that are newer than the SDK and carry no part of the answer are skipped, as their protocol requires. */
 function isUnknownEvent(error: unknown): boolean {
   if (!(error instanceof Error) || !/TypeValidationError/.test(error.name) || !('value' in error)) return false
   const { value } = error
@@ -141,7 +146,7 @@ function freeId(wanted: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`
 }
 
-/** The SDK marks a call as invalid for an unknown tool too; that one is passed on, the agent answers it. */
+/** The SDK also marks calls of unknown tools as invalid; those are passed on, and the agent answers them. */
 function argumentsOf(part: ToolCallPart): Pick<ToolCall, 'input' | 'invalid'> {
   const input: unknown = part.input
   const invalid = (why: string) => ({ input: null, invalid: why })
@@ -157,7 +162,7 @@ function argumentsOf(part: ToolCallPart): Pick<ToolCall, 'input' | 'invalid'> {
   return { input: input as Record<string, unknown> }
 }
 
-/** What is too much of these arguments, in words; null: nothing. */
+/** Returns which limit these arguments exceed; null: none. */
 function excessOf(root: object): string | null {
   let values = 0
   let level: unknown[] = [root]

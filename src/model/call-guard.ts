@@ -5,9 +5,9 @@ import { streamEndSeeker } from './stream-end.ts'
 const MAX_STREAM_BYTES = 64 * 1024 * 1024
 /** Bytes of one event line: the parser behind it searches a growing line again with every chunk. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
-/** An error page longer than this is cut; its beginning says what happened. */
+/** An error page longer than this is truncated; its beginning has the error. */
 const MAX_ERROR_BYTES = 256 * 1024
-/** How long a server that has said the end may take to close, in ms: a connection that it closes by itself can be used again. */
+/** How long a server may take to close after the end of the stream, in ms: a connection that it closes itself can be reused. */
 const LINGER_MS = 250
 
 /** Bounds one call: abort, first byte, idle gap, total time, bytes on the wire. The first reason to stop wins and stays. */
@@ -36,7 +36,7 @@ export function guardCall({ timeouts, signal, on_progress }: Pick<ModelRequest, 
   const late = (what: string, ms: number) => setTimeout(() => stop(new ModelError('timeout', `The model ${what} within ${ms} ms.`)), ms)
   const total = late('did not finish its answer', timeouts.total_ms)
   let quiet = late('sent nothing', timeouts.first_byte_ms)
-  const heard = () => {
+  const onData = () => {
     clearTimeout(quiet)
     quiet = late('stopped in the middle of its answer and sent nothing', timeouts.idle_ms)
   }
@@ -53,10 +53,10 @@ export function guardCall({ timeouts, signal, on_progress }: Pick<ModelRequest, 
     if (response.ok) on_progress?.()
     if (!response.body) return response
     const answering = () => {
-      heard()
+      onData()
       on_progress?.()
     }
-    const watch = response.ok ? watchAnswer(answering, over, stop) : cutErrorPage(heard)
+    const watch = response.ok ? watchAnswer(answering, over, stop) : cutErrorPage(onData)
     return new Response(response.body.pipeThrough(watch), {
       status: response.status,
       statusText: response.statusText,
@@ -77,9 +77,9 @@ export function guardCall({ timeouts, signal, on_progress }: Pick<ModelRequest, 
   }
 }
 
-/** Passes an answer on up to the end that the stream says itself; `over` gets what closes it then. */
+/** Passes an answer on up to the end that the stream announces; `over` then receives the function that closes it. */
 function watchAnswer(
-  heard: () => void,
+  onData: () => void,
   over: (close: () => void) => void,
   stop: (failure: ModelError) => void,
 ): TransformStream<Uint8Array, Uint8Array> {
@@ -98,7 +98,7 @@ function watchAnswer(
   return new TransformStream({
     transform(chunk, controller) {
       if (ended) return
-      heard()
+      onData()
       bytes += chunk.length
       const end = chunk.lastIndexOf(0x0a)
       line = end < 0 ? line + chunk.length : chunk.length - end
@@ -114,11 +114,11 @@ function watchAnswer(
   })
 }
 
-function cutErrorPage(heard: () => void): TransformStream<Uint8Array, Uint8Array> {
+function cutErrorPage(onData: () => void): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0
   return new TransformStream({
     transform(chunk, controller) {
-      heard()
+      onData()
       bytes += chunk.length
       controller.enqueue(chunk)
       if (bytes > MAX_ERROR_BYTES) controller.terminate()

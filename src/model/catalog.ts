@@ -7,14 +7,14 @@ import { createScriptedModel } from './scripted.ts'
 /** `default_model` is `provider/model`; null chooses one. */
 export type ModelCatalogOptions = ProviderOptions & { default_model: string | null }
 
-/** Chosen when nobody configured a default: a current model of the first provider with a key. */
+/** The default without a configured one: a current model of the first provider with a key. */
 const DEFAULTS = [
   ['anthropic', 'anthropic/claude-sonnet-5-5'],
   ['openai', 'openai/gpt-6.1-sol'],
   ['google', 'google/gemini-3.8-flash'],
 ] as const
 
-/** The service's models, from configuration alone: nothing here reads the environment. A configured default that cannot be used is the caller's to refuse. */
+/** Creates the models of the service from its configuration, without the environment. The caller rejects a configured default that is not available. */
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   const scripted = createScriptedModel()
   const chosen = DEFAULTS.find(([provider]) => options[provider])

@@ -1,10 +1,10 @@
 import type { ModelMessage } from './port.ts'
 
-/** What a tool gave back, as far as the scripted model looks at it. */
+/** The part of a tool's result that the scripted model reads. */
 export type SeenResult = { status: string; value: Record<string, unknown>; text: string }
 export type SeenCall = { id: string; name: string; input: unknown; result: SeenResult | null }
 
-/** True for what the service says of failing checks. */
+/** True for a message of the service about failing checks. */
 export function isChecksFailed(message: ModelMessage): boolean {
   return message.role === 'user' && message.providerOptions?.agentrun?.checks_failed === true
 }

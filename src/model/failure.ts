@@ -3,7 +3,7 @@ import { ModelError, type ModelErrorCode } from './port.ts'
 const MAX_MESSAGE = 500
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
-/** How providers say that a conversation is too long; most of them have no code for it. */
+/** Messages of providers about a conversation that is too long; most have no code for it. */
 const FULL_CONTEXT = new RegExp(
   [
     'context.?(length|window|size|limit)',
@@ -24,9 +24,10 @@ export function toModelError(error: unknown, secrets: string[], now: number): Mo
   if (error instanceof ModelError) return error
   const facts = factsOf(error)
   const code = codeOf(facts)
-  const said =
-    facts.unreadable ?? (facts.said || (facts.status === null ? 'The model cannot be reached.' : `The provider answered ${facts.status}.`))
-  return new ModelError(code, tidy(code === 'rejected' && facts.ours ? `The request could not be made: ${said}` : said, secrets), {
+  const message =
+    facts.unreadable ??
+    (facts.message || (facts.status === null ? 'The model cannot be reached.' : `The provider responded with ${facts.status}.`))
+  return new ModelError(code, tidy(code === 'rejected' && facts.ours ? `The request could not be made: ${message}` : message, secrets), {
     http_status: facts.status,
     retry_after_ms: retryAfter(error, now),
     ...(isUnpaid(facts) ? { retryable: false } : {}),
@@ -37,7 +38,7 @@ type Facts = {
   status: number | null
   /** The provider's machine-readable words for the error: type, code, status. */
   words: string
-  said: string
+  message: string
   /** One sentence when it is the stream that cannot be understood. */
   unreadable: string | null
   /** The connection ended in the middle of an answer: the provider was stopped, or something on the way to it. */
@@ -47,45 +48,45 @@ type Facts = {
 }
 
 function codeOf(facts: Facts): ModelErrorCode {
-  const { status, words, said } = facts
+  const { status, words, message } = facts
   if (facts.cut) return 'unavailable'
   if (facts.unreadable) return 'malformed'
   if (facts.ours) return 'rejected'
   if (/context_length_exceeded|context_window_exceeded/.test(words)) return 'context_exceeded'
-  if ((status === null || status === 400 || status === 413) && FULL_CONTEXT.test(said)) return 'context_exceeded'
+  if ((status === null || status === 400 || status === 413) && FULL_CONTEXT.test(message)) return 'context_exceeded'
   if (isUnpaid(facts)) return 'rate_limited'
   if (status === 401 || status === 403 || /authentication|permission|invalid_api_key/i.test(words)) return 'auth'
-  if (/api key not valid/i.test(said)) return 'auth'
+  if (/api key not valid/i.test(message)) return 'auth'
   if (status === 429 || /rate_?limit|resource_exhausted/i.test(words)) return 'rate_limited'
   if (status === null) return /invalid_request|not_found|invalid_argument|invalid_prompt/i.test(words) ? 'rejected' : 'unavailable'
   return status >= 500 || status === 408 || status === 409 ? 'unavailable' : 'rejected'
 }
 
 /** An account without money does not get better by waiting. */
-function isUnpaid({ status, words, said }: Facts): boolean {
+function isUnpaid({ status, words, message }: Facts): boolean {
   if (status === 402) return true
-  return (status === null || status === 400 || status === 429) && /insufficient_quota|billing|credit balance/i.test(`${words} ${said}`)
+  return (status === null || status === 400 || status === 429) && /insufficient_quota|billing|credit balance/i.test(`${words} ${message}`)
 }
 
 function factsOf(error: unknown): Facts {
   const fields = record(error)
   const data = record(record(fields.data).error)
   const name = typeof fields.name === 'string' ? fields.name : ''
-  const said = typeof fields.message === 'string' ? fields.message : ''
+  const message = typeof fields.message === 'string' ? fields.message : ''
   const status = [fields.statusCode, fields.status, fields.code, data.code].map(Number).find(code => code >= 300 && code < 600) ?? null
   const words = [fields.type, fields.code, data.type, data.code, data.status].filter(word => typeof word === 'string').join(' ')
   const provider = status !== null || words !== '' || /APICallError|StreamProviderError/.test(name) || !(error instanceof Error)
-  const causes = [said, record(fields.cause).message]
+  const causes = [message, record(fields.cause).message]
   const cut = status === null && causes.some(text => text === 'terminated' || text === 'Failed to process successful response')
-  const shown = cut ? 'The connection was cut in the middle of the answer.' : said
-  return { status, words, said: shown, unreadable: unreadable(name, said), cut, ours: !provider }
+  const shown = cut ? 'The connection was cut in the middle of the answer.' : message
+  return { status, words, message: shown, unreadable: unreadable(name, message), cut, ours: !provider }
 }
 
 /** The SDK's own texts quote the stream at length, so they are not passed on. */
-function unreadable(name: string, said: string): string | null {
+function unreadable(name: string, message: string): string | null {
   if (/JSONParseError/.test(name)) return 'An event of the model is not valid JSON.'
   if (/TypeValidationError/.test(name)) return 'An event of the model does not have the form of its protocol.'
-  if (/InvalidResponseDataError|EmptyResponseBodyError|NoOutputGenerated/.test(name)) return said
+  if (/InvalidResponseDataError|EmptyResponseBodyError|NoOutputGenerated/.test(name)) return message
   return null
 }
 
@@ -96,7 +97,7 @@ function tidy(text: string, secrets: string[]): string {
   return (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message).toWellFormed()
 }
 
-/** Milliseconds from `retry-after-ms`, `Retry-After` (seconds or an HTTP date) or Google's RetryInfo; null when nothing was asked for. */
+/** Milliseconds from `retry-after-ms`, `Retry-After` (seconds or an HTTP date) or Google's RetryInfo; null without any of them. */
 function retryAfter(error: unknown, now: number): number | null {
   const { responseHeaders, data } = record(error)
   const headers = record(responseHeaders)
@@ -105,13 +106,13 @@ function retryAfter(error: unknown, now: number): number | null {
   const delay = Array.isArray(details)
     ? details.map(detail => record(detail).retryDelay).find(found => typeof found === 'string')
     : undefined
-  const asked = [
+  const requested = [
     Number(headers['retry-after-ms'] ?? Number.NaN),
     Number(value ?? Number.NaN) * 1_000,
     typeof value === 'string' ? Date.parse(value) - now : Number.NaN,
     typeof delay === 'string' ? Number.parseFloat(delay) * 1_000 : Number.NaN,
   ].find(ms => Number.isFinite(ms))
-  return asked === undefined ? null : Math.min(Math.max(Math.ceil(asked), 0), MAX_RETRY_AFTER_MS)
+  return requested === undefined ? null : Math.min(Math.max(Math.ceil(requested), 0), MAX_RETRY_AFTER_MS)
 }
 
 function record(value: unknown): Record<string, unknown> {

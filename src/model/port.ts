@@ -13,11 +13,11 @@ export type { ModelMessage }
 export interface Model {
   /** `provider/model`, as in the API. */
   readonly id: string
-  /** True for models that play a script: said wherever a person sees the run. */
+  /** True for models that play a script, which every view of the run shows. */
   readonly scripted: boolean
   /** Tokens of context, null when unknown. */
   readonly context_tokens: number | null
-  /** What a call costs at most, at the prices of this moment. */
+  /** The maximum cost of a call at current prices. */
   readonly price: Price
   call(request: ModelRequest): Promise<ModelAnswer>
 }
@@ -31,7 +31,7 @@ export type ToolSpec = {
 
 export type ModelRequest = {
   instructions: string
-  /** The conversation so far; assistant messages are exactly what earlier answers gave in `messages`. */
+  /** The conversation so far; assistant messages are exactly the `messages` of earlier answers. */
   messages: ModelMessage[]
   tools: ToolSpec[]
   max_output_tokens: number
@@ -97,7 +97,7 @@ export class ModelError extends Error {
   readonly code: ModelErrorCode
   /** Whether the same request may succeed later. */
   readonly retryable: boolean
-  /** What the provider asked for in Retry-After, in milliseconds. */
+  /** The Retry-After of the provider, in milliseconds. */
   readonly retry_after_ms: number | null
   readonly http_status: number | null
   /** The tool whose result the error is about; only a scripted model has one. */

@@ -28,7 +28,7 @@ const THINKS_UNSEEN = /^claude-[a-z]+-5\b/
 
 /**
  * A model of a configured provider; null without its key, and for names that cannot be models.
- * Key and address are always given: without them the SDK would look into the environment.
+ * Key and address are always given: without them the SDK would read the environment.
  */
 export function connectModel(options: ProviderOptions, id: string, provider: string, name: string): Model | null {
   const context_tokens = knownModel(id)?.context_tokens ?? null

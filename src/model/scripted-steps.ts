@@ -2,13 +2,13 @@ import type { Playbook, PlaybookStep } from '../core/runs/playbook.ts'
 import type { SeenCall } from './conversation.ts'
 import { ModelError } from './port.ts'
 
-/** What the scripted model says next. */
+/** The next answer of the scripted model. */
 export type Move = { reasoning: string | null; text: string; calls: { name: string; input: Record<string, unknown> }[] }
 
-/** One answer of the script: a step with the thoughts that stand before it. `step` is null for the closing summary. */
+/** One answer of the script: a step with the thoughts before it. `step` is null for the closing summary. */
 export type Unit = { number: number; thought: string | null; step: PlaybookStep | null }
 
-/** The answers a playbook is played with; the last one ends the turn. */
+/** Returns the answers that play a playbook; the last one ends the turn. */
 export function toUnits(playbook: Playbook): Unit[] {
   const units: Unit[] = []
   let thoughts: string[] = []
@@ -46,10 +46,10 @@ export function moveOf(unit: Unit, playbook: Playbook): Move {
   }
 }
 
-/** Before an edit is made whose first try was interrupted. */
-export function lookOf({ step }: Unit): Move {
+/** Returns the call that inspects the file of an interrupted edit. */
+export function inspectionOf({ step }: Unit): Move {
   const path = step?.kind === 'edit' ? step.path : ''
-  const reasoning = 'The edit was interrupted: see whether it was made.'
+  const reasoning = 'The edit was interrupted: check whether it took effect.'
   return { reasoning, text: '', calls: [{ name: 'read', input: { path } }] }
 }
 
@@ -68,7 +68,7 @@ function summary(playbook: Playbook): string {
   return `Scripted run without a language model: all steps of the playbook ran as written${what}. The playbook gives no answer of its own.`
 }
 
-/** Compares what a step's tool gave back with what the playbook expects. Throws `script_failed`, which names step, line and result. */
+/** Compares the result of a step with what the playbook expects. Throws `script_failed`, which names step, line and result. */
 export function checkResult(unit: Unit, calls: SeenCall[]): void {
   const { step } = unit
   const result = calls[0]?.result
@@ -81,7 +81,7 @@ export function checkResult(unit: Unit, calls: SeenCall[]): void {
   if (result.status === 'interrupted')
     throw failed(
       unit,
-      `${describe(step)} was interrupted, and nobody knows whether it took effect: look, then resume with a playbook of what is left`,
+      `${describe(step)} was interrupted, and it is unknown whether it took effect: check, then resume with a playbook of the remaining steps`,
       result.text,
     )
   const { exit_code: exit } = result.value
@@ -98,10 +98,10 @@ function describe(step: PlaybookStep): string {
 
 export function failed(unit: Unit, what: string, output: string): ModelError {
   const tail = output.trimEnd().split('\n').slice(-20).join('\n').slice(-2_000)
-  const said = tail.trim() === '' ? '' : `\nLast output:\n${tail}`
+  const last_output = tail.trim() === '' ? '' : `\nLast output:\n${tail}`
   const { step } = unit
   const tool_name = step === null ? null : (toolOf[step.kind] ?? null)
-  return new ModelError('script_failed', `Playbook step ${unit.number} (line ${step?.line ?? '?'}): ${what}.${said}`, { tool_name })
+  return new ModelError('script_failed', `Playbook step ${unit.number} (line ${step?.line ?? '?'}): ${what}.${last_output}`, { tool_name })
 }
 
 /** The tool that a step of this kind calls. */

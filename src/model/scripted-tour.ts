@@ -19,7 +19,7 @@ Without a model, put the exact steps into the prompt, and they are played one by
 - answer: The tests pass, and NOTES.md says so.
 ~~~`
 
-/** What is said to a message without a playbook when there is nothing new to show. `before` is how the playbook played before it ended. */
+/** The answer to a message without a playbook when there is nothing new to show. `before`: the last answer of the playbook before it. */
 export function shortReply(before: string | null): Move {
   const ended = before === null ? '' : ` The playbook before it ended with:\n\n${before.trim().replace(/^/gm, '> ')}`
   const text = `This is the scripted model, which understands no text: nothing was done for the last message.${ended}\n\n${HOW_TO_GO_ON}`
@@ -27,7 +27,7 @@ export function shortReply(before: string | null): Move {
 }
 
 /**
- * A short walk through the repository that needs no language model: list, read the README, say what was seen.
+ * A short walk through the repository that needs no language model: list, read the README, and report both.
  * `since` is the conversation after the prompt. Null when the tour has been given already.
  */
 export function tourMove(since: ModelMessage[]): Move | null {
@@ -62,7 +62,7 @@ function whatWasSeen(calls: SeenCall[], listing: string[], readme: string | unde
   const content = calls.find(call => call.name === 'read')?.result?.value.content
   const intro = typeof content === 'string' ? readmeIntro(content) : null
   seen.push(intro ? `- \`${readme}\` begins: ${intro}` : `- ${readme ? `\`${readme}\` could not be read.` : 'No README.'}`)
-  return `This was a scripted tour without a language model: nothing was changed, and what you asked for was not attempted.\n\nWhat it saw:\n\n${seen.join('\n')}\n\n${HOW_TO_GO_ON}`
+  return `This was a scripted tour without a language model: nothing was changed, and your request was not attempted.\n\nWhat it saw:\n\n${seen.join('\n')}\n\n${HOW_TO_GO_ON}`
 }
 
 function number(text: string): string {
@@ -74,12 +74,12 @@ function commandOf({ input }: SeenCall): unknown {
 }
 
 function outputOf(calls: SeenCall[], command: string): string[] {
-  const call = calls.find(made => commandOf(made) === command)
+  const call = calls.find(one => commandOf(one) === command)
   const output = call?.result?.value.output
   return typeof output === 'string' ? output.split('\n').filter(line => line.trim() !== '') : []
 }
 
-/** The first heading and the first paragraph of prose, in one bounded line; badges and HTML are passed over. */
+/** The first heading and the first paragraph of prose, in one bounded line; badges and HTML are skipped. */
 function readmeIntro(content: string): string {
   const lines = content.split('\n').map(line => line.trim())
   const heading = lines.find(line => /^#{1,6}\s|^=+\s/.test(line))?.replace(/^[#=]+\s+/, '')

@@ -4,12 +4,12 @@ import { textOf } from './conversation.ts'
 import { isPrompt, type ModelMessage, type ModelRequest } from './port.ts'
 import type { Move } from './scripted-steps.ts'
 
-/** What the playbook says to a question besides the conversation; null: it is no such question. */
+/** Returns the playbook's answer to a question beside the conversation; null: it is no such question. */
 export function verdictMove({ messages, tools }: ModelRequest): Move | null {
   const tool = tools.map(({ name }) => name).find(name => Object.values<string>(review_tools).includes(name))
   if (tool === undefined) return null
-  const said = tool === review_tools.words ? null : verdictOf(messages, tool === review_tools.commit ? 'evaluate_commit' : 'evaluate_pr')
-  return { text: '', reasoning: null, calls: said === null ? [] : [{ name: tool, input: inputOf(said) }] }
+  const verdict = tool === review_tools.words ? null : verdictOf(messages, tool === review_tools.commit ? 'evaluate_commit' : 'evaluate_pr')
+  return { text: '', reasoning: null, calls: verdict === null ? [] : [{ name: tool, input: inputOf(verdict) }] }
 }
 
 function verdictOf(messages: ModelMessage[], key: 'evaluate_commit' | 'evaluate_pr'): PlaybookVerdict | null {
@@ -21,7 +21,7 @@ function verdictOf(messages: ModelMessage[], key: 'evaluate_commit' | 'evaluate_
 const PASSES = new Set(['pass', 'approve', 'approved', 'ok'])
 const FAILS = new Set(['fail', 'reject', 'rejected', 'request_changes'])
 
-/** Another word than those is left as it is, and is a verdict that nobody can use. */
+/** Any other word stays unchanged and makes the verdict unusable. */
 function inputOf({ verdict, findings }: PlaybookVerdict) {
   const word = verdict.trim().toLowerCase()
   return {

@@ -2,14 +2,14 @@ import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/pla
 import { storedText } from '../core/text/stored-text.ts'
 import { callsOf, countAnswers, isChecksFailed, textOf } from './conversation.ts'
 import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
-import { placeOf } from './scripted-place.ts'
-import { checkResult, lookOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
+import { positionOf } from './scripted-position.ts'
+import { checkResult, inspectionOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
 import { verdictMove } from './scripted-verdict.ts'
 
 /**
  * A model that needs no network: it plays the playbook of the latest prompt that has one, or shows the repository.
- * It keeps nothing between calls; where it stands is read from the conversation, so a rebuilt run goes on at the right step.
+ * It is stateless: its position is read from the conversation, so a recovered run continues at the right step.
  */
 export function createScriptedModel(): Model {
   return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, price: () => '0', call }
@@ -23,7 +23,7 @@ async function call(request: ModelRequest): Promise<ModelAnswer> {
   if (move.reasoning) request.on_delta?.({ kind: 'reasoning', text: move.reasoning })
   if (move.text) request.on_delta?.({ kind: 'text', text: move.text })
   const number = countAnswers(request.messages) + 1
-  const calls = move.calls.map((made, index) => ({ id: `script_${number}_${index + 1}`, ...made }))
+  const calls = move.calls.map((call, index) => ({ id: `script_${number}_${index + 1}`, ...call }))
   return {
     text: move.text,
     reasoning: move.reasoning,
@@ -36,7 +36,7 @@ async function call(request: ModelRequest): Promise<ModelAnswer> {
         content: [
           ...(move.reasoning ? [{ type: 'reasoning' as const, text: move.reasoning }] : []),
           ...(move.text ? [{ type: 'text' as const, text: move.text }] : []),
-          ...calls.map(made => ({ type: 'tool-call' as const, toolCallId: made.id, toolName: made.name, input: made.input })),
+          ...calls.map(({ id, name, input }) => ({ type: 'tool-call' as const, toolCallId: id, toolName: name, input })),
         ],
       },
     ],
@@ -49,10 +49,10 @@ function nextMove(messages: ModelMessage[]): Move {
   if (script) {
     const units = toUnits(script.playbook)
     const since = messages.slice(script.index + 1)
-    const { at, how } = placeOf(units, since)
+    const { at, how } = positionOf(units, since)
     const unit = units[at]
-    if (unit && how === 'look') return lookOf(unit)
-    if (unit && how === 'again') return moveOf(unit, script.playbook)
+    if (unit && how === 'inspect') return inspectionOf(unit)
+    if (unit && how === 'repeat') return moveOf(unit, script.playbook)
     const done = units[at - 1]
     if (unit && done)
       checkResult(
@@ -80,8 +80,8 @@ function nextMove(messages: ModelMessage[]): Move {
 }
 
 /**
- * The latest prompt with a playbook. A prompt without one that comes later (a steering message) does not stop its script. When checks have
- * failed since, it is what the playbook has for that, from the beginning each time.
+ * Finds the latest prompt with a playbook. A later prompt without one (a steering message) does not stop its script. After failed checks, the
+ * playbook's steps for that are played, from the beginning each time.
  */
 function findScript(messages: ModelMessage[]): { index: number; playbook: Playbook } | null {
   for (let index = messages.length - 1; index >= 0; index--) {
@@ -97,7 +97,7 @@ function findScript(messages: ModelMessage[]): { index: number; playbook: Playbo
   return null
 }
 
-/** Index of the prompt that began this turn: the latest one that did not come in between a tool call and its answer; -1 without one. */
+/** Returns the index of the prompt that started this turn: the latest one that is not between a tool call and its result; -1 without one. */
 function turnStart(messages: ModelMessage[]): number {
   return messages.findLastIndex((message, index) => {
     if (!isPrompt(message)) return false

@@ -1,12 +1,12 @@
-/** Longer than every line that is looked for; of other lines no more than this is kept. */
+/** Longer than every line that is searched for; of other lines no more than this is kept. */
 const HEAD_BYTES = 64
-/** How chat completions end, and gateways of other protocols too. Nothing stands behind it, so its line break is not waited for. */
+/** The end of chat completions, also behind gateways of other protocols. Nothing follows it, so its line break is not awaited. */
 const DONE = /^data: ?\[DONE\]\s*$/
 /** The last event of a Claude message and of a response of OpenAI; its data follow, then an empty line. Gemini names no event. */
 const LAST_EVENT = /^event: ?(message_stop|response\.(completed|incomplete|failed))\s*$/
 
 /**
- * Looks for the end that an event stream says itself: some servers say it and keep the connection open.
+ * Detects the end that an event stream announces: some servers announce it and keep the connection open.
  * To be called with every chunk in order; true as soon as the last event is whole.
  */
 export function streamEndSeeker(): (chunk: Uint8Array) => boolean {

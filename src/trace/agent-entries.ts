@@ -37,7 +37,7 @@ export function toolEntries(call: ToolCall, result: ToolResult, thought: string 
   return [action, errorEntry({ ...result.error, retryable: false, phase: 'tool' }, call.name)]
 }
 
-/** A file that was written stands in the diff: here its beginning and its end do, so that a page of a hundred entries stays a page. */
+/** A written file is in the diff. The entry has only its beginning and end, so that a page of a hundred entries stays small. */
 function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
   if (JSON.stringify(input).length <= INPUT_CHARACTERS) return { value: input, cut: false }
   return { value: truncateStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>, cut: true }

@@ -20,7 +20,7 @@ export type EntryContent = {
 type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn'>
 
 /**
- * The stored form of an entry: JSON text without its opening brace, so that the database can put place and time before it.
+ * The stored form of an entry: JSON text without its opening brace, so that the database can put sequence and time before it.
  * NUL stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole page, becomes U+FFFD.
  */
 export function entry(content: EntryContent): NewEntry {
@@ -40,7 +40,7 @@ export function entry(content: EntryContent): NewEntry {
 
 export const artifactPath = (organization_id: number, id: number): string => `/v1/organizations/${organization_id}/artifacts/${id}`
 
-/** An entry as it is stored, as it is shown: the path of its artifact, which stands last in it, becomes an address of this service. */
+/** Converts a stored entry for display: the path of its artifact, its last property, becomes an address of this service. */
 export function shownEntry(body: string, base_url: string): string {
   if (body.endsWith('"artifact_url":null}')) return body
   return body.replace(

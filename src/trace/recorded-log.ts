@@ -34,7 +34,7 @@ export function recordLog(log: Json, calls: readonly OpenCall[], { user_id, fina
   return recorded
 }
 
-/** Calls whose results nobody will report, because the session ended. */
+/** Closes calls whose results will not be reported, because the session ended. */
 export const closeCalls = (calls: readonly OpenCall[]): NewEntry[] =>
   calls.map(call => action(call, { status: 'unknown', output: 'The session reported no result of this call.' }, null))
 

@@ -3,8 +3,8 @@ import { countRedactions } from '../core/redaction/redact.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 
 /**
- * An entry as it is stored: without secrets, and with the number of values that were taken out of it, whoever did so. `json` lacks its opening
- * brace, and the address of an artifact stands last in it.
+ * Redacts an entry for storage and counts the values that were removed from it, also before. `json` lacks its opening brace, and the address of
+ * an artifact is its last property.
  */
 export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntry): Promise<NewEntry> {
   const json = await redactor.json(`{${entry.json}`)

@@ -8,12 +8,12 @@ import { forgetWorker, reportWorker } from '../store/leases/workers.ts'
 import { pollChecks } from './checks/forge-checks.ts'
 import { Control } from './claim/control.ts'
 import { DiskWatch } from './sandbox/disk-watch.ts'
-import type { WorkerDeps } from './settings.ts'
 import { removeExpiredRuns } from './sweep/retention.ts'
 import { SWEEP_MS, sweepInTurn, sweepLeftovers, sweepRuns } from './sweep/sweep.ts'
 import { sweepFolders, sweepWorkspaces } from './sweep/sweep-files.ts'
 import { sweepMirrors } from './sweep/sweep-mirrors.ts'
 import { workOnRun } from './turns/run-work.ts'
+import type { WorkerDeps } from './worker-deps.ts'
 
 const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
@@ -22,13 +22,13 @@ const WORKSPACES_MS = 5_000
 const FOLDERS_MS = 60_000
 const SELF_TEST_MS = 30_000
 const DISK_MS = 500
-/** Runs at work and waiting together, times the concurrency. */
-const MOST_IDLE = 4
+/** Maximum number of active and idle runs together, times the concurrency. */
+const MAX_IDLE_FACTOR = 4
 
-/** A name for this process as an owner of runs that no other process ever has. */
+/** Creates a unique name for this process as an owner of runs. */
 export const newOwner = () => `${process.pid}-${randomUUID().slice(0, 8)}`
 
-/** Claims runs and works on them, `concurrency` at a time; starts none while the sandbox does not pass its self-test. */
+/** Claims runs and works on them, `concurrency` at a time. Starts none while the sandbox fails its self-test or the disk is full. */
 export class Worker implements AsyncDisposable {
   readonly #deps: WorkerDeps
   readonly #concurrency: number
@@ -36,9 +36,9 @@ export class Worker implements AsyncDisposable {
   readonly #polls: Disposable[] = []
   readonly #disk: DiskWatch
   #unsubscribe: () => void = () => {}
-  #left_at = 0
+  #drained_at = 0
   #claiming: Promise<void> | null = null
-  #again = false
+  #wake_again = false
   #started = false
   #stopped = false
   #untested: string | null = 'the sandbox has not been tested yet'
@@ -49,22 +49,22 @@ export class Worker implements AsyncDisposable {
     this.#concurrency = concurrency
   }
 
-  /** Why no run is started; null when runs are. */
+  /** Why no run starts; null when runs do. */
   get blocked(): string | null {
     return this.#untested ?? this.#disk.problem
   }
 
-  /** Finds out whether runs can be started here, and says to all processes that this one is there. */
+  /** Tests whether runs can start here, and registers this worker with all processes. */
   async register(): Promise<void> {
     await this.#selfTest()
   }
 
-  /** Takes runs from now on. After `register`. */
+  /** Takes runs from now on. Call `register` first. */
   async start(): Promise<void> {
     this.#unsubscribe = this.#deps.hub.onWork(() => this.wake())
     this.#every(SWEEP_MS, 'sweep', () => sweepInTurn(this.#deps))
     const { ci_poll_seconds } = this.#deps
-    this.#every(ci_poll_seconds * 1_000, 'look at checks', () => pollChecks(this.#deps, ci_poll_seconds))
+    this.#every(ci_poll_seconds * 1_000, 'polling checks', () => pollChecks(this.#deps, ci_poll_seconds))
     this.#every(REPORT_MS, 'report', () => this.#report())
     this.#every(LEFTOVERS_MS, 'leftovers', () => sweepLeftovers(this.#deps))
     this.#every(WORKSPACES_MS, 'workspaces', () => sweepWorkspaces(this.#deps))
@@ -72,7 +72,7 @@ export class Worker implements AsyncDisposable {
     this.#every(LEFTOVERS_MS, 'mirrors', () => sweepMirrors(this.#deps))
     this.#every(LEFTOVERS_MS, 'templates', () => this.#sweepTemplates(), 'at once')
     this.#every(RETENTION_MS, 'retention', () => removeExpiredRuns(this.#deps), 'at once')
-    this.#every(DISK_MS, 'look at the disk', () => this.#lookAtDisk())
+    this.#every(DISK_MS, 'checking the disk', () => this.#checkDisk())
     this.#every(SELF_TEST_MS, 'self-test', async () => {
       if (this.#untested !== null) await this.#selfTest()
     })
@@ -82,27 +82,27 @@ export class Worker implements AsyncDisposable {
     this.wake()
   }
 
-  /** There may be a run to claim. */
+  /** Called when there may be a run to claim. */
   wake() {
     if (!this.#started || this.#stopped || this.blocked !== null) return
     if (this.#claiming) {
-      this.#again = true
+      this.#wake_again = true
       return
     }
     this.#claiming = this.#claimAll()
-      .catch(error => this.#deps.log('error', 'claiming failed; it is tried again', { error: errorText(error), owner: this.#deps.owner }))
+      .catch(error => this.#deps.log('error', 'claiming failed; it will be retried', { error: errorText(error), owner: this.#deps.owner }))
       .finally(() => {
         this.#claiming = null
-        if (!this.#again) return
-        this.#again = false
+        if (!this.#wake_again) return
+        this.#wake_again = false
         this.wake()
       })
   }
 
   async #claimAll() {
-    await this.#lookAtDisk()
-    while (!this.#stopped && this.blocked === null && this.#hasPlace()) {
-      const asked_at = performance.now()
+    await this.#checkDisk()
+    while (!this.#stopped && this.blocked === null && this.#hasCapacity()) {
+      const claim_began_at = performance.now()
       const run = await claimRun(this.#deps.db, {
         owner: this.#deps.owner,
         seconds: LEASE_SECONDS,
@@ -110,8 +110,8 @@ export class Worker implements AsyncDisposable {
       })
       if (!run) return
       const control = new Control(() => this.wake())
-      const release = this.#disk.hold(workspaceName(run.id, run.epoch, null), control)
-      const done = workOnRun(this.#deps, run, control, asked_at).finally(() => {
+      const release = this.#disk.watch(workspaceName(run.id, run.epoch, null), control)
+      const done = workOnRun(this.#deps, run, control, claim_began_at).finally(() => {
         release()
         this.#active.delete(control)
         this.wake()
@@ -120,13 +120,13 @@ export class Worker implements AsyncDisposable {
     }
   }
 
-  /** Runs that wait for a remote to come back give their place to others, up to a number that this machine still carries. */
-  #hasPlace(): boolean {
-    const at_work = [...this.#active.keys()].filter(control => !control.idle).length
-    return at_work < this.#concurrency && this.#active.size < MOST_IDLE * this.#concurrency
+  /** Idle runs, which wait for a remote, do not count, up to a number that this machine can carry. */
+  #hasCapacity(): boolean {
+    const busy = [...this.#active.keys()].filter(control => !control.idle).length
+    return busy < this.#concurrency && this.#active.size < MAX_IDLE_FACTOR * this.#concurrency
   }
 
-  /** Says to all processes that this one is there, and whether it takes runs. */
+  /** Reports to all processes that this worker is running, and whether it takes runs. */
   async #report() {
     const { db, owner, host, folder_id, version, driver, templates } = this.#deps
     const large_repositories = templates.problem === null ? 'shared' : 'cloned'
@@ -139,24 +139,24 @@ export class Worker implements AsyncDisposable {
   async #selfTest() {
     const result = await this.#deps.driver.selfTest()
     const untested = result.ok ? null : result.reason
-    const news = untested !== this.#untested
+    const changed = untested !== this.#untested
     this.#untested = untested
-    if (news) await this.#report().catch(() => {})
-    if (!result.ok) this.#deps.log('error', 'no run is started', { reason: result.reason, owner: this.#deps.owner })
+    if (changed) await this.#report().catch(() => {})
+    if (!result.ok) this.#deps.log('error', 'no run can start', { reason: result.reason, owner: this.#deps.owner })
     this.wake()
   }
 
   async #sweepTemplates() {
-    await this.#deps.templates.testAgain()
+    await this.#deps.templates.retest()
     await this.#deps.templates.sweep()
     await this.#deps.environments.sweep()
   }
 
-  async #lookAtDisk() {
-    if (!(await this.#disk.look())) return
+  async #checkDisk() {
+    if (!(await this.#disk.check())) return
     const { problem } = this.#disk
-    if (problem !== null) this.#deps.log('error', 'no run is started', { reason: problem, owner: this.#deps.owner })
-    // They can be made again.
+    if (problem !== null) this.#deps.log('error', 'no run can start', { reason: problem, owner: this.#deps.owner })
+    // They can be recreated.
     if (problem !== null) await this.#deps.templates.sweep(0).catch(() => {})
     if (problem !== null) await this.#deps.environments.sweep(0).catch(() => {})
     await this.#report().catch(() => {})
@@ -167,22 +167,22 @@ export class Worker implements AsyncDisposable {
     this.#polls.push(startPolling(ms, what, work, this.#deps.log, first))
   }
 
-  /** Takes no more runs, and gives each of those at work back to the queue before its next step. */
-  leave() {
+  /** Takes no more runs, and requeues each active run before its next step. */
+  drain() {
     if (this.#stopped) return
     this.#stopped = true
-    this.#left_at = performance.now()
+    this.#drained_at = performance.now()
     this.#unsubscribe()
     for (const control of this.#active.keys()) control.leave()
   }
 
-  /** Takes no more runs and gives those at work back to the queue: at the end of their step within the grace, then at once. Resolves when no process of theirs is left. */
+  /** Drains: requeues active runs at the end of their step, after the grace at once. Resolves when no process of theirs is left. */
   async [Symbol.asyncDispose]() {
-    this.leave()
+    this.drain()
     for (const poll of this.#polls) poll[Symbol.dispose]()
     await this.#claiming
     for (const control of this.#active.keys()) control.leave()
-    const left_ms = this.#deps.shutdown_grace_ms - (performance.now() - this.#left_at)
+    const left_ms = this.#deps.shutdown_grace_ms - (performance.now() - this.#drained_at)
     const grace = setTimeout(
       () => {
         for (const control of this.#active.keys()) control.end({ kind: 'shutdown' })

@@ -138,7 +138,7 @@ describe('what is refused', () => {
         {
           status: 'error',
           reason: 'again',
-          why: 'these were refused again in this turn',
+          why: 'these were refused repeatedly in this turn',
           hosts: [{ host: 'evil.example', port: 443, reason: 'not_allowed', times: 3 }],
         },
       ],

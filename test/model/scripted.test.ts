@@ -116,7 +116,11 @@ describe('a playbook', () => {
     ],
     ['an exit of 0 that was not expected', { status: 'ok', exit_code: 0, output: '' }, null],
     ['a timeout', { status: 'timeout', exit_code: null, output: 'waiting' }, /ended as timeout, expected exit 0\.\nLast output:\nwaiting/],
-    ['an interruption', { status: 'interrupted', exit_code: null, output: '' }, /was interrupted, and nobody knows whether it took effect/],
+    [
+      'an interruption',
+      { status: 'interrupted', exit_code: null, output: '' },
+      /was interrupted, and it is unknown whether it took effect/,
+    ],
   ])('fails on %s', async (_name, result, message) => {
     const yaml = message
       ? '- thought: x\n- run: npm test\n- answer: done'

@@ -27,7 +27,7 @@ describe('what fails goes back to the agent', () => {
     const { run, logs, detected, fixed, checks, pr } = await app.seen(await app.start())
     expect(run, JSON.stringify(logs.slice(-3))).toMatchObject({ status: 'completed', turn: 1 })
     expect(run.result).toMatch(
-      /^Added two\.\n\nChecks: all 2 checks of commit [0-9a-f]{12} passed, after one attempt to mend what failed\.$/,
+      /^Added two\.\n\nChecks: all 2 checks of commit [0-9a-f]{12} passed, after one attempt to fix what failed\.$/,
     )
     const failed = {
       name: 'test',
@@ -152,7 +152,7 @@ test('the settings of the repository are followed: what is ignored, how often, a
       .told()
       .slice(asked)
       .find(text => text.includes('It wants second.txt.')) ?? ''
-  expect(message).toContain('not asked of you: lint.')
+  expect(message).toContain('which you need not fix: lint.')
   expect(message).not.toContain('docs')
   expect(fixed).toMatchObject([{ fixed_checks: ['test'], remaining_checks: ['lint'], stopped_because: 'attempts_used' }])
   expect(pr.checks).toMatchObject({ failed: 1, passed: 1 })

@@ -80,7 +80,7 @@ test('the value of a secret is in none of the commits once it is out of the file
     ['fail', 2],
     ['pass', 1],
   ])
-  expect(told[2]).toContain('put together into one')
+  expect(told[2]).toContain('squashed into one')
   expect(told[2]).not.toContain('api-key-0123456789')
   expect(app.git('log', '-p', `main..${run.branch}`)).not.toContain('api-key-0123456789')
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('config\nmore.txt\n')

@@ -21,7 +21,7 @@ beforeAll(async () => {
       const said = body.messages as { role: string }[]
       if (said.at(-1)?.role === 'tool') return { text: 'Written.' }
       const told = JSON.stringify(said)
-      if (!told.includes('do not mend') || !told.includes('Mend it: attempt')) return calls(shell('date +%s%N > made.txt'))
+      if (!told.includes('do not mend') || !told.includes('Fix it: attempt')) return calls(shell('date +%s%N > made.txt'))
       await mend()
       return { text: 'Not mine.' }
     },

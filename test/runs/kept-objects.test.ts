@@ -5,7 +5,7 @@ import { countCachedPacks } from '../../src/git/objects/object-cache.ts'
 import { openGitHost } from '../../src/git/process/git-host.ts'
 import { saveCheckpoints } from '../../src/store/workspaces/checkpoints.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
-import { bringTip } from '../../src/worker/base/kept-objects.ts'
+import { loadTip } from '../../src/worker/base/kept-objects.ts'
 import { putRun } from '../api/put-run.ts'
 import { rows, startApp } from '../start-app.ts'
 import { createRun } from './await-run.ts'
@@ -33,7 +33,7 @@ test('a remote that never answers holds nobody up who brings back what was kept:
   const deps = { db: app.db, git, log: (_level: string, message: string) => void said.push(message) }
   const kept = { run_id: id, repository_id: repository?.id ?? null }
   const stop = new AbortController()
-  const stopped = expect(bringTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 600_000, signal: stop.signal })).rejects.toThrow(
+  const stopped = expect(loadTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 600_000, signal: stop.signal })).rejects.toThrow(
     'stopped',
   )
   await once(silent, 'connection')
@@ -41,8 +41,8 @@ test('a remote that never answers holds nobody up who brings back what was kept:
   await stopped
   expect(said).toEqual([])
 
-  expect(await bringTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 300 })).toBeNull()
-  expect(said).toEqual(['what was kept of a run cannot be brought here'])
+  expect(await loadTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 300 })).toBeNull()
+  expect(said).toEqual(['the checkpoints of a run cannot be loaded'])
   expect(await countCachedPacks(git, id)).toBe(0)
   silent.close()
 }, 30_000)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checksFailedMessage, checksSaid } from './checks-failed.ts'
+import { checksFailedMessage, checksSummary } from './checks-failed.ts'
 
 const check = { name: 'test', conclusion: 'failure', command: 'npm test', log_excerpt: 'not ok', prompt: null }
 const facts = { head_sha: 'a'.repeat(40), attempt: 1, max_attempts: 3, checks: [check], others: [] }
@@ -14,21 +14,21 @@ test('what a check wrote cannot end its quotation, and is called data', () => {
 test('what people say of a check stands outside of the quotation, and what is not asked is named', () => {
   const { content } = checksFailedMessage({ ...facts, checks: [{ ...check, prompt: 'Run it with -v.' }], others: ['lint'] })
   expect(content).toContain('## test: failure\n\n```\nnpm test\n```\n\nRun it with -v.\n\n```\nnot ok\n```')
-  expect(content).toContain('not asked of you: lint.')
+  expect(content).toContain('which you need not fix: lint.')
 })
 
 test('the answer says how the checks stand and why nothing further is tried', () => {
   const head_sha = 'a'.repeat(40)
-  expect(checksSaid({ head_sha, passed: 2, failing: [], attempts: 0, because: null })).toBe(
+  expect(checksSummary({ head_sha, passed: 2, failing: [], attempts: 0, because: null })).toBe(
     'Checks: all 2 checks of commit aaaaaaaaaaaa passed.',
   )
-  expect(checksSaid({ head_sha, passed: 1, failing: [], attempts: 2, because: null })).toBe(
-    'Checks: the one check of commit aaaaaaaaaaaa passed, after 2 attempts to mend what failed.',
+  expect(checksSummary({ head_sha, passed: 1, failing: [], attempts: 2, because: null })).toBe(
+    'Checks: the one check of commit aaaaaaaaaaaa passed, after 2 attempts to fix what failed.',
   )
-  expect(checksSaid({ head_sha, passed: 1, failing: ['lint'], attempts: 1, because: 'same_diff' })).toBe(
-    'Checks of commit aaaaaaaaaaaa: 1 of 2 failed (lint), after one attempt to mend what failed. No further attempt is made, because the files are what they were in an earlier attempt (same_diff).',
+  expect(checksSummary({ head_sha, passed: 1, failing: ['lint'], attempts: 1, because: 'same_diff' })).toBe(
+    'Checks of commit aaaaaaaaaaaa: 1 of 2 failed (lint), after one attempt to fix what failed. No further attempt is made, because the files are what they were in an earlier attempt (same_diff).',
   )
-  expect(checksSaid({ head_sha, passed: 1, failing: [], attempts: 0, because: 'time_over' })).toMatch(
+  expect(checksSummary({ head_sha, passed: 1, failing: [], attempts: 0, because: 'time_over' })).toMatch(
     /^Checks of commit a{12} have not all ended\. No further/,
   )
 })

@@ -13,17 +13,17 @@ export const INSTRUCTION_CHARS = 25_000
 const secretsText = (names: string[]) =>
   names.length === 0
     ? null
-    : `Environment variables of your commands hold secrets: ${names.join(', ')}. Use them by their names. You are shown [redacted:NAME] in the place of their values; never write a value into a file, a commit or an answer.`
+    : `Environment variables of your commands hold secrets: ${names.join(', ')}. Use them by their names. You see [redacted:NAME] instead of their values; never write a value into a file, a commit or an answer.`
 
 const SETUP_CHARS = 4_000
-const MOST_MADE = 30
+const MAX_PATHS = 30
 
-function setUpText(commands: string[], made: string[]): string | null {
+function setUpText(commands: string[], created: string[]): string | null {
   if (commands.length === 0) return null
-  const said = commands.join('\n')
-  const shown = said.length > SETUP_CHARS ? `${said.slice(0, SETUP_CHARS)}\n…` : said
-  const paths = made.slice(0, MOST_MADE).join(', ') + (made.length > MOST_MADE ? ` and ${made.length - MOST_MADE} others` : '')
-  const left_out = made.length === 0 ? '' : `\n\nWhat they made is no part of your change, nor is what you add in it: ${paths}`
+  const text = commands.join('\n')
+  const shown = text.length > SETUP_CHARS ? `${text.slice(0, SETUP_CHARS)}\n…` : text
+  const paths = created.slice(0, MAX_PATHS).join(', ') + (created.length > MAX_PATHS ? ` and ${created.length - MAX_PATHS} others` : '')
+  const left_out = created.length === 0 ? '' : `\n\nWhat they created is not part of your change, nor is what you add in it: ${paths}`
   return `These commands have prepared the workspace and your home folder; secrets and network that they had are not yours:\n\n${shown}${left_out}`
 }
 
@@ -31,10 +31,10 @@ const MOST_HOSTS = 100
 
 function networkText(hosts: string[] | null): string {
   if (hosts === null)
-    return 'There is none: nothing outside of the sandbox can be reached. What is tried by the proxy that `http_proxy` and `https_proxy` name is refused with 403 and shown to the person, who may allow it. Do not look for a way around.'
+    return 'There is none: nothing outside of the sandbox can be reached. What is tried by the proxy that `http_proxy` and `https_proxy` name is refused with 403 and shown to the person, who may allow it. Do not search for a way around it.'
   const named = hosts.slice(0, MOST_HOSTS).join(', ') + (hosts.length > MOST_HOSTS ? ` and ${hosts.length - MOST_HOSTS} others` : '')
   const allowed = hosts.length === 0 ? 'It lets nothing out yet.' : `It lets out to ${named}.`
-  return `There is none but a proxy, which \`http_proxy\` and \`https_proxy\` name and most programs use by themselves. ${allowed} Whatever else is tried is refused with 403 and shown to the person, who may allow it. Do not look for a way around.`
+  return `There is none but a proxy, which \`http_proxy\` and \`https_proxy\` name and most programs use by themselves. ${allowed} Whatever else is tried is refused with 403 and shown to the person, who may allow it. Do not search for a way around it.`
 }
 
 /** The system text of the plan agent; byte-stable during a turn, so that providers can cache it. */
@@ -46,7 +46,7 @@ export function planAgentInstructions(facts: {
   secrets: string[]
   /** Commands that prepared the workspace, with secrets and a network of their own. */
   set_up_by: string[]
-  /** Paths that they made, of which nothing is committed. */
+  /** Paths that they created, which are never committed. */
   set_up: string[]
   /** What the proxy of the sandbox lets out to, as `host:port`; null: egress is off. */
   reachable: string[] | null
@@ -55,18 +55,18 @@ export function planAgentInstructions(facts: {
   instructions: InstructionFile | null
   left_out: LeftOut | null
 }): string {
-  const place =
+  const workspace =
     facts.repository === null
       ? 'The workspace is an empty folder without a repository.'
       : `The workspace is a clone of ${facts.repository}, at ${facts.base_ref ?? 'its default branch'}, on the new branch ${facts.branch}.`
-  const said = [
-    ['Workspace', facts.left_out === null ? place : `${place} ${leftOutText(facts.left_out)}`],
+  const sections = [
+    ['Workspace', facts.left_out === null ? workspace : `${workspace} ${leftOutText(facts.left_out)}`],
     ['Environment', setUpText(facts.set_up_by, facts.set_up)],
     ['Network', networkText(facts.reachable)],
     ['Secrets', secretsText(facts.secrets)],
     ['Rules of the organization', facts.organization_rules],
     ['What the person who started the run wants of every run', facts.user_custom_prompt],
-    [`What the repository says (${facts.instructions?.path})`, facts.instructions?.text],
+    [`Instructions of the repository (${facts.instructions?.path})`, facts.instructions?.text],
   ]
-  return [template.trim(), ...said.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
+  return [template.trim(), ...sections.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
 }

@@ -20,7 +20,7 @@ export const edit: Tool<'edit'> = {
   },
 }
 
-/** A text that does not match is for the agent to mend, and no ERROR of its own. */
+/** A text that does not match is for the agent to fix, and no ERROR of its own. */
 function refused(path: string, message: string) {
   const { error: _entry, ...outcome } = failed('no_match', message)
   return { ...outcome, output: { ...outcome.output, path } }

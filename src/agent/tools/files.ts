@@ -30,11 +30,11 @@ export async function writeText(
   return 'outcome' in written ? written : { value: bytes.length }
 }
 
-/** A model that writes back what it was shown would put placeholders where values are: it is told so. Null: the text holds none, or `known` holds it too. */
+/** Rejects text with placeholders: a model that writes back what it read would replace values by them. Null: there is none, or `known` has it too. */
 export function placeholderWritten(context: ToolContext, path: string, text: string, known = ''): ToolOutcome | null {
   const found = context.redactor.placeholders(text).find(placeholder => !known.includes(placeholder))
   if (found === undefined) return null
-  const message = `${found} stands for a value that is hidden from you, and would be written in its place. Leave such lines of a file as they are: change the others with edit or a command. Where a value is needed, use its variable.`
+  const message = `${found} stands for a value that is hidden from you, and would replace it. Leave such lines unchanged: change the others with edit or a command. Where a value is needed, use its variable.`
   const { error: _entry, ...outcome } = failed('placeholder', message)
   return { ...outcome, output: { ...outcome.output, path } }
 }

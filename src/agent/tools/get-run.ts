@@ -6,17 +6,17 @@ const RESULT_CHARS = 8_000
 export const get_run: Tool<'get_run'> = {
   name: 'get_run',
   async run({ runs, signal }, { agent_run_id = null, wait_seconds = 0 }) {
-    const all = await runs.look(agent_run_id, wait_seconds, signal)
+    const all = await runs.awaitRuns(agent_run_id, wait_seconds, signal)
     if (signal.aborted) return interrupted()
-    const asked = agent_run_id === null ? all : all.filter(run => run.agent_run_id === agent_run_id)
-    if (agent_run_id !== null && asked.length === 0)
+    const requested = agent_run_id === null ? all : all.filter(run => run.agent_run_id === agent_run_id)
+    if (agent_run_id !== null && requested.length === 0)
       return failed(
         'unknown_run',
         `This run has started no run ${agent_run_id}. Its runs are: ${listed(all.map(run => run.agent_run_id))}.`,
       )
     return {
       status: 'ok',
-      output: { status: 'ok', runs: asked.map(run => ({ ...run, result: truncateText(run.result, RESULT_CHARS).text })) },
+      output: { status: 'ok', runs: requested.map(run => ({ ...run, result: truncateText(run.result, RESULT_CHARS).text })) },
     }
   },
 }

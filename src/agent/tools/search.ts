@@ -3,11 +3,11 @@ import { shellQuote } from '../../core/text/shell-quote.ts'
 import { type Tool, WHOLE_BYTES } from '../tool.ts'
 
 const SECONDS = 60
-/** What the trace and the model are shown, and how many matches are looked for and kept besides. */
+/** How many matches trace and model get, and how many are searched and stored. */
 const SHOWN_BYTES = 48 * 1024
 const SHOWN_MATCHES = 400
 const KEPT_MATCHES = 10_000
-/** Characters of a line that are shown, and that are looked at before: what stands at the edge is whole then. */
+/** Characters of a line that are shown, and that are redacted before: a value at the edge is complete then. */
 const LINE_CHARS = 500
 const LINE_READ = 2_000
 /** What a shell reports of a program whose reader had enough. */

@@ -4,26 +4,33 @@ import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git
 import type { Sandbox } from '../../sandbox/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
-import { type Base, StartError } from './base.ts'
+import type { AuthorDeps, GitDeps } from '../deps.ts'
+import type { Base } from './base.ts'
+import { StartError } from './start-error.ts'
 
 export const MIRROR_INSIDE = '/mirror'
 const CLONE_OUTPUT = 16 * 1024
 
+/** `templates`: discards a template whose files are damaged. */
+export type CheckoutDeps = GitDeps & AuthorDeps & { templates: { discard(name: string): void } }
+
+/** A sandbox that shows the run's workspace. */
+export type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
+
 /** What git commands inside the workspace need to know of its repository; `base_sha` is the commit they start from. */
-export function workspaceRepository(deps: WorkerDeps, base: Base, base_sha: string): WorkspaceRepository {
+export function workspaceRepository({ author }: AuthorDeps, base: Base, base_sha: string): WorkspaceRepository {
   return {
     mirror_inside: MIRROR_INSIDE,
     base_sha,
     branch: base.branch,
     origin_url: base.repository.url,
-    author_name: deps.author.name,
-    author_email: deps.author.email,
+    author_name: author.name,
+    author_email: author.email,
   }
 }
 
-/** Runs a command of ours in the run's sandbox; its output as it can be shown. */
-export async function runInWorkspace(deps: WorkerDeps, sandbox: Sandbox, command: string, signal: AbortSignal) {
+/** Runs a command of the service in the run's sandbox and returns its output as text. */
+export async function runInWorkspace(deps: Pick<GitDeps, 'git_limits'>, sandbox: Sandbox, command: string, signal: AbortSignal) {
   const timeout_ms = deps.git_limits.clone_ms
   const result = await sandbox.exec({ command, shell: 'separate', timeout_ms, max_output_bytes: CLONE_OUTPUT, signal })
   const status: 'ok' | 'error' = result.status === 'exited' && result.exit_code === 0 ? 'ok' : 'error'
@@ -32,54 +39,39 @@ export async function runInWorkspace(deps: WorkerDeps, sandbox: Sandbox, command
 }
 
 /**
- * A workspace that cannot be switched is worked in as it is: what is pushed is a commit, whatever its branch is called inside. Answers where
- * its ACTION stands.
+ * Switches the workspace to the base's branch and returns the `seq` of the ACTION. A workspace that cannot be switched is used as it is: only
+ * the commit matters for the push, not the branch name inside.
  */
 export async function switchBranch(
-  deps: WorkerDeps,
-  writer: RunWriter,
-  sandbox: Sandbox,
-  base: Base,
-  from_sha: string,
-  to_sha: string,
-  signal: AbortSignal,
+  { deps, writer, sandbox, signal }: InSandbox,
+  { branch }: Base,
+  { from_sha, to_sha }: { from_sha: string; to_sha: string },
 ): Promise<number> {
-  const { status, exit_code, output, duration_ms } = await runInWorkspace(
-    deps,
-    sandbox,
-    switchCommand({ branch: base.branch, from_sha, to_sha }),
-    signal,
-  )
-  const entry = serviceAction('git_checkout', { branch: base.branch, sha: to_sha }, { status, exit_code, output }, duration_ms)
+  const ran = await runInWorkspace(deps, sandbox, switchCommand({ branch, from_sha, to_sha }), signal)
+  const { status, exit_code, output, duration_ms } = ran
+  const entry = serviceAction('git_checkout', { branch, sha: to_sha }, { status, exit_code, output }, duration_ms)
   return (await writer.append({ entries: [entry] })).total_logs
 }
 
 /**
- * What the files of a workspace are a copy of already: the template of the commit, or an environment that was made at `made_at_sha`; `told`: the
- * trace has that clone.
+ * The template that the files of a workspace are a copy of. `made_at_sha`: the commit of the environment that it holds; `recorded`: the trace
+ * has that clone already.
  */
-export type CopyOf = { template: string; made_at_sha: string | null; told: boolean }
+export type CopyOf = { template: string; made_at_sha: string | null; recorded: boolean }
 
-type Cloning = { deps: WorkerDeps; writer: RunWriter; sandbox: Sandbox; copy_of: CopyOf | null; signal: AbortSignal }
-
-/** Writes the ACTION of the clone, and answers where it stands. Throws StartError. */
-export async function clone({ deps, writer, sandbox, copy_of, signal }: Cloning, base: Base, sha: string): Promise<number> {
-  const repository = { ...workspaceRepository(deps, base, sha), base_sha: sha }
+/** Clones the repository into the workspace and returns the `seq` of the ACTION. Throws StartError. */
+export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Base, sha: string): Promise<number> {
+  const { deps, writer, sandbox, copy_of, signal } = to
   const { template, made_at_sha } = copy_of ?? { template: null, made_at_sha: null }
-  const command =
-    made_at_sha !== null
-      ? onEnvironmentCommand({ ...repository, made_at_sha })
-      : template === null
-        ? cloneCommand(repository)
-        : onTemplateCommand(repository)
+  const command = commandOf({ ...workspaceRepository(deps, base, sha), base_sha: sha }, copy_of)
   const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
   const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction('git_clone', input, { status, exit_code, output }, duration_ms)
-  const known = copy_of?.told === true && made_at_sha === sha && status === 'ok'
-  const { total_logs } = await writer.append({ entries: known ? [] : [entry] })
+  const recorded = copy_of?.recorded === true && made_at_sha === sha && status === 'ok'
+  const { total_logs } = await writer.append({ entries: recorded ? [] : [entry] })
   if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
   if (status === 'ok' || signal.aborted) return total_logs
-  // It may be the mirror that is broken: the next refresh looks into it.
+  // The mirror may be damaged: the next refresh checks it.
   await markSuspect(deps.git, base.repository.id)
   if (ended === 'timeout')
     throw new StartError(
@@ -88,4 +80,10 @@ export async function clone({ deps, writer, sandbox, copy_of, signal }: Cloning,
       `The clone into the sandbox took longer than ${deps.git_limits.clone_ms / 1000} s.`,
     )
   throw new StartError('setup_failed', 'clone_failed', `The clone into the sandbox failed: ${output.slice(-500) || ended}`)
+}
+
+function commandOf(repository: WorkspaceRepository & { base_sha: string }, copy_of: CopyOf | null): string {
+  if (copy_of === null) return cloneCommand(repository)
+  const { made_at_sha } = copy_of
+  return made_at_sha === null ? onTemplateCommand(repository) : onEnvironmentCommand({ ...repository, made_at_sha })
 }

@@ -1,44 +1,43 @@
 import { INSTRUCTION_CHARS, INSTRUCTION_FILES, type InstructionFile } from '../../agent/phases/plan-agent.ts'
 import { type LeftOut, leftOutBy, leftOutText } from '../../core/repositories/left-out.ts'
+import type { GitHost } from '../../git/process/git-host.ts'
 import { readFilesAt } from '../../git/read/read-files.ts'
 import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, GitDeps } from '../deps.ts'
 import type { Base } from './base.ts'
 
 const LEFT_OUT_FILES = ['.gitmodules', '.gitattributes']
 const decoder = new TextDecoder('utf-8', { fatal: false })
 
-/** What commits say to agents and what a clone of them lacks, of the last commits asked for: a commit never changes, and a process for each look costs milliseconds. */
-type Said = { file: InstructionFile | null; left_out: LeftOut | null }
-const known = new Map<string, Said>()
-const MOST_KNOWN = 200
+/** The instructions of a commit to agents, and what a clone of it lacks. Cached: a commit never changes, and reading it costs milliseconds. */
+type CommitNotes = { file: InstructionFile | null; left_out: LeftOut | null }
+const cache = new Map<string, CommitNotes>()
+const MAX_CACHED = 200
 
-/**
- * What the agent of a run is told besides its prompt: by the organization, by the user who started the run, and by the repository where
- * the organization wants that.
- */
-export async function readInstructions(deps: WorkerDeps, writer: RunWriter, user_id: number, base: Base | null, first_turn: boolean) {
+/** Reads the instructions besides the prompt: of the organization, of the user who started the run, and of the repository if the organization enables that. */
+export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: RunWriter, run: RunRow, base: Base | null) {
   const [organization, user_custom_prompt] = await Promise.all([
     getOrganization(deps.db, writer.organization_id),
-    getCustomPrompt(deps.db, writer.organization_id, user_id),
+    getCustomPrompt(deps.db, writer.organization_id, run.user_id),
   ])
   const organization_rules = organization?.rules ?? null
-  await showSaid(writer, 'organization_rules', organization_rules)
-  await showSaid(writer, 'user_custom_prompt', user_custom_prompt)
+  await showText(writer, 'organization_rules', organization_rules)
+  await showText(writer, 'user_custom_prompt', user_custom_prompt)
   const started = performance.now()
-  const said = base === null ? { file: null, left_out: null } : await saidAt(deps, base.repository.id, base.sha)
-  const instructions = organization?.enable_rules_detection === false ? null : said.file
-  if (first_turn && base !== null)
-    await showRepository(writer, base.sha, { file: instructions, left_out: said.left_out }, performance.now() - started)
-  return { organization_rules, user_custom_prompt, instructions, left_out: said.left_out }
+  const notes = base === null ? { file: null, left_out: null } : await notesAt(deps.git, base.repository.id, base.sha)
+  const instructions = organization?.enable_rules_detection === false ? null : notes.file
+  if (run.turn === 1 && base !== null)
+    await showRepository(writer, base.sha, { file: instructions, left_out: notes.left_out }, performance.now() - started)
+  return { organization_rules, user_custom_prompt, instructions, left_out: notes.left_out }
 }
 
-/** Shows a text of people in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
-async function showSaid(writer: RunWriter, tool_name: string, content: string | null): Promise<void> {
+/** Shows a text in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
+async function showText(writer: RunWriter, tool_name: string, content: string | null): Promise<void> {
   if (content === null) return
   const last = await lastShown(writer, tool_name)
   const shown = last === undefined ? null : (JSON.parse(last.body) as { tool_output: { content?: string } | null }).tool_output
@@ -48,13 +47,12 @@ async function showSaid(writer: RunWriter, tool_name: string, content: string | 
 
 async function lastShown(writer: RunWriter, tool_name: string | null): Promise<EntryRow | undefined> {
   const page = { skip: 0, limit: 1, reverse: true }
-  return (
-    await findEntries(writer.db, writer.organization_id, writer.run_id, { tool_name: tool_name === null ? undefined : [tool_name] }, page)
-  ).rows[0]
+  const filter = { tool_name: tool_name === null ? undefined : [tool_name] }
+  return (await findEntries(writer.db, writer.organization_id, writer.run_id, filter, page)).rows[0]
 }
 
-/** The instructions that the repository gives to agents, and what is not there of it; once, whichever of the run's owners did. */
-async function showRepository(writer: RunWriter, sha: string, { file, left_out }: Said, duration_ms: number): Promise<void> {
+/** Shows the notes of the repository in the trace, once per run. */
+async function showRepository(writer: RunWriter, sha: string, { file, left_out }: CommitNotes, duration_ms: number): Promise<void> {
   const entries = []
   if (file !== null) {
     const output = { status: 'ok', path: file.path, content: file.text, truncated: file.truncated }
@@ -66,19 +64,19 @@ async function showRepository(writer: RunWriter, sha: string, { file, left_out }
   if (one !== undefined && (await lastShown(writer, one.tool_name)) === undefined) await writer.append({ entries })
 }
 
-async function saidAt(deps: WorkerDeps, repository_id: number, sha: string): Promise<Said> {
+async function notesAt(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
   const key = `${repository_id}:${sha}`
-  const found = known.get(key)
+  const found = cache.get(key)
   if (found !== undefined) return found
-  const said = await readSaid(deps, repository_id, sha)
-  for (const oldest of known.size < MOST_KNOWN ? [] : known.keys().take(1)) known.delete(oldest)
-  known.set(key, said)
-  return said
+  const notes = await readNotes(git, repository_id, sha)
+  for (const oldest of cache.size < MAX_CACHED ? [] : cache.keys().take(1)) cache.delete(oldest)
+  cache.set(key, notes)
+  return notes
 }
 
-/** Read from the mirror, where the agent has written nothing. */
-async function readSaid(deps: WorkerDeps, repository_id: number, sha: string): Promise<Said> {
-  const files = await readFilesAt(deps.git, repository_id, sha, [...INSTRUCTION_FILES, ...LEFT_OUT_FILES], INSTRUCTION_CHARS * 4)
+/** Reads from the mirror: the agent cannot have written there. */
+async function readNotes(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
+  const files = await readFilesAt(git, repository_id, sha, [...INSTRUCTION_FILES, ...LEFT_OUT_FILES], INSTRUCTION_CHARS * 4)
   const text = (path: string) => {
     const found = files.get(path)
     return found && decoder.decode(found.bytes)

@@ -10,32 +10,28 @@ import { getPack, listPacks } from '../../store/workspaces/checkpoint-packs.ts'
 
 type Deps = { db: Db; git: GitHost; log: Log }
 
-/** `fetch_ms`: how long a fetch of the repository is waited for. `signal` ends whatever is waited for, with its reason. */
+/** `fetch_ms`: the timeout of a fetch of the repository. `signal` rejects whatever is in progress, with its reason. */
 type Bounds = { max_bytes: number; fetch_ms: number; signal?: AbortSignal }
 
+/** The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them. */
+export type Wanted = { organization_id: number; kept: Kept; packs: number; objects: string[] }
+
 /**
- * Brings what was kept of a run to this machine: its first `packs` packs from the database, and from the remote what they build on. A pack
- * that turns out to be broken is passed over: what needs it is missing then; one that only could not be brought now is tried again the next
- * time. False: one of `objects` is missing. To be called within `withObjectCache`.
+ * Loads the checkpoints of a run onto this machine: packs from the database, and the commits that they build on from the remote. A damaged
+ * pack is skipped, so its objects are missing; one that could not be loaded now is retried the next time. False: one of `objects` is missing.
+ * Call it inside `withObjectCache`.
  */
-export async function bringObjects(
-  deps: Deps,
-  organization_id: number,
-  kept: Kept,
-  packs: number,
-  objects: string[],
-  bounds: Bounds,
-): Promise<boolean> {
+export async function loadObjects(deps: Deps, { organization_id, kept, packs, objects }: Wanted, bounds: Bounds): Promise<boolean> {
   const here = await countCachedPacks(deps.git, kept.run_id)
   if (here < packs) {
     const wanted = (await listPacks(deps.db, organization_id, kept.run_id)).filter(({ n }) => n > here && n <= packs)
-    await bringBases(deps, organization_id, kept, new Set(wanted.flatMap(({ base_sha }) => base_sha ?? [])), bounds)
+    await fetchBases(deps, organization_id, kept, new Set(wanted.flatMap(({ base_sha }) => base_sha ?? [])), bounds)
     let all = true
     for (const { n, tip } of wanted) {
       const pack = await getPack(deps.db, organization_id, kept.run_id, n)
       const found = pack?.sound
         ? await importPack(deps.git, kept, pack.content, [tip], bounds.max_bytes, bounds.signal).catch(refused)
-        : new GitError('corrupt', 'it is not what was stored')
+        : new GitError('corrupt', 'its digest does not match')
       if (found?.code === 'timeout' || found?.code === 'failed') all = false
       if (found) deps.log('error', 'a pack of a checkpoint cannot be used', { run_id: kept.run_id, pack: n, reason: found.message })
     }
@@ -44,21 +40,21 @@ export async function bringObjects(
   return (await missingObjects(deps.git, kept, objects)).length === 0
 }
 
-/** The commit that the next pack of a run builds on, with all of its packs brought here; null: there is none, or it cannot be had. */
-export async function bringTip(deps: Deps, organization_id: number, kept: Kept, bounds: Bounds): Promise<string | null> {
+/** Loads all packs of a run and returns the commit that the next pack builds on. Null: there is none, or it cannot be loaded. */
+export async function loadTip(deps: Deps, organization_id: number, kept: Kept, bounds: Bounds): Promise<string | null> {
   const newest = (await listPacks(deps.db, organization_id, kept.run_id)).at(-1)
   if (newest === undefined) return null
   const { n, tip } = newest
-  const there = await withObjectCache(
+  const loaded = await withObjectCache(
     deps.git,
     kept.run_id,
-    () => bringObjects(deps, organization_id, kept, n, [tip], bounds),
+    () => loadObjects(deps, { organization_id, kept, packs: n, objects: [tip] }, bounds),
     bounds.signal,
   ).catch(refused)
-  if (there === true) return tip
-  deps.log('error', 'what was kept of a run cannot be brought here', {
+  if (loaded === true) return tip
+  deps.log('error', 'the checkpoints of a run cannot be loaded', {
     run_id: kept.run_id,
-    reason: there === false ? 'objects are missing' : there.message,
+    reason: loaded === false ? 'objects are missing' : loaded.message,
   })
   return null
 }
@@ -68,8 +64,8 @@ function refused(error: unknown): GitError {
   throw error
 }
 
-/** The mirror of this machine may never have been fetched. */
-async function bringBases(
+/** The mirror of this machine may not exist yet. */
+async function fetchBases(
   { db, git }: Deps,
   organization_id: number,
   { repository_id }: Kept,

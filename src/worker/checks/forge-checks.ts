@@ -3,11 +3,11 @@ import { saveRemoteChecks } from '../../forge/sync.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import { listWaitingHeads } from '../../store/pull-requests/check-waits.ts'
 import { tryAcquireTick } from '../../store/runs/ticks.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, ForgeDeps, LogDeps } from '../deps.ts'
 
-type Deps = Pick<WorkerDeps, 'db' | 'forges' | 'log'>
+type Deps = DatabaseDeps & LogDeps & Pick<ForgeDeps, 'forges'>
 
-/** Whether it is on a forge that its organization is connected to, though that may not answer. */
+/** Whether the repository is on a connected forge, even if that is unavailable. */
 export async function isOnForge({ forges }: Deps, repository: RepositoryRow): Promise<boolean> {
   try {
     return (await forges.of(repository)) !== null
@@ -18,10 +18,10 @@ export async function isOnForge({ forges }: Deps, repository: RepositoryRow): Pr
 }
 
 /**
- * Takes over what the forge of a repository says of a commit. `excerptOf`: what is kept of what a check wrote. False: it is on no forge that is
- * connected. One that does not answer now has nothing new to say.
+ * Reads the checks of a commit from the forge. `excerptOf`: returns what is kept of a check's output. False: the repository is not on a connected
+ * forge. A forge that is unavailable changes nothing.
  */
-export async function lookAtForge(
+export async function syncChecks(
   { db, forges, log }: Deps,
   repository: RepositoryRow,
   head_sha: string,
@@ -34,22 +34,22 @@ export async function lookAtForge(
     return true
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error
-    log('warn', 'a forge could not be asked for checks', { code: error.code, error: error.message })
+    log('warn', 'checks could not be read from a forge', { code: error.code, error: error.message })
     return true
   }
 }
 
-const MOST_HEADS = 100
+const MAX_HEADS = 100
 
 /**
- * Looks at the checks that runs wait for, so that nothing is lost with a forge's own message; one process of all does it each time. What they
- * wrote is left to the worker that goes on with the run: it knows which values must not be kept.
+ * Polls the checks that runs wait for, in case a webhook of the forge was lost; one process at a time. Their output is left to the worker that
+ * continues the run: it knows which values to redact.
  */
 export async function pollChecks(deps: Deps, seconds: number): Promise<void> {
-  // A little less, so that one process alone looks each time.
+  // A little less than the interval, so that one process polls each time.
   if (!(await tryAcquireTick(deps.db, 'look at checks', seconds * 0.9))) return
-  for (const { organization_id, repository_id, head_sha } of await listWaitingHeads(deps.db, MOST_HEADS)) {
+  for (const { organization_id, repository_id, head_sha } of await listWaitingHeads(deps.db, MAX_HEADS)) {
     const repository = await getRepository(deps.db, organization_id, repository_id)
-    if (repository) await lookAtForge(deps, repository, head_sha, async () => '')
+    if (repository) await syncChecks(deps, repository, head_sha, async () => '')
   }
 }

@@ -1,15 +1,6 @@
-import type { StatusReason } from '../../contract/runs/runs.ts'
+import type { EndReason } from './end.ts'
 
-export type EndReason =
-  | { kind: 'stop' }
-  | { kind: 'shutdown' }
-  | { kind: 'lost' }
-  | { kind: 'paused'; reason: 'budget' | 'user_request'; message: string }
-  | { kind: 'sandbox_lost'; message: string; out_of_memory: boolean }
-  /** `tool_name`: the tool that it is about, if any; whoever writes the end adds the one that was running. */
-  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string; tool_name?: string | null }
-
-/** What reaches a run from outside while it works: the end of the whole run, or of the step it is at. The first reason for the end stays. */
+/** Carries outside events to a run: the end of the whole run, or of its current step. The first reason for the end counts. */
 export class Control {
   readonly #run = new AbortController()
   #step = new AbortController()
@@ -19,7 +10,7 @@ export class Control {
   #idle = false
   readonly #on_idle: () => void
 
-  /** @param on_idle told when the run begins to wait for somebody far away */
+  /** @param on_idle called when the run begins to wait for another system */
   constructor(on_idle: () => void = () => {}) {
     this.#on_idle = on_idle
   }
@@ -31,16 +22,16 @@ export class Control {
     return this.#reason
   }
 
-  /** The run is not ours any more, whatever else ended it before. */
+  /** Whether the run belongs to another worker, whatever else ended it before. */
   get lost(): boolean {
     return this.#lost
   }
-  /** Whether the run is to be given to another worker before its next step. */
+  /** Whether the run is handed to another worker before its next step. */
   get leaving(): boolean {
     return this.#leaving
   }
 
-  /** Whether the run only waits for somebody far away: it keeps its place from nobody then. */
+  /** Whether the run only waits for another system: then it does not count for the concurrency of the worker. */
   get idle(): boolean {
     return this.#idle
   }
@@ -71,7 +62,7 @@ export class Control {
     this.#step.abort()
   }
 
-  /** For the next step: aborted with the run, or by an interruption from now on. */
+  /** Returns the signal of the next step: aborted with the run, or by an interruption from now on. */
   stepSignal(): AbortSignal {
     this.#step = new AbortController()
     return AbortSignal.any([this.#run.signal, this.#step.signal])

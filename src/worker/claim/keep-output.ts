@@ -6,12 +6,12 @@ import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
 import { artifactPath } from '../../trace/entry.ts'
 import type { RunWriter } from './run-writer.ts'
 
-/** Bytes that the artifacts of one run hold together at most; what comes later is shown cut and kept nowhere. */
-const RUN_BYTES = 32 * 1024 ** 2
+/** Maximum size of all artifacts of one run; later outputs are only shown truncated. */
+const MAX_RUN_BYTES = 32 * 1024 ** 2
 
 /**
- * Appends what came of a tool. Where its entry shows only part of the output, all of it is kept as an artifact in the same transaction:
- * the one place where outputs are stored. `entriesOf` is given where the whole can be had, null for nowhere.
+ * Appends the result of a tool. If its entry shows only a part of the output, the whole output is stored as an artifact in the same
+ * transaction. `entriesOf` gets the path of the artifact, or null.
  */
 export async function appendToolResult(
   writer: RunWriter,
@@ -25,12 +25,12 @@ export async function appendToolResult(
   const bytes = await writer.redactor.bytes(whole.bytes)
   const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
   return db.transaction(async tx => {
-    const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), RUN_BYTES)
+    const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), MAX_RUN_BYTES)
     return writer.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
   })
 }
 
-/** Text that is not whole itself says where something is missing; binary output is left as it is. */
+/** Text that was truncated has a note where something is missing; binary output is stored unchanged. */
 function artifactOf({ bytes, total_bytes }: WholeOutput): NewArtifact {
   if (isBinary(bytes)) return { content_type: 'application/octet-stream', content: bytes, total_bytes }
   const missing = total_bytes - bytes.length

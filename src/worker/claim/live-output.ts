@@ -1,7 +1,7 @@
 import type { ToolCall } from '../../model/port.ts'
 import type { LiveChannel } from './live-channel.ts'
 
-/** One decoder a call, so that a character cut between two chunks is not broken. */
+/** Returns a sink for output of tools. Each call has its own decoder, so that a character split between two chunks is not broken. */
 export function liveOutput(live: LiveChannel): (call: ToolCall, chunk: Uint8Array) => void {
   let current: { id: string; decoder: InstanceType<typeof TextDecoder> } | null = null
   return (call, chunk) => {

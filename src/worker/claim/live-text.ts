@@ -4,19 +4,19 @@ export type LivePart = { event: 'output' | 'text'; call_id?: string; kind?: stri
 
 const INTERVAL_MS = 60
 const MAX_BYTES = 6_000
-/** Characters that may wait to be redacted; of more the last are kept. Only the last few thousand of an interval are shown anyway. */
+/** Characters that may wait for redaction; of more only the last are kept. Viewers see only the last few thousand of an interval anyway. */
 const MAX_WAITING = 256 * 1024
 const KEPT_WAITING = 64 * 1024
-/** Stands where something is left out. */
+/** Marks omitted text. */
 const GAP = '\n…\n'
 
 type Shown = LivePart & { text: string }
-/** `unheard`: what came before `waiting` while nobody followed the run. It is redacted, so that the rest of it is known, and not sent. */
-type Stream = { part: LivePart; stream: BackgroundStream; unheard: string; waiting: string; gap: boolean; ended: boolean }
+/** `unseen`: text before `waiting` while the run had no viewers. It is redacted, because the state of the redactor depends on it, and not sent. */
+type Stream = { part: LivePart; stream: BackgroundStream; unseen: string; waiting: string; gap: boolean; ended: boolean }
 
 /**
- * Text that passes, for viewers: gathered for a moment, redacted over its pieces, and when there is more than fits only its end is sent. What
- * cannot be redacted is not sent.
+ * Streams ephemeral text to viewers: collected for an interval, redacted across its pieces, and truncated to its end if it is too long. Text
+ * that cannot be redacted is not sent.
  */
 export class LiveText {
   readonly #send: (event: string, data: string) => void
@@ -29,22 +29,22 @@ export class LiveText {
     this.#send = send
   }
 
-  /** `heard`: whether somebody follows the run. */
-  add({ text, ...part }: Shown, redactor: BackgroundRedactor, heard: boolean): void {
+  /** `viewed`: whether the run has viewers. */
+  add({ text, ...part }: Shown, redactor: BackgroundRedactor, viewed: boolean): void {
     const known = this.#streams.find(one => !one.ended && isSame(one.part, part))
-    const stream = known ?? { part, stream: redactor.stream(), unheard: '', waiting: '', gap: false, ended: false }
+    const stream = known ?? { part, stream: redactor.stream(), unseen: '', waiting: '', gap: false, ended: false }
     if (!known) this.#streams.push(stream)
-    const to = heard || stream.waiting !== '' ? 'waiting' : 'unheard'
+    const to = viewed || stream.waiting !== '' ? 'waiting' : 'unseen'
     stream[to] += text
     if (stream[to].length > MAX_WAITING) {
       stream[to] = stream[to].slice(-KEPT_WAITING)
-      if (to === 'waiting') stream.unheard = ''
+      if (to === 'waiting') stream.unseen = ''
       stream.gap = true
     }
     this.#schedule()
   }
 
-  /** What is held back of the texts of this kind is sent with the rest. Resolves when all of them are redacted. */
+  /** Sends what is held back of the texts of this kind. Resolves when all of them are redacted. */
   end(event: LivePart['event']): Promise<void> {
     const ended = this.#streams.filter(({ part }) => part.event === event)
     if (ended.length === 0) return Promise.resolve()
@@ -60,10 +60,10 @@ export class LiveText {
   #sendShown(): void {
     this.#timer = null
     for (const { event, ...data } of this.#shown.splice(0)) this.#send(event, fitting(data))
-    if (this.#streams.some(({ unheard, waiting, ended }) => unheard !== '' || waiting !== '' || ended)) this.#schedule()
+    if (this.#streams.some(({ unseen, waiting, ended }) => unseen !== '' || waiting !== '' || ended)) this.#schedule()
   }
 
-  /** One after the other: a stream is redacted in its order, and a flood waits here and not for the thread that redacts. */
+  /** Redacts in sequence: a stream keeps its order, and a flood waits here and does not fill the redaction thread. */
   #redact(): Promise<void> {
     this.#redacting = this.#redacting.then(async () => {
       for (const one of [...this.#streams]) await this.#redactWaiting(one)
@@ -72,14 +72,14 @@ export class LiveText {
   }
 
   async #redactWaiting(one: Stream): Promise<void> {
-    const { part, stream, unheard, waiting, gap, ended } = one
-    one.unheard = ''
+    const { part, stream, unseen, waiting, gap, ended } = one
+    one.unseen = ''
     one.waiting = ''
     one.gap = false
     if (ended) this.#streams.splice(this.#streams.indexOf(one), 1)
     try {
-      if (unheard !== '') await stream.push(unheard, gap)
-      const follows_gap = gap && unheard === ''
+      if (unseen !== '') await stream.push(unseen, gap)
+      const follows_gap = gap && unseen === ''
       if (waiting !== '') addTo(this.#shown, { ...part, text: (follows_gap ? GAP : '') + (await stream.push(waiting, follows_gap)) })
       if (ended) addTo(this.#shown, { ...part, text: await stream.end() })
     } catch {
@@ -97,7 +97,7 @@ function addTo(shown: Shown[], part: Shown): void {
   else shown.push({ ...part, text: part.text.slice(-MAX_BYTES) })
 }
 
-/** JSON escapes may make the text several times as long: cut until it fits into one notification. */
+/** JSON escapes can multiply the length of the text: truncates until it fits into one notification. */
 function fitting(data: { text: string }): string {
   for (let text = data.text; ; text = text.slice(Math.ceil(text.length / 2))) {
     const json = JSON.stringify({ ...data, text })

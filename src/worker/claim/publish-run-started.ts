@@ -1,13 +1,13 @@
 import { notifyRun } from '../../store/notify.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { lockRun, type RunRow } from '../../store/runs/runs.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps } from '../deps.ts'
 
 /**
- * Tells that a claimed run starts, or runs again: before anything else is told of it, and not once somebody else has it. In a transaction of its
- * own, because a claim that held the organization's row would let no other claim of it through.
+ * Publishes that a claimed run starts or continues, before any other event of it, unless another worker has it by now. A transaction of its own:
+ * a claim that locked the organization's row would block all other claims of the organization.
  */
-export async function publishRunStarted({ db }: Pick<WorkerDeps, 'db'>, { organization_id, id, epoch, status }: RunRow): Promise<void> {
+export async function publishRunStarted({ db }: DatabaseDeps, { organization_id, id, epoch, status }: RunRow): Promise<void> {
   await db.transaction(async tx => {
     const now = await lockRun(tx, organization_id, id)
     if (now?.epoch !== epoch || now.status !== status) return

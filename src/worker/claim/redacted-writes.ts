@@ -1,7 +1,7 @@
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import type { NewRecord } from '../../store/runs/append.ts'
 
-/** What people said stays as they said it but for values that are known; pictures are no text. */
+/** Messages of people are only redacted for known values; images are not text. */
 export async function redactedRecord(redactor: BackgroundRedactor, record: NewRecord): Promise<NewRecord> {
   if (record.kind === 'message' && record.body.includes('"data:image/')) return record
   const body = await redactor.json(record.body, record.kind === 'message' ? 'known' : 'all')

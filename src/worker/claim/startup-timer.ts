@@ -1,49 +1,51 @@
 import { errorText } from '../../core/log.ts'
 import { insertStartup, type StartupTimes } from '../../store/runs/run-startups.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, LogDeps, TelemetryDeps } from '../deps.ts'
+
+type Deps = DatabaseDeps & LogDeps & TelemetryDeps
 
 type Part = 'mirror_ms' | 'clone_ms' | 'setup_ms' | 'sandbox_ms'
 type Milestone = 'first_model_byte_ms' | 'first_action_ms'
 
-/** The environment that a run stands on, as it was when it began. */
+/** The environment that a run reuses, as of its start. `made`: created for this run. */
 export type UsedEnvironment = { id: number | null; made: boolean; age_seconds: number }
 
 /**
- * Takes the times of the start of a run: what each part took, and how long after the run was accepted its model and its agent had got to work.
- * Parts may go on at the same time. They are written down once, when the agent first acts or the turn ends without; a run is never held up by it.
+ * Measures the start of a run: the duration of each part, and the time from the create to the first output of the model and the first action.
+ * Parts may overlap. The times are recorded once, at the first action or at the end of a turn without one; a run never waits for that.
  */
 export class StartupTimer {
-  readonly #deps: Pick<WorkerDeps, 'db' | 'log' | 'telemetry'>
+  readonly #deps: Deps
   readonly #run: RunRow
-  readonly #asked_at: number
+  readonly #claim_began_at: number
   readonly #times: StartupTimes
   #environment: UsedEnvironment | null = null
   #written: Promise<void> | null = null
 
-  /** From the create to this claim: more than the queue where an earlier owner died on the way. */
+  /** From the create to this claim: longer than the time in the queue if an earlier worker died. */
   readonly #accepted_ms: number
 
-  /** `asked_at`: when the run was asked for that was then claimed, by `performance.now()`. */
-  constructor(deps: Pick<WorkerDeps, 'db' | 'log' | 'telemetry'>, run: RunRow, asked_at: number) {
+  /** `claim_began_at`: by `performance.now()`. */
+  constructor(deps: Deps, run: RunRow, claim_began_at: number) {
     this.#deps = deps
     this.#run = run
-    this.#asked_at = asked_at
+    this.#claim_began_at = claim_began_at
     const queue_ms = run.started_at === null ? null : Math.max(0, run.started_at.getTime() - run.created_at.getTime())
     this.#accepted_ms = Math.max(queue_ms ?? 0, run.updated_at.getTime() - run.created_at.getTime())
     const none = { mirror_ms: null, clone_ms: null, setup_ms: null, sandbox_ms: null, first_model_byte_ms: null, first_action_ms: null }
-    this.#times = { ...none, queue_ms, claim_ms: Math.round(performance.now() - asked_at) }
+    this.#times = { ...none, queue_ms, claim_ms: Math.round(performance.now() - claim_began_at) }
   }
 
-  /** What `work` takes is a part of the start, even if it fails. Of parts within one another only the inner one is counted. */
+  /** Measures `work` as a part of the start, even if it fails. Time of a nested part counts for that one only. */
   async during<T>(part: Part, work: () => Promise<T>): Promise<T> {
     const began = performance.now()
     const before = this.#sum()
     try {
       return await work()
     } finally {
-      const within = this.#sum() - before
-      this.#times[part] = (this.#times[part] ?? 0) + Math.max(0, Math.round(performance.now() - began - within))
+      const nested = this.#sum() - before
+      this.#times[part] = (this.#times[part] ?? 0) + Math.max(0, Math.round(performance.now() - began - nested))
     }
   }
 
@@ -52,11 +54,11 @@ export class StartupTimer {
   }
 
   reached(milestone: Milestone) {
-    this.#times[milestone] ??= this.#accepted_ms + Math.round(performance.now() - this.#asked_at)
+    this.#times[milestone] ??= this.#accepted_ms + Math.round(performance.now() - this.#claim_began_at)
     if (milestone === 'first_action_ms') void this.write()
   }
 
-  /** Of the first turn alone. Never rejects. */
+  /** Records the times of the first turn. Never rejects. */
   write(): Promise<void> {
     const { db, log, telemetry } = this.#deps
     const { organization_id, id, repository_id, turn } = this.#run
@@ -66,7 +68,7 @@ export class StartupTimer {
       environment: this.#environment && JSON.stringify(this.#environment),
     }).then(
       written => written && telemetry.runStarted(this.#times),
-      error => log('warn', 'the times of a start could not be written down', { error: errorText(error) }),
+      error => log('warn', 'the startup times of a run could not be recorded', { error: errorText(error) }),
     ) as Promise<void>
     return this.#written
   }

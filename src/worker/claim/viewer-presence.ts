@@ -1,23 +1,23 @@
 import { WATCH_MS } from '../../store/notify.ts'
 
-/** Two that are lost on the way are no reason to stop. */
+/** How many signs of a viewer may be missed: notifications can be lost. */
 const MISSED = 3
 
 /**
- * Whether somebody may follow a run at this moment. Who does says so every few seconds; at the beginning nobody can have been heard yet, so
- * it may be. What nobody follows is not told: every notification wakes every process of the service.
+ * Whether a run may have viewers at this moment. Viewers announce themselves every few seconds; at the start a run counts as viewed. Runs
+ * without viewers send no notifications, because every notification wakes every process of the service.
  */
 export class ViewerPresence {
   readonly #now: () => number
   #until: number
 
-  /** @param now milliseconds of any clock that only goes on */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
     this.#until = now() + MISSED * WATCH_MS
   }
 
-  /** Somebody has just said so. */
+  /** A viewer has announced itself. */
   seen() {
     this.#until = this.#now() + MISSED * WATCH_MS
   }

@@ -1,4 +1,4 @@
-import { type Proposal, withoutOrigin } from '../../agent/phases/pull-request.ts'
+import { withoutOrigin } from '../../agent/phases/pull-request.ts'
 import { opinionOf, pullRequestQuestion, together } from '../../agent/phases/review.ts'
 import { evaluatePullRequest } from '../../core/pull-requests/pull-request-findings.ts'
 import { unanswered } from '../../core/pull-requests/pull-request-template.ts'
@@ -10,38 +10,25 @@ import { openHeldBack } from '../../store/pull-requests/pull-request-moves.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { entry } from '../../trace/entry.ts'
-import type { Base } from '../base/base.ts'
-import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
-import type { AskingDeps } from '../turns/side-question-journal.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
+import type { Committed } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
 
 const FETCH_MS = 5_000
 
 /**
- * The second half of the PR agent: looks at the pull request of the branch as it stands, says so in the trace, once for each head, and takes
- * it out of the draft that it was made as when it passes. One that a person made a draft, or opened, is left as it is (specification.md#logs).
+ * The PR agent: evaluates the pull request of the branch, records the result in the trace, once per head, and marks it as ready when it
+ * passes. A pull request that a person made a draft, or opened, stays as it is (specification.md#logs).
  */
-export async function evaluateProposed(deps: AskingDeps, writer: RunWriter, base: Base, head: string, words: Proposal): Promise<void> {
+export async function evaluateProposed(committed: Committed): Promise<void> {
+  const { deps, writer, base, head } = committed
   const { organization_id, run_id } = writer
   const pr = await findByBranch(deps.db, organization_id, base.repository.id, base.branch)
   if (!pr || pr.run_id !== run_id || pr.head_sha !== head || (pr.state !== 'draft' && pr.state !== 'open')) return
-  const told = await latestEvaluation(writer, 'PR_EVALUATION')
-  if (told?.head_sha === head && told.pr_number === pr.number) return
-  const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')
-  const template = await readTemplate(deps, base)
-  // Where the base is now: it may have moved while the agent worked. A remote that does not say so is no fault of the change.
-  await fetchBranches(deps.git, base.repository, { base: pr.base_branch, head: pr.head_branch }, FETCH_MS).catch(ignoreGit)
-  const by_rules = evaluatePullRequest({
-    ...{ title: pr.title, description: words.description, base_branch: pr.base_branch },
-    unanswered: template === null ? [] : unanswered(template, withoutOrigin(pr.body)),
-    commits: commits?.head_sha === head ? (commits.verdict ?? null) : null,
-    mergeable: await tryMerge(deps.git, base.repository.id, pr.base_branch, head),
-    ...{ files_changed: pr.files_changed, additions: pr.additions, deletions: pr.deletions },
-  })
-  const opinion =
-    by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(pullRequestQuestion(head, pr, await changeOf(deps, writer))))
+  const latest = await latestEvaluation(writer, 'PR_EVALUATION')
+  if (latest?.head_sha === head && latest.pr_number === pr.number) return
+  const by_rules = await evaluateByRules(committed, pr)
+  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(pullRequestQuestion(head, pr, await changeOf(committed))))
   const { verdict, findings, evaluated_by } = together(by_rules, opinion)
   await deps.db.transaction(async tx => {
     const observation = { pr_number: pr.number, head_sha: head, verdict, findings, evaluated_by }
@@ -52,8 +39,22 @@ export async function evaluateProposed(deps: AskingDeps, writer: RunWriter, base
   })
 }
 
-async function changeOf(deps: WorkerDeps, { organization_id, run_id }: RunWriter) {
-  return (await getChange(deps.db, organization_id, run_id)) ?? { patch: '', patch_truncated: false }
+async function evaluateByRules({ deps, writer, base, head, words }: Committed, pr: Awaited<ReturnType<typeof findByBranch>> & object) {
+  const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')
+  const template = await readTemplate(deps, base)
+  // The base may have moved while the agent worked. A remote that does not respond is not a fault of the change.
+  await fetchBranches(deps.git, base.repository, { base: pr.base_branch, head: pr.head_branch }, FETCH_MS).catch(ignoreGit)
+  return evaluatePullRequest({
+    ...{ title: pr.title, description: words.description, base_branch: pr.base_branch },
+    unanswered: template === null ? [] : unanswered(template, withoutOrigin(pr.body)),
+    commits: commits?.head_sha === head ? (commits.verdict ?? null) : null,
+    mergeable: await tryMerge(deps.git, base.repository.id, pr.base_branch, head),
+    ...{ files_changed: pr.files_changed, additions: pr.additions, deletions: pr.deletions },
+  })
+}
+
+async function changeOf({ deps, run }: Committed) {
+  return (await getChange(deps.db, run.organization_id, run.id)) ?? { patch: '', patch_truncated: false }
 }
 
 function ignoreGit(error: unknown): void {

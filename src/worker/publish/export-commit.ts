@@ -1,29 +1,22 @@
-import { createHash } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError } from '../../git/process/git-error.ts'
 import { importBundle } from '../../git/publish/bundles.ts'
 import { readChanges } from '../../git/read/changes.ts'
 import { bundleCommand } from '../../git/workspace/workspace-commands.ts'
-import type { Sandbox } from '../../sandbox/port.ts'
 import { saveChange } from '../../store/changes.ts'
-import type { RunRow } from '../../store/runs/runs.ts'
-import { type Base, objectsOfRun } from '../base/base.ts'
+import { objectsOfRun } from '../base/base.ts'
 import { requireOwned } from '../claim/fencing.ts'
-import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
 import { tooSlow } from './commit-turn.ts'
-import type { NotPublished } from './publish.ts'
+import type { Committed, NotPublished } from './publication.ts'
 
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
-type Commit = { deps: WorkerDeps; writer: RunWriter; run: RunRow; base: Base; sandbox: Sandbox; head: string }
-
-/** The commit and what it changes, brought to the host and written down; no other run sees it before it is pushed. */
-export async function exportCommit(commit: Commit, signal: AbortSignal): Promise<NotPublished | null> {
-  const { deps, writer, run, base, head } = commit
-  const failed = await bringOut(commit, signal)
+/** Imports the commit into the run's own objects on the host and records what it changes. No other run sees it before it is pushed. */
+export async function exportCommit(committed: Committed): Promise<NotPublished | null> {
+  const { deps, writer, run, base, head } = committed
+  const failed = await importFromSandbox(committed)
   if (failed) return failed
   const read = await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES })
   const changes = await writer.redactor.value(read)
@@ -32,36 +25,14 @@ export async function exportCommit(commit: Commit, signal: AbortSignal): Promise
   return null
 }
 
-async function bringOut({ deps, writer, run, base, sandbox, head }: Commit, signal: AbortSignal): Promise<NotPublished | null> {
+async function importFromSandbox(committed: Committed): Promise<NotPublished | null> {
+  const { deps, writer, run, base, head } = committed
   const file = join(deps.folders.bundles, `${run.id}-${writer.epoch}.bundle`)
   await rm(file, { force: true })
   const bundle = await open(file, 'wx', 0o600)
-  let bytes = 0
-  const digest = createHash('sha256')
   try {
-    const result = await sandbox.stream(
-      {
-        command: bundleCommand({ base_sha: base.sha, head_sha: head }),
-        timeout_ms: deps.git_limits.push_ms,
-        max_output_bytes: 16 * 1024,
-        signal,
-      },
-      async chunk => {
-        bytes += chunk.length
-        if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
-        digest.update(chunk)
-        await bundle.write(chunk)
-      },
-    )
-    if (result.status === 'timeout')
-      return tooSlow('bundle_timeout', 'The commit was not brought out of the sandbox', deps.git_limits.push_ms)
-    if (result.status !== 'exited' || result.exit_code !== 0)
-      return {
-        kind: 'failed',
-        reason: 'agent_error',
-        code: 'bundle_failed',
-        message: `The commit could not be brought out of the sandbox: ${Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status}`,
-      }
+    const failed = await writeBundle(committed, bundle)
+    if (failed) return failed
     await importBundle(deps.git, objectsOfRun(run, base), file, { head_sha: head })
     return null
   } catch (error) {
@@ -77,5 +48,26 @@ async function bringOut({ deps, writer, run, base, sandbox, head }: Commit, sign
   } finally {
     await bundle.close()
     await rm(file, { force: true })
+  }
+}
+
+/** Throws RangeError for a bundle that is too large. */
+async function writeBundle({ deps, base, head, sandbox, control }: Committed, bundle: FileHandle): Promise<NotPublished | null> {
+  let bytes = 0
+  const command = bundleCommand({ base_sha: base.sha, head_sha: head })
+  const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
+  const result = await sandbox.stream({ command, ...bounds }, async chunk => {
+    bytes += chunk.length
+    if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
+    await bundle.write(chunk)
+  })
+  if (result.status === 'timeout') return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
+  if (result.status === 'exited' && result.exit_code === 0) return null
+  const reason = Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status
+  return {
+    kind: 'failed',
+    reason: 'agent_error',
+    code: 'bundle_failed',
+    message: `The commit could not be exported from the sandbox: ${reason}`,
   }
 }

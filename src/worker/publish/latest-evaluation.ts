@@ -2,7 +2,7 @@ import type { Verdict } from '../../core/pull-requests/commit-findings.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 
-/** What the newest evaluation of a kind says, whichever owner of the run made it. */
+/** Returns the newest evaluation of a kind in the trace, whichever worker wrote it. */
 export async function latestEvaluation(
   writer: RunWriter,
   message_type: 'PR_EVALUATION' | 'COMMIT_EVALUATION',

@@ -1,20 +1,20 @@
 import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
 import { readFilesAt } from '../../git/read/read-files.ts'
 import type { Base } from '../base/base.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { GitDeps } from '../deps.ts'
 
-/** Where forges look for it, the most particular first. */
-const PLACES = ['.github', '.gitea', '.forgejo', '', 'docs'].flatMap(folder =>
+/** The paths that forges read, the most specific first. */
+const PATHS = ['.github', '.gitea', '.forgejo', '', 'docs'].flatMap(folder =>
   ['pull_request_template.md', 'PULL_REQUEST_TEMPLATE.md'].map(name => (folder === '' ? name : `${folder}/${name}`)),
 )
 const GITLAB = '.gitlab/merge_request_templates/Default.md'
 const BYTES = 16 * 1024
 
-/** What the repository asks of a pull request's words, as of the commit that the run started from: not what its agent made of that. Nobody is mentioned in it. */
-export async function readTemplate(deps: WorkerDeps, base: Base): Promise<string | null> {
-  const paths = [...PLACES, GITLAB]
-  const found = await readFilesAt(deps.git, base.repository.id, base.sha, paths, BYTES)
-  const path = paths.find(place => found.has(place))
+/** Returns the repository's template for pull requests, without mentions, as of the commit that the run started from: the agent cannot have changed it. */
+export async function readTemplate({ git }: Pick<GitDeps, 'git'>, base: Base): Promise<string | null> {
+  const paths = [...PATHS, GITLAB]
+  const found = await readFilesAt(git, base.repository.id, base.sha, paths, BYTES)
+  const path = paths.find(candidate => found.has(candidate))
   const bytes = path === undefined ? undefined : found.get(path)?.bytes
   return bytes === undefined ? null : neutralMentions(new TextDecoder('utf-8', { fatal: false }).decode(bytes).replaceAll('\0', ''))
 }

@@ -2,58 +2,43 @@ import { commitTree, treeOf } from '../../git/objects/commit-tree.ts'
 import type { RunObjects } from '../../git/objects/objects.ts'
 import { createMerge } from '../../git/publish/merge.ts'
 import { type CopiedCommit, moveToCommand, switchCommitCommand } from '../../git/workspace/workspace-commands.ts'
-import type { Sandbox } from '../../sandbox/port.ts'
-import type { Base } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
-import type { WorkerDeps } from '../settings.ts'
 import { KEPT_INSIDE } from '../workspace/restore.ts'
-import type { CommitWords } from './commit-turn.ts'
+import type { Committed } from './publication.ts'
 
 const SHOWN_FILES = 20
 
-type Workplace = { objects: RunObjects; sandbox: Sandbox }
+/** The commit that the branch has on the remote, which is among the objects of the run. */
+type Pushed = { objects: RunObjects; pushed_sha: string }
 
-const copied = (sha: string, { head, pushed_sha }: { head: string; pushed_sha: string }): CopiedCommit => ({
+const copied = (sha: string, head: string, pushed_sha: string): CopiedCommit => ({
   sha,
   known: [head, pushed_sha],
   kept_inside: KEPT_INSIDE,
 })
 
 /**
- * The commit by which the branch gets the files of `head` when it stands at `pushed_sha`, which an owner of before pushed and could not write
- * down: that commit itself when it has these very files, otherwise a new one after it. Made among the objects of the run;
- * the workspace gets it and stands at it then, so that later turns build on it. GitError.
+ * Returns a commit with the files of the head on top of `pushed_sha`, which an earlier worker pushed and could not record: that commit itself
+ * when it has the same files. The workspace is set to it, so that later turns build on it. Throws GitError.
  */
-export async function rebaseOntoPushed(
-  deps: WorkerDeps,
-  { objects, sandbox }: Workplace,
-  words: CommitWords,
-  commits: { head: string; pushed_sha: string },
-  signal: AbortSignal,
-): Promise<string> {
-  const trees = [commits.head, commits.pushed_sha].map(sha => treeOf(deps.git, objects, sha))
+export async function rebaseOntoPushed(committed: Committed, { objects, pushed_sha }: Pushed): Promise<string> {
+  const { deps, sandbox, commit, head, control } = committed
+  const trees = [head, pushed_sha].map(sha => treeOf(deps.git, objects, sha))
   const [tree = '', pushed_tree] = await Promise.all(trees)
-  const next =
-    tree === pushed_tree ? commits.pushed_sha : await commitTree(deps.git, objects, { ...words, tree, parents: [commits.pushed_sha] })
-  // A repository that does not take it is told of when the commit is asked for.
-  await runInWorkspace(deps, sandbox, switchCommitCommand(copied(next, commits)), signal)
+  const next = tree === pushed_tree ? pushed_sha : await commitTree(deps.git, objects, { ...commit, tree, parents: [pushed_sha] })
+  // A repository that rejects it is reported when the commit is exported.
+  await runInWorkspace(deps, sandbox, switchCommitCommand(copied(next, head, pushed_sha)), control.signal)
   return next
 }
 
 /**
- * The commit by which the branch gets what the agent did beside what somebody else has pushed to it, `pushed_sha`; the workspace has both then.
- * A text: why that cannot be, for a person. Made among the objects of the run. GitError.
+ * Merges the head with `pushed_sha`, which somebody else pushed to the branch; the workspace has both then. Returns a text for the user where
+ * they cannot be merged. Throws GitError.
  */
-export async function mergePushed(
-  deps: WorkerDeps,
-  base: Base,
-  { objects, sandbox }: Workplace,
-  words: CommitWords,
-  { head, pushed_sha }: { head: string; pushed_sha: string },
-  signal: AbortSignal,
-): Promise<{ head: string } | string> {
-  const message = `Merge what was pushed to ${base.branch}\n\n${words.message.split('\n').at(-1) ?? ''}`.trim()
-  const commits = { base_sha: pushed_sha, head_sha: head, method: 'merge', message, author: words.author } as const
+export async function mergePushed(committed: Committed, { objects, pushed_sha }: Pushed): Promise<{ head: string } | string> {
+  const { deps, base, sandbox, commit, head, control } = committed
+  const message = `Merge what was pushed to ${base.branch}\n\n${commit.message.split('\n').at(-1) ?? ''}`.trim()
+  const commits = { base_sha: pushed_sha, head_sha: head, method: 'merge', message, author: commit.author } as const
   const merged = await createMerge(deps.git, objects, commits)
   if (merged.kind === 'refused') return merged.message
   if (merged.kind === 'conflict') {
@@ -61,8 +46,8 @@ export async function mergePushed(
     return `somebody else has pushed to it too, and both have changed ${names.join(', ')}; have the agent fetch and merge it`
   }
   const next = merged.kind === 'nothing' ? pushed_sha : merged.sha
-  const moved = await runInWorkspace(deps, sandbox, moveToCommand(head, copied(next, { head, pushed_sha })), signal)
+  const moved = await runInWorkspace(deps, sandbox, moveToCommand(head, copied(next, head, pushed_sha)), control.signal)
   if (moved.status === 'error')
-    return `what somebody else has pushed to it cannot be brought into the workspace: ${moved.output.slice(-300)}`
+    return `the commits that somebody else pushed cannot be merged in the workspace: ${moved.output.slice(-300)}`
   return { head: next }
 }

@@ -1,47 +1,44 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import { addedText } from '../../git/read/added-text.ts'
-import { type Base, objectsOfRun } from '../base/base.ts'
+import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
-import type { NotPublished } from './publish.ts'
+import type { Committed, NotPublished } from './publication.ts'
 
-/** Characters that are looked at in one go; a value at the edge stands in the next piece too. */
+/** Characters that are searched at once; the overlap finds a value at the edge of two pieces. */
 const PIECE = 1024 ** 2
 const OVERLAP = 64 * 1024
-const MOST_PLACES = 5
+const MAX_SHOWN = 5
 
-/** Where commits hold the value of a secret, each commit on its own: what one adds and the next takes away counts. `path` null: in its words. */
-export async function secretsIn(
-  deps: WorkerDeps,
-  writer: RunWriter,
-  base: Base,
-  head: string,
-): Promise<{ path: string | null; names: string[] }[]> {
+/** `path`: null for the message of a commit. */
+type SecretFound = { path: string | null; names: string[] }
+
+/** Lists the secrets whose values the commits contain. Each commit counts: a value that one adds and the next removes is found. */
+export async function secretsIn({ deps, writer, run, base, head }: Committed): Promise<SecretFound[]> {
   const found = new Map<string | null, Set<string>>()
-  for (const { path, text } of await addedText(deps.git, objectsOfRun({ id: writer.run_id }, base), base.sha, head)) {
+  for (const { path, text } of await addedText(deps.git, objectsOfRun(run, base), base.sha, head)) {
     const names = [...(path === null ? [] : await writer.redactor.names(path)), ...(await namesIn(writer.redactor, text))]
-    // A hundred thousand small files would hold everybody up like a large one.
-    await nextTurn()
+    // A hundred thousand small files would block the event loop like a large one.
+    await nextTick()
     if (names.length > 0) found.set(path, new Set([...(found.get(path) ?? []), ...names]))
   }
   await writer.reportAlarms('commit')
   return [...found].map(([path, names]) => ({ path, names: [...names] }))
 }
 
-/** Commits that hold the value of a secret are not pushed: whoever can read the branch could read it, and a push cannot be taken back. */
-export async function deniedForSecrets(writer: RunWriter, places: { path: string | null; names: string[] }[]): Promise<NotPublished> {
-  const said: string[] = []
-  for (const { path, names } of places) {
+/** Commits with the value of a secret are not pushed: every reader of the branch could read it, and a push cannot be undone. */
+export async function deniedForSecrets(writer: RunWriter, found: SecretFound[]): Promise<NotPublished> {
+  const lines: string[] = []
+  for (const { path, names } of found) {
     const where = path === null ? 'the message of a commit' : await writer.redactor.text(path)
-    said.push(...names.map(name => `${where} holds ${name}`))
+    lines.push(...names.map(name => `${where} holds ${name}`))
   }
-  const more = said.length > MOST_PLACES ? ` and ${said.length - MOST_PLACES} places more` : ''
+  const more = lines.length > MAX_SHOWN ? ` and ${lines.length - MAX_SHOWN} more` : ''
   return {
     kind: 'failed',
     reason: 'policy_denied',
     code: 'secret_in_commit',
-    message: `Nothing was pushed, because the commits hold values of secrets: ${said.slice(0, MOST_PLACES).join('; ')}${more}. The work is kept. Resume the run and have it taken out of the commits, not only of the files.`,
+    message: `Nothing was pushed, because the commits hold values of secrets: ${lines.slice(0, MAX_SHOWN).join('; ')}${more}. The work is kept. Resume the run and have the values removed from the commits, not only from the files.`,
   }
 }
 

@@ -4,52 +4,52 @@ import { FencedError } from '../claim/fencing.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 
-/** Different ones that have an entry each; what a command tries beyond them is counted. */
-const MOST_ENTRIES = 50
+/** How many different refusals get an entry each; more are only counted. */
+const MAX_ENTRIES = 50
 const COMMAND_CHARACTERS = 300
 
 type Known = { refusal: Refusal; times: number }
 
 /**
- * What was refused on the way out of a sandbox, in the trace: the first time of a host, port and reason at once, as `egress_blocked`, and
- * how often each came again in one more entry at the end (specification.md#logs).
+ * Writes refused egress to the trace: the first refusal of a host, port and reason at once, as `egress_blocked`, and the number of repetitions
+ * in one more entry at the end (specification.md#logs).
  */
 export class BlockedLog {
   readonly #writer: RunWriter
   readonly #live: LiveChannel
-  /** Said with each where it is not the agent. */
+  /** Part of each entry unless the agent caused it. */
   readonly #of: { for?: 'setup' }
   readonly #onError: (error: unknown) => void
   readonly #known = new Map<string, Known>()
   #others = 0
   #written: Promise<unknown> = Promise.resolve()
 
-  constructor(writer: RunWriter, live: LiveChannel, whose: 'agent' | 'setup', onError: (error: unknown) => void) {
+  constructor(writer: RunWriter, live: LiveChannel, purpose: 'agent' | 'setup', onError: (error: unknown) => void) {
     this.#writer = writer
     this.#live = live
-    this.#of = whose === 'setup' ? { for: whose } : {}
+    this.#of = purpose === 'setup' ? { for: purpose } : {}
     this.#onError = onError
   }
 
   add(refusal: Refusal): void {
     const { host, port, method, reason, why } = refusal
-    // What is no host is another text each time.
+    // A malformed host is a different text each time.
     const key = reason === 'malformed' ? reason : JSON.stringify([host, port, reason])
     const known = this.#known.get(key)
     if (known) known.times++
-    else if (this.#known.size >= MOST_ENTRIES) this.#others++
+    else if (this.#known.size >= MAX_ENTRIES) this.#others++
     else {
       this.#known.set(key, { refusal, times: 1 })
       this.#write({ host, port, method }, { reason, why, ...this.#during() })
     }
   }
 
-  /** Resolves when all of it is written, and what came again with it. */
+  /** Resolves when all entries are written, including the one about repetitions. */
   async finish(): Promise<void> {
-    const again = [...this.#known.values()].filter(({ times }) => times > 1)
-    if (again.length > 0 || this.#others > 0) {
-      const hosts = again.map(({ refusal: { host, port, reason }, times }) => ({ host, port, reason, times }))
-      const why = 'these were refused again in this turn'
+    const repeated = [...this.#known.values()].filter(({ times }) => times > 1)
+    if (repeated.length > 0 || this.#others > 0) {
+      const hosts = repeated.map(({ refusal: { host, port, reason }, times }) => ({ host, port, reason, times }))
+      const why = 'these were refused repeatedly in this turn'
       this.#write({}, { reason: 'again', why, hosts, ...(this.#others > 0 && { others: this.#others }) })
     }
     this.#known.clear()
@@ -57,7 +57,7 @@ export class BlockedLog {
     await this.#written
   }
 
-  /** Which command it was, as far as one is at work: something in the background may have done it too. */
+  /** The command that is running; a background process may have caused the refusal too. */
   #during() {
     const { tool } = this.#live
     const command = tool === null ? undefined : Object.entries(tool.input ?? {}).find(([name]) => name === 'command')?.[1]

@@ -13,52 +13,41 @@ import type { SandboxSpec } from '../../sandbox/port.ts'
 import { type EgressRow, listEgressOfRun } from '../../store/access/egress.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { EgressDeps, HostFolderDeps, LogDeps } from '../deps.ts'
 import { BlockedLog } from './blocked-log.ts'
 
-/** What the operator has set for all runs. */
-export type EgressSettings = {
-  /** Where the sockets of the proxies are. */
-  folder: string
-  /** Everything but mirrors goes by this proxy. */
-  upstream: URL | null
-  mirrors: Mirror[]
-  allow_private: boolean
-  max_bytes: number
-}
+/** The egress of a sandbox. `reportBlocked` writes what is left about refused requests to the trace; disposing closes all connections. */
+export type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { reportBlocked(): Promise<void> }
 
-/** The way out of a run's sandbox. `tellBlocked` writes what is left to say of what was refused; disposing ends all that is open. */
-export type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { tellBlocked(): Promise<void> }
+/** Whose commands use it: the agent's, or those that prepare the workspace. */
+type Purpose = 'agent' | 'setup'
 
-/** Of a run: the agent's commands, or those that prepare its workspace. */
-type Whose = 'agent' | 'setup'
+/** How long a change of the rules may take to apply. */
+const RULES_MAX_AGE_MS = 1_000
 
-/** So long a change of the rules may take until it holds. */
-const FRESH_MS = 1_000
-
-/** A proxy of its own for a sandbox of the run, which ends with it. Where nothing may be reached it refuses all, so that the trace tells what was tried. */
+/** Opens a proxy for one sandbox of the run. If egress is off it refuses every request, so that the trace shows what was attempted. */
 export async function openEgress(
-  deps: WorkerDeps,
+  deps: EgressDeps & LogDeps & Pick<HostFolderDeps, 'users'>,
   writer: RunWriter,
   live: LiveChannel,
   repository_id: number | null,
-  whose: Whose,
+  purpose: Purpose,
 ): Promise<RunEgress> {
   const { folder, upstream, mirrors, allow_private, max_bytes } = deps.egress
-  const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, whose)
+  const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, purpose)
   const first = await read()
 
   let rules: Promise<readonly Rule[] | null> = Promise.resolve(first)
   let read_at = performance.now()
-  const blocked = new BlockedLog(writer, live, whose, error =>
-    deps.log('error', 'a blocked connection could not be written', { error: errorText(error) }),
+  const blocked = new BlockedLog(writer, live, purpose, error =>
+    deps.log('error', 'a blocked connection could not be recorded', { error: errorText(error) }),
   )
   const proxy = createProxy({
     rules() {
-      if (performance.now() - read_at < FRESH_MS) return rules
+      if (performance.now() - read_at < RULES_MAX_AGE_MS) return rules
       read_at = performance.now()
       const before = rules
-      // A database that is away for a moment changes nothing of what is allowed.
+      // While the database is unavailable the last rules apply.
       rules = read().catch(() => before)
       return rules
     },
@@ -68,7 +57,7 @@ export async function openEgress(
     caps: { ...default_caps, bytes: max_bytes },
     onRequestText(text) {
       const alarmed = writer.redactor.names(text).then(() => writer.reportAlarms('request'))
-      alarmed.catch(error => deps.log('error', 'an alarm could not be written', { error: errorText(error) }))
+      alarmed.catch(error => deps.log('error', 'an alarm could not be recorded', { error: errorText(error) }))
     },
     onRefused: refusal => blocked.add(refusal),
   })
@@ -77,7 +66,7 @@ export async function openEgress(
     return {
       sockets: [{ host: socket.path, inside: PROXY_SOCKET, port: PROXY_PORT }],
       environment: proxyEnvironment(mirrors, first !== null),
-      tellBlocked: () => blocked.finish(),
+      reportBlocked: () => blocked.finish(),
       async [Symbol.asyncDispose]() {
         proxy.close()
         socket.remove()
@@ -89,18 +78,18 @@ export async function openEgress(
   }
 }
 
-/** What the agent is told it may reach, as `host:port`; null: egress is off. */
-export async function listReachable(deps: WorkerDeps, writer: RunWriter, repository_id: number | null): Promise<string[] | null> {
+/** Lists the hosts that the agent may reach, as `host:port`; null: egress is off. */
+export async function listReachable(deps: EgressDeps, writer: RunWriter, repository_id: number | null): Promise<string[] | null> {
   const rules = egressOf(await listEgressOfRun(writer.db, writer.organization_id, repository_id), deps.egress.mirrors, 'agent')
   return rules && [...new Set(rules.map(({ host, port }) => (port == null ? host : `${host}:${port}`)))]
 }
 
 /**
- * What the rows of an organization and a repository, in this order, allow. The mode is that of the last one that has any; where none has,
- * it is off for agents, unless the operator has mirrors, and open for setup commands. Null: off.
+ * Returns the rules of an organization and a repository, whose rows come in this order. The last row with a mode decides; without one, egress
+ * is off for agents, unless the operator has mirrors, and open for setup commands. Null: off.
  */
-export function egressOf(rows: EgressRow[], mirrors: readonly Mirror[], whose: Whose): Rule[] | null {
-  const mode = whose === 'setup' ? setupMode(rows) : egressMode(rows, defaultMode(mirrors))
+export function egressOf(rows: EgressRow[], mirrors: readonly Mirror[], purpose: Purpose): Rule[] | null {
+  const mode = purpose === 'setup' ? setupMode(rows) : egressMode(rows, defaultMode(mirrors))
   if (mode === 'off') return null
   if (mode === 'open') return [...mirrorRules(mirrors), EVERY_HOST]
   const set = rows.flatMap(row => [

@@ -2,22 +2,26 @@ import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { requeueLostSandbox } from '../../store/runs/run-moves.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { EndReason } from '../claim/control.ts'
+import type { EndReason } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, WaitDeps } from '../deps.ts'
 
 type LostSandbox = Extract<EndReason, { kind: 'sandbox_lost' }>
 
 /** How often a turn is continued without a person after it has lost a sandbox or a worker. */
 const MAX_RECOVERIES = 3
 
-const maxRecoveries = ({ max_losses }: Pick<WorkerDeps, 'max_losses'>) => Math.min(MAX_RECOVERIES, max_losses)
+const maxRecoveries = ({ max_losses }: Pick<WaitDeps, 'max_losses'>) => Math.min(MAX_RECOVERIES, max_losses)
 
 /**
- * Gives a run whose sandbox ended back to the queue, as after a lost worker: its next owner closes in the journal what was open and goes on
- * from the last checkpoint. False: the run is to pause, because its memory was used up, it has lost too many, or a person stops or pauses it.
+ * Requeues a run whose sandbox ended, as after a lost worker: the next worker closes what is open in the journal and continues from the last
+ * checkpoint. False: the run must pause, because it ran out of memory, lost too many sandboxes, or a person stops or pauses it.
  */
-export async function recoverLostSandbox(deps: WorkerDeps, writer: RunWriter, { message, out_of_memory }: LostSandbox): Promise<boolean> {
+export async function recoverLostSandbox(
+  deps: DatabaseDeps & Pick<WaitDeps, 'max_losses'>,
+  writer: RunWriter,
+  { message, out_of_memory }: LostSandbox,
+): Promise<boolean> {
   if (out_of_memory) return false
   const text = `${message} The run continues in a new one from its last checkpoint.`
   const entries = [errorEntry({ code: 'sandbox_lost', message: text, retryable: true, phase: 'sandbox' })]
@@ -37,8 +41,8 @@ export async function recoverLostSandbox(deps: WorkerDeps, writer: RunWriter, { 
 
 class NotRecovered extends Error {}
 
-/** Why such a run waits for a person, and what to do. */
-export function whyPaused(deps: Pick<WorkerDeps, 'max_losses'>, { out_of_memory }: LostSandbox): string {
+/** Returns why such a run is paused, and what to do. */
+export function whyPaused(deps: Pick<WaitDeps, 'max_losses'>, { out_of_memory }: LostSandbox): string {
   const reason = out_of_memory
     ? 'It used up its memory, so it was not restarted.'
     : `The run was not continued automatically: a turn is continued ${maxRecoveries(deps)} times at most.`

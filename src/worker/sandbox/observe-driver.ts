@@ -1,7 +1,7 @@
 import type { SandboxDriver } from '../../sandbox/port.ts'
 import type { Telemetry } from '../../telemetry/port.ts'
 
-/** The same driver, whose starts are counted. */
+/** Returns the driver with metrics of its starts. */
 export const observeDriver = (telemetry: Telemetry, driver: SandboxDriver): SandboxDriver => ({
   ...driver,
   async start(spec) {

@@ -5,17 +5,19 @@ import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
 import { requireOwned } from '../claim/fencing.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, LogDeps, ProcessDeps, SandboxDeps } from '../deps.ts'
 
-/** So often what a sandbox takes is written down while it is there, if that has changed: what is left when its owner dies. */
+/** How often the resource usage of a sandbox is recorded if it has changed: what is left of it when its worker dies. */
 const USE_MS = 10_000
 
+export type RecordedSandboxDeps = DatabaseDeps & LogDeps & SandboxDeps & Pick<ProcessDeps, 'host'>
+
 /**
- * Starts a user-visible sandbox of a run: its row is there before it, and says what came of it. Rejects as `start` of the driver
- * does, and with FencedError when the run belongs to another owner.
+ * Starts a user-visible sandbox of a run. Its row is inserted before the start and records how it ended. Rejects as `start` of the driver does,
+ * and with FencedError.
  */
 export async function startRecorded(
-  deps: WorkerDeps,
+  deps: RecordedSandboxDeps,
   writer: RunWriter,
   kind: SandboxKind,
   spec: Omit<SandboxSpec, 'limits'>,
@@ -23,29 +25,29 @@ export async function startRecorded(
   const { driver, sandbox_limits: limits, host } = deps
   const id = requireOwned(await insertSandbox(deps.db, writer, { kind, driver: driver.name, host, limits: JSON.stringify(limits) }))
   const owner = { organization_id: writer.organization_id, id, epoch: writer.epoch }
-  // Nobody waits for it: a row that is not written is one that the sweep finds.
-  const write = async (what: () => Promise<unknown>) => {
-    await what().catch(error => deps.log('error', 'what became of a sandbox could not be written down', { error: errorText(error) }))
+  // The run does not depend on it: the sweep finds a row that was not updated.
+  const write = async (statement: () => Promise<unknown>) => {
+    await statement().catch(error => deps.log('error', 'the state of a sandbox could not be recorded', { error: errorText(error) }))
   }
   const started = await driver.start({ ...spec, limits }).catch(async error => {
     await write(() => endSandbox(writer.direct, owner, { reason: 'start_failed' }, nothing))
     throw error
   })
-  let told = ''
-  const tell = async () => {
-    const taken = takenBy(started)
-    if (JSON.stringify(taken) === told) return
-    told = JSON.stringify(taken)
-    await recordSandboxUse(writer.direct, owner, taken)
+  let recorded = ''
+  const recordUse = async () => {
+    const use = useOf(started)
+    if (JSON.stringify(use) === recorded) return
+    recorded = JSON.stringify(use)
+    await recordSandboxUse(writer.direct, owner, use)
   }
-  await write(tell)
-  const polling = startPolling(USE_MS, 'to write down what a sandbox takes', tell, deps.log)
+  await write(recordUse)
+  const polling = startPolling(USE_MS, 'recording the usage of a sandbox', recordUse, deps.log)
   let stopping = false
   let ended: Promise<void> | null = null
   const end = () => {
     ended ??= write(() => {
       polling[Symbol.dispose]()
-      return endSandbox(writer.direct, owner, { reason: stopping ? 'stopped' : 'died' }, takenBy(started))
+      return endSandbox(writer.direct, owner, { reason: stopping ? 'stopped' : 'died' }, useOf(started))
     })
     return ended
   }
@@ -60,13 +62,13 @@ export async function startRecorded(
 
 const nothing: SandboxUse = { peak_memory_bytes: null, peak_disk_bytes: null, peak_processes: null, cpu_ms: null, memory_kills: null }
 
-/** What nobody has counted is 0 in the words of the port. */
-function takenBy(sandbox: Sandbox): SandboxUse {
+/** The port reports 0 for memory that was not measured. */
+function useOf(sandbox: Sandbox): SandboxUse {
   const { peak_memory_bytes, peak_disk_bytes, peak_processes, cpu_ms, memory_kills } = sandbox.usage()
-  const counted = peak_memory_bytes > 0
+  const measured = peak_memory_bytes > 0
   return {
-    peak_memory_bytes: counted ? peak_memory_bytes : null,
-    memory_kills: counted ? memory_kills : null,
+    peak_memory_bytes: measured ? peak_memory_bytes : null,
+    memory_kills: measured ? memory_kills : null,
     peak_disk_bytes: peak_disk_bytes ?? null,
     peak_processes: peak_processes ?? null,
     cpu_ms,

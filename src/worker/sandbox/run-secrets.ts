@@ -10,21 +10,23 @@ import { listSealedSecrets } from '../../store/access/secrets.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { Alarms, RunWriter } from '../claim/run-writer.ts'
+import type { DatabaseDeps, LogDeps, SecretDeps, TelemetryDeps } from '../deps.ts'
 
-/** What one owner of a run may give to its sandbox and must keep out of everything else. */
+/** The secrets that a worker passes to the sandboxes of a run and keeps out of everything else. */
 export type RunSecrets = {
   redactor: BackgroundRedactor
   secrets: readonly OpenSecret[]
   /** The variables of the agent's sandbox. */
   environment: Record<string, string>
-  /** A value that no task needs: where it shows itself, somebody went looking for credentials. */
+  /** A value that no task needs: where it appears, something searched for credentials. */
   canary: string
 }
 
-/** Opens the secrets of the run's organization and repository, and has the claim keep them, our own credentials and the canary out of what it writes. */
-export async function openRunSecrets(deps: WorkerDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
+type RunSecretDeps = DatabaseDeps & SecretDeps & LogDeps & TelemetryDeps
+
+/** Opens the secrets of the run's organization and repository. From then on the writer redacts them, the service's credentials and the canary. */
+export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
   const rows = await listSealedSecrets(deps.db, run.organization_id, run.repository_id)
   const { secrets, unreadable } = openSecrets(deps.sealer, run.organization_id, rows)
   if (unreadable.length > 0)
@@ -37,7 +39,7 @@ export async function openRunSecrets(deps: WorkerDeps, writer: RunWriter, run: R
   return { redactor, secrets, environment: agentVariables(secrets), canary }
 }
 
-/** Where something would be found that looks for credentials; no program of the sandbox asks for it. */
+/** A path that a search for credentials finds; no program of the sandbox reads it. */
 const CANARY_FILE = '/home/agent/.config/agentrun/credentials'
 const PLANT_MS = 10_000
 
@@ -47,15 +49,15 @@ export async function plantCanary(sandbox: Sandbox, { canary }: RunSecrets): Pro
   await sandbox.exec({ command, stdin, shell: 'separate', timeout_ms: PLANT_MS, max_output_bytes: 1_000 })
 }
 
-/** Says in the trace which secrets a sandbox is given, by their names. */
-export async function showGiven(writer: RunWriter, { environment }: RunSecrets): Promise<void> {
+/** Lists the names of the secrets that a sandbox gets in the trace. */
+export async function showSecretNames(writer: RunWriter, { environment }: RunSecrets): Promise<void> {
   const names = Object.keys(environment)
   if (names.length > 0) await writer.append({ entries: [serviceAction('sandbox_secrets', {}, { status: 'ok', names }, 0)] })
 }
 
-/** Tells of a canary that was met: once for each place, in trace, audit log, log and figures. The run goes on. */
-function canaryAlarms({ log, telemetry }: WorkerDeps, writer: RunWriter) {
-  const told = new Set<string>()
+/** Reports a canary that was seen: once per `where`, in trace, audit log, log and metrics. The run continues. */
+function canaryAlarms({ log, telemetry }: LogDeps & TelemetryDeps, writer: RunWriter): Alarms & { met(): void } {
+  const reported = new Set<string>()
   let met = false
   return {
     met() {
@@ -64,11 +66,11 @@ function canaryAlarms({ log, telemetry }: WorkerDeps, writer: RunWriter) {
     async report(where: string) {
       if (!met) return
       met = false
-      if (told.has(where)) return
-      told.add(where)
+      if (reported.has(where)) return
+      reported.add(where)
       log('error', 'a canary was seen: something in the sandbox of a run reads credentials', { where })
       telemetry.canarySeen()
-      const message = `The canary of this sandbox was seen (${where}): something in it reads files that hold credentials and shows what it finds. The value was taken out.`
+      const message = `The canary of this sandbox was seen (${where}): something in it reads files that hold credentials and shows what it finds. The value was removed.`
       const details = { code: 'canary_seen', message, retryable: false, phase: 'agent', where }
       await writer.db.transaction(async tx => {
         await writer.append({ entries: [errorEntry(details)] }, tx)

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path'
+import { orAborted } from '../../core/abort.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { environmentInputsDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
@@ -29,11 +30,11 @@ import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import type { Templates } from '../workspace/templates.ts'
 import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
-import type { SetupFailure } from './setup.ts'
+import type { SetupFailure } from './run-setup.ts'
 
 /**
- * What setup commands have prepared, for a run to stand on. `made_at_sha`: the commit that they ran at. `row` null: it is this run's alone,
- * because they failed or others were faster.
+ * The result of setup commands, which a run reuses. `made_at_sha`: the commit that they ran at; `made`: by this run. `row` null: it belongs to
+ * this run alone, because commands failed or another run was faster.
  */
 export type Environment = {
   template: string
@@ -44,7 +45,7 @@ export type Environment = {
   row: EnvironmentRow | null
 }
 
-/** Seconds between when it was made and when the run got it. */
+/** Returns the age of an environment in seconds when the run got it. */
 export const ageOf = ({ row, made }: Environment): number =>
   row === null || made ? 0 : Math.max(0, Math.round((row.last_used_at.getTime() - row.made_at.getTime()) / 1000))
 
@@ -59,16 +60,16 @@ type Deps = {
   log: Log
 }
 
-const KEYS_KEPT = 1_000
-const BEING_MADE_MS = 10_000
+const MAX_CACHED = 1_000
+const CREATION_MS = 10_000
 
 /**
- * What setup commands prepare, kept on this machine for all runs that would get the same (docs/how-to/setup-commands.md): each stands on it by layers, which
- * cost the same whatever its size. Made by the first run that needs it, on the repository's own files, before any agent is there.
+ * The environments of this machine (docs/how-to/setup-commands.md). Runs with the same setup share one as a lower layer, which costs the same whatever its size.
+ * The first run that needs it creates it on the repository's own files, before its agent starts.
  */
 export class Environments implements AsyncDisposable {
   readonly #deps: Deps
-  readonly #making = new Map<string, Promise<unknown>>()
+  readonly #creating = new Map<string, Promise<unknown>>()
   readonly #manifests = new Map<string, Promise<[string, string][]>>()
   #swept: Promise<void> = Promise.resolve()
 
@@ -76,45 +77,44 @@ export class Environments implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** Why each run runs the commands itself; null as far as is known when it need not. */
+  /** Why each run runs the commands itself; null when environments are available as far as is known. */
   get problem(): string | null {
     return this.#deps.max_bytes === 0 ? 'switched off (AGENTRUN_ENVIRONMENT_BYTES)' : this.#deps.templates.problem
   }
 
   /**
-   * An environment for the run, found or made. Null: there is none to be had, and the commands run in the run's own workspace. `may_make`: the
-   * commands would run on files that people have written. Throws what setting up throws.
+   * Finds or creates an environment for the run. Null: the commands run in the run's own workspace. `may_create`: the commands would run on files
+   * that people have written. Throws what `setUp` throws.
    */
-  async provide(of: Preparing, may_make: boolean): Promise<Environment | null> {
+  async provide(of: Preparing, may_create: boolean): Promise<Environment | null> {
     const { base, signal } = of
     if (this.problem !== null) return null
     await this.#deps.templates.test()
     if (this.problem !== null) return null
     const history = await this.#historyOf(base)
     const own = await this.#key(of, history).catch(error => {
-      this.#deps.log('warn', 'what an environment depends on could not be listed', { error: errorText(error) })
+      this.#deps.log('warn', 'the manifests of an environment could not be listed', { error: errorText(error) })
       return null
     })
     if (own === null) return null
     const found = (await this.#find(of, own, history)) ?? (await this.#findOfDefaultBranch(of, history))
-    if (found !== null || !may_make) return found
-    // Waited for once: who comes after one that failed does not wait for all the others.
-    const other = this.#making.get(own)
+    if (found !== null || !may_create) return found
+    // Waits for one attempt only: after a failed one, a run does not wait for all other runs.
+    const other = this.#creating.get(own)
     if (other !== undefined) {
-      await Promise.race([other, aborted(signal)])
-      signal.throwIfAborted()
+      await orAborted(other, signal)
       const theirs = await this.#find(of, own, history)
       if (theirs !== null) return theirs
     }
-    const making = this.#make(of, own, history)
-    const done = making.catch(() => {}).finally(() => this.#making.get(own) === done && this.#making.delete(own))
-    this.#making.set(own, done)
-    return making
+    const creating = this.#create(of, own, history)
+    const done = creating.catch(() => {}).finally(() => this.#creating.get(own) === done && this.#creating.delete(own))
+    this.#creating.set(own, done)
+    return creating
   }
 
   /**
-   * The branch that the base is in the history of, by the name that it was found by; otherwise the commit itself: what was taken out of a branch
-   * is not what others on it trust.
+   * Returns the ref of the base if its branch contains the base, otherwise the commit itself: runs on a branch do not trust commits that were
+   * removed from it.
    */
   async #historyOf({ repository, ref, sha }: Base): Promise<string> {
     return (await this.#isOn(repository.id, ref, sha)) ? ref : sha
@@ -128,7 +128,7 @@ export class Environments implements AsyncDisposable {
 
   #manifestsOf({ base, setup }: Preparing): Promise<[string, string][]> {
     const at = `${base.repository.id} ${base.sha} ${setup.digest}`
-    if (this.#manifests.size > KEYS_KEPT) this.#manifests.clear()
+    if (this.#manifests.size > MAX_CACHED) this.#manifests.clear()
     let manifests = this.#manifests.get(at)
     if (manifests === undefined) {
       manifests = listManifests(this.#deps.git, base.repository.id, base.sha, setup.commands)
@@ -150,7 +150,7 @@ export class Environments implements AsyncDisposable {
     return preparedEnvironmentKey({ ...parts, manifests: await this.#manifestsOf(of), base_ref })
   }
 
-  /** What the default branch has prepared is good enough for the others, never the other way round. */
+  /** Other branches may use environments of the default branch, never the other way round. */
   async #findOfDefaultBranch(of: Preparing, history: string): Promise<Environment | null> {
     const { repository } = of.base
     const known = repository.base_branch ?? (await resolveRef(this.#deps.git, repository.id, null))
@@ -158,14 +158,14 @@ export class Environments implements AsyncDisposable {
     return branch === null || branch === history ? null : this.#find(of, await this.#key(of, branch), branch)
   }
 
-  /** One that is there, is not too old, and whose files are as they were when it was made. */
+  /** Finds an environment that is not too old and whose files are unchanged since its creation. */
   async #find({ run, base, writer, signal }: Preparing, key: string, history: string): Promise<Environment | null> {
     const { db, place, folder_id, max_age_seconds, templates, log } = this.#deps
     const at = { repository_id: run.repository_id ?? 0, folder_id, key, max_age_seconds }
     const row = await findEnvironment(db, run.organization_id, at)
     if (row === undefined) return null
     const { template } = row
-    // It was made when nobody knew yet that its commit had been taken out.
+    // Its commit was removed from the branch after the creation.
     if (row.base_sha !== base.sha && !(await this.#isOn(base.repository.id, history, row.base_sha))) {
       await forgetEnvironments(db, folder_id, [template])
       return null
@@ -180,19 +180,19 @@ export class Environments implements AsyncDisposable {
       if (used === undefined) return null
       return { template, made_at_sha: row.base_sha, left_out: JSON.parse(row.left_out) as string[], failures: [], made: false, row: used }
     }
-    // One that is just being made has no files under its name yet.
-    if (digest === null && Date.now() - row.made_at.getTime() < BEING_MADE_MS) return null
+    // One that is being created has no files under its name yet.
+    if (digest === null && Date.now() - row.made_at.getTime() < CREATION_MS) return null
     await forgetEnvironments(db, folder_id, [template])
     if (digest === null) return null
-    log('error', 'files of an environment are not what they were', { template, environment_id: row.id })
+    log('error', 'files of an environment were changed', { template, environment_id: row.id })
     templates.discard(template)
-    const said = { status: 'error', error: 'Its files are not what they were when it was made. It is not used any more.' }
-    const entry = serviceAction('environment', { id: row.id, key }, said, performance.now() - began)
+    const output = { status: 'error', error: 'Its files have changed since it was created. It is no longer used.' }
+    const entry = serviceAction('environment', { id: row.id, key }, output, performance.now() - began)
     await writer.append({ entries: [entry] })
     return null
   }
 
-  async #make(of: Preparing, key: string, history: string): Promise<Environment> {
+  async #create(of: Preparing, key: string, history: string): Promise<Environment> {
     const { db, place, folder_id, max_age_seconds, log } = this.#deps
     const { run, base, setup } = of
     const template = newEnvironmentName(base.repository.id)
@@ -206,7 +206,7 @@ export class Environments implements AsyncDisposable {
       return { ...made, row: null }
     }
     const digest = await folderFingerprint(draft.folder, ['tree', 'home'], place.user, of.signal)
-    // Known before it is there: what nobody knows is swept away.
+    // Recorded before it is published: the sweep removes files without a row.
     const row = await insertEnvironment(db, {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
       ...{
@@ -233,11 +233,11 @@ export class Environments implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
-    await Promise.allSettled([...this.#making.values(), this.#swept])
+    await Promise.allSettled([...this.#creating.values(), this.#swept])
   }
 }
 
-/** Removes what is too old or was given up, and, the longest unused first, what is more than `max_bytes`; none that a workspace stands on. */
+/** Removes environments that are too old or abandoned, and the least recently used ones beyond `max_bytes`; none that a workspace uses. */
 export async function sweepEnvironments(
   { db, place, folder_id, max_age_seconds }: Pick<Deps, 'db' | 'place' | 'folder_id' | 'max_age_seconds'>,
   max_bytes: number,
@@ -246,13 +246,6 @@ export async function sweepEnvironments(
     const wanted = new Set(await listEnvironmentTemplates(db, folder_id, max_age_seconds))
     return (name: string) => wanted.has(name)
   }
-  const gone = await sweepTemplates(place, 'environment', max_bytes, listWanted)
-  if (gone.length > 0) await forgetEnvironments(db, folder_id, gone)
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  const removed = await sweepTemplates(place, 'environment', max_bytes, listWanted)
+  if (removed.length > 0) await forgetEnvironments(db, folder_id, removed)
 }

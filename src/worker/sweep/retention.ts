@@ -10,46 +10,46 @@ import {
   listExpiredRuns,
   lockExpiredRuns,
 } from '../../store/runs/retention.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, LogDeps } from '../deps.ts'
 
 const BATCH = 100
-/** What one transaction removes at most, unless a single run has more: it holds the organization's row for milliseconds. */
-const BATCH_ENTRIES = 5_000
-/** Of one call: what is left is the next one's. */
-const BATCHES = 50
+/** Maximum number of entries that one transaction removes, unless a single run has more: it locks the organization's row for milliseconds. */
+const MAX_BATCH_ENTRIES = 5_000
+/** Rounds of one call; the next call continues. */
+const MAX_ROUNDS = 50
 
 /**
- * Removes runs that ended more than `retention_days` ago, in small batches, each with its row in the audit log. Of several workers one does
- * it at a time. Null: runs are kept for ever.
+ * Removes runs that ended more than `retention_days` ago, in small batches, each with its row in the audit log. One worker at a time does it.
+ * Null: runs are kept for ever.
  */
-export async function removeExpiredRuns(deps: Pick<WorkerDeps, 'db' | 'log' | 'retention_days'>): Promise<void> {
+export async function removeExpiredRuns(deps: DatabaseDeps & LogDeps & { retention_days: number | null }): Promise<void> {
   const days = deps.retention_days
   if (days === null) return
-  for (let round = 0; round < BATCHES; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     let removed = 0
     for (const batch of batches(await listExpiredRuns(deps.db, days, BATCH))) removed += await removeBatch(deps, batch, days)
-    // Nothing is old any more, or somebody else is at it.
+    // No run is old enough, or another worker removes them.
     if (removed === 0) break
   }
-  await deleteOldDeletions(deps.db, days, BATCH_ENTRIES)
+  await deleteOldDeletions(deps.db, days, MAX_BATCH_ENTRIES)
 }
 
 type Batch = { organization_id: number; runs: ExpiredRun[] }
 
-/** Runs of one organization each, as many as a transaction takes. */
+/** Groups runs by organization, at most as many as one transaction takes. */
 function batches(expired: ExpiredRun[]): Batch[] {
-  const made: Batch[] = []
+  const grouped: Batch[] = []
   for (const run of expired.toSorted((a, b) => a.organization_id - b.organization_id)) {
-    const last = made.at(-1)
+    const last = grouped.at(-1)
     const entries = last?.runs.reduce((sum, { entries }) => sum + entries, run.entries) ?? 0
-    if (last?.organization_id === run.organization_id && entries <= BATCH_ENTRIES) last.runs.push(run)
-    else made.push({ organization_id: run.organization_id, runs: [run] })
+    if (last?.organization_id === run.organization_id && entries <= MAX_BATCH_ENTRIES) last.runs.push(run)
+    else grouped.push({ organization_id: run.organization_id, runs: [run] })
   }
-  return made
+  return grouped
 }
 
-async function removeBatch(deps: Pick<WorkerDeps, 'db' | 'log'>, { organization_id, runs }: Batch, days: number): Promise<number> {
-  const gone = await deps.db.transaction(async tx => {
+async function removeBatch(deps: DatabaseDeps & LogDeps, { organization_id, runs }: Batch, days: number): Promise<number> {
+  const removed = await deps.db.transaction(async tx => {
     if (!(await holdRetention(tx))) return []
     const locked = await lockExpiredRuns(
       tx,
@@ -72,10 +72,10 @@ async function removeBatch(deps: Pick<WorkerDeps, 'db' | 'log'>, { organization_
       detail: JSON.stringify({ retention_days: days, agent_run_ids: ids }),
       request_id: null,
     })
-    // One word to the organization's readers is enough; who follows one of the runs finds out within seconds.
+    // One notification for the readers of the organization is enough; viewers of a run learn of it within seconds.
     await notifyRun(tx, organization_id, first)
     return ids
   })
-  if (gone.length > 0) deps.log('info', 'old runs were removed', { organization_id, runs: gone.length, retention_days: days })
-  return gone.length
+  if (removed.length > 0) deps.log('info', 'old runs were removed', { organization_id, runs: removed.length, retention_days: days })
+  return removed.length
 }

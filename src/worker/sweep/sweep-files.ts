@@ -4,21 +4,23 @@ import { errorText } from '../../core/log.ts'
 import { CACHE_IDLE_MS, sweepObjectCaches } from '../../git/objects/object-cache.ts'
 import { isHomeOf, removeWithAll, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, GitDeps, HostFolderDeps, LogDeps, ProcessDeps } from '../deps.ts'
 
-/** A workspace whose files are all kept stays for a moment, for who answers at once; any other for a day, because it is the only one. */
+type SweepDeps = DatabaseDeps & Pick<ProcessDeps, 'folder_id'> & Pick<HostFolderDeps, 'users'>
+
+/** A workspace whose files are all in checkpoints stays for seconds, in case the next turn starts at once; any other stays for a day, because it has the only copy. */
 const STALE = { seconds: 30, hours: 24 }
 
-/** Removes the workspaces in this data folder of runs that have ended. What comes later is restored from what was kept. */
-export async function sweepWorkspaces({ db, folder_id, users }: Pick<WorkerDeps, 'db' | 'folder_id' | 'users'>): Promise<void> {
+/** Removes the workspaces in this data folder of runs that have ended. Later turns restore them from checkpoints. */
+export async function sweepWorkspaces({ db, folder_id, users }: SweepDeps): Promise<void> {
   for (const { organization_id, id, workspace } of await listStaleWorkspaces(db, folder_id, STALE)) {
-    // Let go of first: a new turn that comes at this moment does not take a folder that is going.
+    // Released first: a turn that starts at this moment does not adopt a folder that is being removed.
     if (await forgetWorkspace(db, organization_id, id, workspace)) await removeWithAll(workspace, users.sandbox)
   }
 }
 
-/** Removes folders of this process that are no run's any more: owners that died, runs that went to another machine or were deleted. */
-export async function sweepFolders(deps: Pick<WorkerDeps, 'db' | 'git' | 'folders' | 'folder_id' | 'users' | 'log'>): Promise<void> {
+/** Removes folders in this data folder that belong to no run any more: of dead workers, and of runs that moved to another machine or were deleted. */
+export async function sweepFolders(deps: SweepDeps & LogDeps & Pick<GitDeps, 'git'> & Pick<HostFolderDeps, 'folders'>): Promise<void> {
   const { db, git, folders, folder_id, users, log } = deps
   const found = (await readdir(folders.workspaces)).flatMap(name => {
     const [, run_id, epoch] =

@@ -1,13 +1,13 @@
 import { mirroredRepositories, removeMirror } from '../../git/mirrors/remove-mirror.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { removedRepositories } from '../../store/access/repositories.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, GitDeps } from '../deps.ts'
 
-/** Whatever was asked of a mirror before its repository was removed has ended by then. */
+/** By then every use of a mirror from before the removal of its repository has ended. */
 const HOURS = 1
 
-/** Removes the mirrors on this machine whose repository was removed. One that is still busy goes the next time. */
-export async function sweepMirrors({ db, git }: Pick<WorkerDeps, 'db' | 'git'>): Promise<void> {
+/** Removes the mirrors on this machine whose repository was removed. A mirror in use is removed the next time. */
+export async function sweepMirrors({ db, git }: DatabaseDeps & Pick<GitDeps, 'git'>): Promise<void> {
   for (const id of await removedRepositories(db, await mirroredRepositories(git), HOURS))
     await removeMirror(git, id).catch(error => {
       if (!(error instanceof GitError)) throw error

@@ -21,28 +21,31 @@ import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { DatabaseDeps, HostFolderDeps, LogDeps, ProcessDeps, TelemetryDeps, WaitDeps } from '../deps.ts'
 import { closeTurn } from '../turns/end-turn.ts'
 
 export const SWEEP_MS = 1_000
-/** A little less, so that one process alone sweeps each time. */
+/** A little less than the interval, so that one process sweeps each time. */
 const TURN_SECONDS = 0.9
 const BATCH = 50
 const LEFT_TO_WORKERS_SECONDS = 2
-/** The longest that the configuration takes. */
-const LONGEST_WINDOW_SECONDS = 999_999
+/** The maximum of the configuration. */
+const MAX_WINDOW_SECONDS = 999_999
 const SILENT_WORKER_SECONDS = 3_600
 
 /**
- * What the sweep of runs needs. Any process may do it; one that works on none has no sandboxes to end (`driver` null), and leaves it for a
- * moment to those that do.
+ * What the sweep of runs needs. Every process may sweep. One without a worker has no sandboxes to end (`driver` null), and waits a moment for
+ * processes that have.
  */
-export type SweepDeps = Pick<WorkerDeps, 'db' | 'max_losses' | 'queue_seconds' | 'log' | 'telemetry'> &
+export type SweepDeps = DatabaseDeps &
+  LogDeps &
+  TelemetryDeps &
+  Pick<WaitDeps, 'max_losses' | 'queue_seconds'> &
   Sweeper & { driver: Pick<SandboxDriver, 'end'> | null }
 
 /**
- * What every process does once a second, and one of them does then: a sweep reads every run at work, so a hundred that sweep would cost the
- * database more than the runs. Those with sandboxes and those without take turns among themselves.
+ * Every process calls this once a second, and one of them sweeps: a sweep reads every active run, so a hundred sweeps would cost the database more
+ * than the runs. Processes with and without a worker take turns separately.
  */
 export async function sweepInTurn(deps: SweepDeps): Promise<void> {
   const name = deps.driver === null ? 'sweep of those that serve' : 'sweep of those that work'
@@ -50,8 +53,8 @@ export async function sweepInTurn(deps: SweepDeps): Promise<void> {
 }
 
 /**
- * Gives runs whose owner is gone to the next worker, and ends what nobody goes on with: runs that were stopping, that have lost too many
- * owners, or whose time is over while nobody works on them.
+ * Requeues runs whose worker is lost, and ends runs that no worker continues: those that were stopping, that have lost too many workers, or that
+ * reached a deadline without a worker.
  */
 export async function sweepRuns(deps: SweepDeps): Promise<void> {
   const { max_losses, folder_id, owner } = deps
@@ -60,7 +63,7 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
   await wakeWaiting(deps)
   const expired = await takeExpired(deps.db, sweep)
   if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
-  // Read before anything is begun: a promise that fails while another is still awaited would be handled by nobody.
+  // Read before any end starts: the rejection of a promise that is not awaited yet would be unhandled.
   const late = await listOverdue(deps.db, BATCH)
   const silent = await listAbandoned(deps.db, BATCH)
   const ended = await Promise.allSettled([
@@ -80,36 +83,36 @@ async function requeueOrphans(deps: SweepDeps, sweep: Sweep): Promise<LostRun[]>
     for (const { organization_id, id } of orphans) {
       await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
       await notifyRun(tx, organization_id, id)
-      deps.log('info', 'a worker is gone: another one continues its run', { run_id: id })
+      deps.log('info', 'a worker is lost: another one continues its run', { run_id: id })
     }
     if (orphans.length > 0) await notifyWork(tx)
     return orphans
   })
 }
 
-/** Runs that wait for checks: whoever told of the last one need not have lived to wake them. */
+/** Requeues runs whose checks have ended: the process that recorded the last one may have died before it did. */
 async function wakeWaiting(deps: SweepDeps): Promise<void> {
   const woken = await wakeChecked(deps.db, deps.queue_seconds, BATCH)
   for (const { organization_id, id } of woken) await notifyRun(deps.db, organization_id, id)
   if (woken.length > 0) await notifyWork(deps.db)
 }
 
-/** A frozen owner cannot end its sandbox; on its machine we can, at once. */
+/** A frozen worker cannot end its sandbox; another process on its machine can. */
 async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> {
   if (sandbox !== null) await deps.driver?.end(sandbox)
 }
 
-/** The dead owner's epoch is ours now: what it had begun is closed first, so that the trace tells what was going on. */
+/** This process has taken over the epoch: open calls are closed first, so that the trace shows what was in progress. */
 async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   const writer = new RunWriter(deps.db, run)
   let tool_name: string | null = null
   const close = async () => {
     tool_name = await closeTurn(writer, run)
   }
-  // Neither a sandbox that does not go nor a broken journal may keep a run from its end.
+  // Neither a sandbox that does not end nor a damaged journal may prevent the end of the run.
   for (const tidy of [() => endSandbox(deps, run), close])
     await tidy().catch(error =>
-      deps.log('error', 'what a dead worker left could not be tidied up', { run_id: run.id, error: errorText(error) }),
+      deps.log('error', 'a run of a dead worker could not be cleaned up', { run_id: run.id, error: errorText(error) }),
     )
   writer.close()
   await end(deps, run, endOf(run, deps.max_losses), tool_name)
@@ -128,7 +131,7 @@ const lost = (run: LostRun): Move => ({
   status_reason: 'lost',
   error: {
     code: 'lost',
-    message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to go on.',
+    message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to continue.',
   },
 })
 const overdue = (run: LostRun): Move => ({
@@ -150,7 +153,7 @@ const deadlines: Partial<Record<RunStatus, { code: string; message: string }>> =
   waiting: { code: 'answer_timeout', message: 'Nobody answered before the deadline.' },
 }
 
-/** Nothing is written when the run has moved meanwhile: another process sweeps too, and people act. */
+/** Writes nothing if the run has moved meanwhile, by another sweep or a request. */
 async function end(deps: SweepDeps, run: LostRun, move: Move, tool_name: string | null = null): Promise<void> {
   const ended = deps.db.transaction(async tx => {
     if (move.error) {
@@ -169,12 +172,12 @@ async function end(deps: SweepDeps, run: LostRun, move: Move, tool_name: string 
 
 class MovedMeanwhile extends Error {}
 
-/** Removes what is not needed any more: workspaces of deleted runs, tokens of closed pages, kept answers, idle windows. */
-export async function sweepLeftovers(deps: Pick<WorkerDeps, 'db' | 'folder_id' | 'users'>): Promise<void> {
+/** Removes workspaces of deleted runs, expired tokens and invitations, stored responses and idle rate windows. */
+export async function sweepLeftovers(deps: DatabaseDeps & Pick<ProcessDeps, 'folder_id'> & Pick<HostFolderDeps, 'users'>): Promise<void> {
   await deleteExpiredTokens(deps.db)
   await deleteOldInvitations(deps.db)
   await deleteOldKeys(deps.db)
-  await deleteIdleWindows(deps.db, LONGEST_WINDOW_SECONDS)
+  await deleteIdleWindows(deps.db, MAX_WINDOW_SECONDS)
   await deleteSilentWorkers(deps.db, SILENT_WORKER_SECONDS)
   for (const left of await listLeftoverWorkspaces(deps.db, deps.folder_id)) {
     await removeWorkspace(left.workspace, deps.users.sandbox)

@@ -1,16 +1,21 @@
-import { type Ask, askNobody, createAsk } from '../../agent/side-question.ts'
+import { type Ask, createAsk, neverAsk } from '../../agent/side-question.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
+import type { Model } from '../../model/port.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { createSideQuestionJournal } from './side-question-journal.ts'
 import type { TurnOf } from './turn.ts'
-import { watchLimits } from './turn-limits.ts'
+import { type TurnMeter, watchLimits } from './turn-limits.ts'
 
-/** Asks the run's model, within the run's budget; a scripted one was not written to be asked anything but its script. */
-export function askOfRun({ deps, writer, run, control, beat, observed }: TurnOf, { redactor }: RunSecrets): Ask {
-  const model = deps.models.get(run.model)
-  if (!model || model.scripted) return askNobody
+/** Asks the run's model within the run's budget. A scripted model only plays its script, so it is not asked. */
+export function askOfRun(of: TurnOf, secrets: RunSecrets): Ask {
+  const model = of.deps.models.get(of.run.model)
+  if (!model || model.scripted) return neverAsk
   const limits = { model, estimate: createTokenEstimate('', []), noticed: new Set<string>() }
-  const meter = watchLimits(deps, run, limits, beat.worked_ms, control)
+  return askWithin(of, secrets, model, watchLimits(of, limits))
+}
+
+/** Asks a model within the limits of `meter`. */
+export function askWithin({ deps, writer, control, observed }: TurnOf, { redactor }: RunSecrets, model: Model, meter: TurnMeter): Ask {
   const asking = { model: observed.model(model), journal: createSideQuestionJournal(writer), redactor, timeouts: deps.model_timeouts }
   return createAsk({ ...asking, ...meter, spent: meter.charged, signal: control.signal })
 }

@@ -1,54 +1,70 @@
 import type { Conversation } from '../../agent/conversation.ts'
-import type { LoopOutcome } from '../../agent/loop.ts'
-import type { Sandbox } from '../../sandbox/port.ts'
+import type { LoopOutcome } from '../../agent/loop-state.ts'
+import type { Ask } from '../../agent/side-question.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
-import type { Followed } from '../checks/await-checks.ts'
-import type { Control } from '../claim/control.ts'
-import type { RunWriter } from '../claim/run-writer.ts'
+import { type Followed, followUnlessInterrupted } from '../checks/await-checks.ts'
+import type { End } from '../claim/end.ts'
+import type { Published } from '../publish/publication.ts'
 import { publish } from '../publish/publish.ts'
+import type { AgentTurn } from './begin-conversation.ts'
 import { endOfControl } from './end-of.ts'
-import type { End } from './end-turn.ts'
-import type { AskingDeps } from './side-question-journal.ts'
+import type { TurnMeter } from './turn-limits.ts'
 
-/** What comes of the loop: its answer is committed, pushed, proposed and checked, or goes back to the agent. */
-export async function endOfLoop(
-  deps: AskingDeps,
-  writer: RunWriter,
-  run: RunRow,
-  base: Base | null,
-  open: () => Promise<Sandbox>,
-  sent_back: Conversation['sent_back'],
-  follow: (answer: string) => Promise<Followed | null>,
-  control: Control,
-  outcome: LoopOutcome,
-): Promise<End | 'sent_back' | 'interrupted'> {
-  if (outcome.kind === 'stopped') return endOfControl(control)
-  if (outcome.kind === 'failed') {
-    if (outcome.reason === 'model_auth')
-      deps.log('error', 'a model provider refuses its key: no run of this model works until it is given another', { model: run.model })
-    return outcome
-  }
-  if (outcome.kind === 'ask') return { kind: 'waiting', approval_of: null }
-  if (outcome.kind === 'limit')
-    return outcome.limit.kind === 'budget'
-      ? { kind: 'paused', reason: 'budget', message: outcome.limit.message }
-      : { kind: 'failed', reason: outcome.limit.reason, code: outcome.limit.reason, message: outcome.limit.message, phase: 'agent' }
-  const sandbox = await open()
-  const answer = { text: outcome.text.trim(), thought: outcome.thought }
-  if (base === null) return { kind: 'completed', ...answer }
+/** One round of a turn: the agent works on the conversation, then its answer is published. `base`: null if nothing is published. */
+export type Round = { run: RunRow; base: Base | null; conversation: Conversation; late: boolean; ask: Ask; meter: TurnMeter }
+
+type RoundEnd = End | 'sent_back' | 'interrupted'
+type Completed = Extract<End, { kind: 'completed' }>
+
+/** Publishes the answer of the loop and follows its checks, or returns the work to the agent. */
+export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutcome): Promise<RoundEnd> {
+  if (outcome.kind !== 'answer') return endWithoutAnswer(turn, outcome)
+  const { deps, writer, control, openFiles } = turn
+  const { sandbox } = await openFiles()
+  const completed: Completed = { kind: 'completed', text: outcome.text.trim(), thought: outcome.thought }
+  const { run, base, ask, conversation } = round
+  if (base === null) return completed
   if (!(await writer.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
-  const published = await publish(deps, writer, run, base, sandbox, answer.text, sent_back, control)
+  const work = { deps: { ...deps, ask }, writer, control, run, base, sandbox }
+  const published = await publish({ ...work, answer: completed.text, sent_back: conversation.sent_back })
   if (control.signal.aborted) return endOfControl(control)
+  if (published.kind !== 'pushed') return endOfPublished(published, completed)
+  const followed = await follow(turn, round, base, completed.text)
+  if (control.signal.aborted || followed.kind === 'left') return endOfControl(control)
+  if (followed.kind === 'sent_back' || followed.kind === 'interrupted') return followed.kind
+  if (followed.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
+  return followed.summary ? withNote(completed, followed.summary) : completed
+}
+
+function endWithoutAnswer({ deps, run, control }: AgentTurn, outcome: Exclude<LoopOutcome, { kind: 'answer' }>): End {
+  if (outcome.kind === 'stopped') return endOfControl(control)
+  if (outcome.kind === 'ask') return { kind: 'waiting', approval_of: null }
+  if (outcome.kind === 'limit') {
+    const { limit } = outcome
+    if (limit.kind === 'budget') return { kind: 'paused', reason: 'budget', message: limit.message }
+    return { kind: 'failed', reason: limit.reason, code: limit.reason, message: limit.message, phase: 'agent' }
+  }
+  if (outcome.reason === 'model_auth')
+    deps.log('error', 'a model provider rejects its key: no run of this model works until the key is replaced', { model: run.model })
+  return outcome
+}
+
+function endOfPublished(published: Exclude<Published, { kind: 'pushed' }>, completed: Completed): RoundEnd {
   if (published.kind === 'sent_back') return 'sent_back'
   if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
-  if (published.kind === 'failed')
-    return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? 'git_push' : null }
-  if (published.kind === 'refused') return { kind: 'completed', ...answer, text: `${answer.text}\n\n${published.message}` }
-  if (published.kind !== 'pushed') return { kind: 'completed', ...answer }
-  const followed = await follow(answer.text)
-  if (control.signal.aborted || followed?.kind === 'left') return endOfControl(control)
-  if (followed?.kind === 'sent_back' || followed?.kind === 'interrupted') return followed.kind
-  if (followed?.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
-  return { kind: 'completed', ...answer, text: followed?.said ? `${answer.text}\n\n${followed.said}` : answer.text }
+  if (published.kind === 'refused') return withNote(completed, published.message)
+  if (published.kind === 'nothing') return completed
+  return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? 'git_push' : null }
+}
+
+const withNote = (completed: Completed, note: string): Completed => ({ ...completed, text: `${completed.text}\n\n${note}` })
+
+/** Checks count for the time limits of the turn, and a message interrupts them. */
+async function follow(turn: AgentTurn, { run, conversation, late, meter }: Round, base: Base, answer: string): Promise<Followed> {
+  const { deps, writer, live, setup, secrets, control, openFiles } = turn
+  const [stop, signal] = [meter.watch(), control.stepSignal()]
+  const started = async (identities: readonly (string | null)[]) => (await openFiles()).recordBesides(identities)
+  const checking = { deps, writer, live, run, base, setup, secrets, started, signal }
+  return followUnlessInterrupted({ ...checking, rounds: conversation.check_rounds, late, answer }).finally(stop)
 }

@@ -1,24 +1,25 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
-import { StartError } from '../base/base.ts'
-import type { Control, EndReason } from '../claim/control.ts'
+import { StartError } from '../base/start-error.ts'
+import type { Control } from '../claim/control.ts'
+import type { EndReason } from '../claim/end.ts'
 import { FencedError } from '../claim/fencing.ts'
 import { DISK_FULL, isDiskFull } from '../sandbox/disk-full.ts'
 
-/** What a turn ends as whose control was told to. */
+/** Returns the end that the control requests. */
 export function endOfControl(control: Control): EndReason {
   return control.reason ?? (control.leaving ? { kind: 'shutdown' } : { kind: 'stop' })
 }
 
-/** What a turn ends as in which this was thrown. */
+/** Returns the end of a turn in which `error` was thrown. */
 export function endOf(error: unknown, control: Control): EndReason {
-  // What was asked of a database that is away may have been done: whoever goes on when the lease has ended reads the journal.
+  // A statement may have succeeded although the database is unavailable: the next worker reads the journal.
   if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
   if (control.signal.aborted) return endOfControl(control)
   if (error instanceof StartError)
     return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase, tool_name: toolOf(error) }
-  // A change that is too large or broken for git on the host: it fails its turn and nothing else.
+  // A change that is too large or broken for git on the host fails its turn and nothing else.
   if (error instanceof GitError) {
     const reason = error.retryable ? 'git_unavailable' : 'agent_error'
     return { kind: 'failed', reason, code: `git_${error.code}`, message: `Git failed on the host: ${error.message}`, phase: 'push' }
@@ -42,12 +43,12 @@ export function endOf(error: unknown, control: Control): EndReason {
     kind: 'failed',
     reason: 'agent_error',
     code: 'internal',
-    message: 'Something went wrong on our side; the service log has the details.',
+    message: 'The service failed internally; its log has the details.',
     phase: 'agent',
   }
 }
 
-/** The action of the trace in which the start failed. */
+/** The name of the ACTION in which the start failed. */
 function toolOf({ reason, code }: StartError): string | null {
   if (reason === 'git_unavailable' || code === 'clone_failed') return 'git_clone'
   return code.startsWith('setup_') ? 'setup_command' : null

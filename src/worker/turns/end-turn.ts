@@ -8,46 +8,38 @@ import { postponeMessages } from '../../store/runs/messages.ts'
 import { handOverRun, requeueRun } from '../../store/runs/run-moves.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
-import type { EndReason } from '../claim/control.ts'
+import type { End, Waiting } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
+import type { DatabaseDeps, WaitDeps } from '../deps.ts'
 import { recoverLostSandbox, whyPaused } from '../sandbox/lost-sandbox.ts'
-import type { WorkerDeps } from '../settings.ts'
 import { chargeLostCall, closeOpenCalls, readJournal } from './recovered-conversation.ts'
 
-/** How a turn ended: as the loop says, or as something outside says. */
-export type End =
-  | EndReason
-  | { kind: 'completed'; text: string; thought: string | null }
-  | Waiting
-  | { kind: 'waiting_for_checks'; seconds: number }
+type Deps = DatabaseDeps & WaitDeps
 
-/** For an answer, or for the approval of a push of this head. */
-type Waiting = { kind: 'waiting'; approval_of: string | null }
+/** Failures that may not recur when the run is resumed. */
+const RETRYABLE: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
 
-/** Failures that may be gone when the run is resumed. */
-const MAY_PASS: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
-
-/** Writes the end of a turn: last entry and status together. A stop that came meanwhile wins over every other end. */
-export async function endTurn(deps: WorkerDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
+/** Writes the end of a turn: last entry and status in one transaction. A stop that was requested meanwhile wins over every other end. */
+export async function endTurn(deps: Deps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
   if (end.kind === 'shutdown') return handOver(deps, writer)
   if (end.kind === 'sandbox_lost' && (await recoverLostSandbox(deps, writer, end))) return
   const tool_name = ['completed', 'waiting', 'waiting_for_checks'].includes(end.kind) ? null : await closeTurn(writer, run)
-  // Who resumed it meanwhile wants it to go on.
-  if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseAsAsked(writer)) ? undefined : handOver(deps, writer)
+  // A person who resumed it meanwhile wants it to continue.
+  if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseIfRequested(writer)) ? undefined : handOver(deps, writer)
   if (end.kind !== 'stop' && (await writeEnd(deps, writer, run, end, tool_name))) return
-  // Nothing else keeps an end from being written than a stop that is there already.
+  // Only a stop that was requested before prevents an end from being written.
   await settleStop(deps, writer)
 }
 
-/** The stop is carried out; a follow-up that came meanwhile begins its turn. */
-const settleStop = (deps: WorkerDeps, writer: RunWriter): Promise<boolean> =>
+/** Cancels the run; a follow-up message that arrived meanwhile starts the next turn. */
+const settleStop = (deps: Deps, writer: RunWriter): Promise<boolean> =>
   writer.move({ from: ['cancelling'], to: 'cancelled' }, {}, tx =>
     beginFollowUp(tx, writer.organization_id, writer.run_id, deps.queue_seconds),
   )
 
 async function writeEnd(
-  deps: WorkerDeps,
+  deps: Deps,
   writer: RunWriter,
   run: RunRow,
   end: Exclude<End, { kind: 'stop' | 'lost' | 'shutdown' }>,
@@ -55,11 +47,11 @@ async function writeEnd(
 ): Promise<boolean> {
   const from = ['starting', 'running'] as const
   if (end.kind === 'waiting') {
-    return (await pauseAsAsked(writer)) || waitForPerson(writer, end, deps.answer_seconds)
+    return (await pauseIfRequested(writer)) || waitForPerson(writer, end, deps.answer_seconds)
   }
   if (end.kind === 'waiting_for_checks') {
     const deadline_seconds = end.seconds
-    return (await pauseAsAsked(writer)) || writer.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
+    return (await pauseIfRequested(writer)) || writer.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
   }
   if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, writer, run, end.message)
   if (end.kind === 'paused' || end.kind === 'sandbox_lost') {
@@ -69,12 +61,12 @@ async function writeEnd(
   }
   if (end.kind === 'failed') {
     const { reason, code, message, phase } = end
-    const entries = [errorEntry({ code, message, retryable: MAY_PASS.includes(reason), phase }, end.tool_name ?? running_tool)]
+    const entries = [errorEntry({ code, message, retryable: RETRYABLE.includes(reason), phase }, end.tool_name ?? running_tool)]
     return writer.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
   }
   const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
   return writer.move({ from: ['running'], to: 'completed', result: end.text }, { entries }, async tx => {
-    // What was said too late for this turn begins the next one.
+    // A message that arrived too late for this turn starts the next one.
     if (!(await postponeMessages(tx, run.organization_id, run.id))) return
     await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.queue_seconds })
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: 'queued' })
@@ -89,7 +81,7 @@ function waitForPerson(writer: RunWriter, { approval_of }: Waiting, deadline_sec
   })
 }
 
-/** What the agent had begun and nobody has ended gets its entry before the turn does (specification.md#logs). Answers the tool that was running. */
+/** Closes tool calls without an outcome, before the end of the turn (specification.md#logs). Returns the tool that was running. */
 export async function closeTurn(writer: RunWriter, { turn }: Pick<RunRow, 'turn'>): Promise<string | null> {
   const { open_calls, open_reservation } = rebuildConversation(await readJournal(writer), turn)
   if (open_reservation !== null) await chargeLostCall(writer, open_reservation)
@@ -97,10 +89,10 @@ export async function closeTurn(writer: RunWriter, { turn }: Pick<RunRow, 'turn'
   return open_calls.find(call => call.started)?.name ?? null
 }
 
-/** Who changed the budget or said something meanwhile wants the run to go on with it: it is given to the next owner, which may be this one. */
-async function pauseForBudget(deps: WorkerDeps, writer: RunWriter, run: RunRow, message: string): Promise<boolean> {
+/** Pauses the run. If a person changed the budget or sent a message meanwhile, it is requeued instead, perhaps for this worker. */
+async function pauseForBudget(deps: Deps, writer: RunWriter, run: RunRow, message: string): Promise<boolean> {
   const error = { code: 'budget', message }
-  // A start or a resume after which no model call was possible would otherwise leave no trace of its reason.
+  // Without a model call since the start or resume, the trace would not show the reason.
   const advanced = (await getRun(deps.db, run.organization_id, run.id))?.steps !== run.steps
   const entries = advanced ? [] : [errorEntry({ ...error, retryable: true, phase: 'agent' })]
   let changed = false
@@ -123,17 +115,17 @@ class Changed extends Error {}
 const budgetOf = (run: RunRow) =>
   JSON.stringify([run.budget_max_cost_usd, run.budget_max_steps, run.budget_max_active_seconds, run.budget_max_wall_seconds])
 
-/** False: nobody asked for it, or not any more. */
-const pauseAsAsked = (writer: RunWriter) =>
+/** False: no pause is requested. */
+const pauseIfRequested = (writer: RunWriter) =>
   writer.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', only: 'pausing' })
 
-/** The service shuts down: the run goes back to the queue, and whoever claims it next goes on from the journal. */
-async function handOver(deps: WorkerDeps, writer: RunWriter): Promise<void> {
+/** Requeues the run for the shutdown of this worker; the next one continues from the journal. */
+async function handOver(deps: Deps, writer: RunWriter): Promise<void> {
   const handed = await deps.db.transaction(async tx => {
     if (!(await handOverRun(tx, writer.organization_id, writer.run_id, writer.epoch))) return false
     await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.status', { status: 'queued' })
     await notifyRun(tx, writer.organization_id, writer.run_id)
     return true
   })
-  if (!handed && !(await pauseAsAsked(writer))) await settleStop(deps, writer)
+  if (!handed && !(await pauseIfRequested(writer))) await settleStop(deps, writer)
 }

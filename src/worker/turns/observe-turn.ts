@@ -2,13 +2,15 @@ import type { LoopJournal } from '../../agent/journal.ts'
 import type { Model, ModelError } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Telemetry } from '../../telemetry/port.ts'
+import type { End } from '../claim/end.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
-import type { End } from './end-turn.ts'
 
-/** A turn as it is told to whoever counts and traces: its model and its journal do what they did, and tell of it. */
+/** Reports a turn to telemetry: the model and the journal that it returns behave as the given ones. */
 export type ObservedTurn = { model(model: Model): Model; journal(journal: LoopJournal): LoopJournal; ended(end: End): void }
 
-const words: Partial<Record<End['kind'], string>> = { stop: 'cancelled', shutdown: 'handed_over' }
+type TurnTelemetry = ReturnType<Telemetry['turnBegan']>
+
+const outcomes: Partial<Record<End['kind'], string>> = { stop: 'cancelled', shutdown: 'handed_over' }
 
 const isModelError = (error: unknown): error is ModelError => error instanceof Error && error.name === 'ModelError'
 
@@ -23,47 +25,9 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
     recovered: run.recovery_cause,
     traceparent: run.traceparent,
   })
-  // What a step takes is measured from one answer to the next request; the first tool waits for the workspace.
-  let answered_at: number | null = null
-  let tools_ms = 0
-  let steps = 0
+  const steps = measureSteps(turn)
   return {
-    model: model => ({
-      ...model,
-      async call(request) {
-        const [began, began_at] = [performance.now(), Date.now()]
-        if (answered_at !== null && steps > 1) turn.stepTook(Math.max(0, began - answered_at - tools_ms))
-        answered_at = null
-        tools_ms = 0
-        let first_piece_ms: number | null = null
-        const on_delta: typeof request.on_delta = delta => {
-          first_piece_ms ??= performance.now() - began
-          startup.reached('first_model_byte_ms')
-          request.on_delta?.(delta)
-        }
-        const told = (outcome: string, http_status: number | null = null) => ({
-          began_at,
-          ended_at: began_at + (performance.now() - began),
-          outcome,
-          max_tokens: request.max_output_tokens,
-          first_piece_ms,
-          http_status,
-        })
-        try {
-          const answer = await model.call({ ...request, on_delta })
-          startup.reached('first_model_byte_ms')
-          const { input_tokens, output_tokens, cached_tokens } = answer.usage
-          turn.modelCalled({ ...told('ok'), input_tokens, output_tokens, cached_tokens, finish_reason: answer.finish_reason })
-          answered_at = performance.now()
-          steps++
-          return answer
-        } catch (error) {
-          const { code, http_status } = isModelError(error) ? error : { code: 'malformed', http_status: null }
-          turn.modelCalled({ ...told(code, http_status), input_tokens: 0, output_tokens: 0, cached_tokens: 0, finish_reason: null })
-          throw error
-        }
-      },
-    }),
+    model: model => ({ ...model, call: request => observedCall(model, request, { turn, startup, steps }) }),
     journal: journal => ({
       ...journal,
       modelFailed(failed, ...more) {
@@ -73,11 +37,69 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
       toolFinished(finished) {
         const { call, result } = finished
         const ended_at = Date.now()
-        tools_ms += result.duration_ms
+        steps.toolEnded(result.duration_ms)
         turn.toolEnded({ name: call.name, call_id: call.id, status: result.status, began_at: ended_at - result.duration_ms, ended_at })
         return journal.toolFinished(finished)
       },
     }),
-    ended: end => turn.ended({ outcome: words[end.kind] ?? end.kind, reason: 'reason' in end ? end.reason : null }),
+    ended: end => turn.ended({ outcome: outcomes[end.kind] ?? end.kind, reason: 'reason' in end ? end.reason : null }),
+  }
+}
+
+type Steps = ReturnType<typeof measureSteps>
+
+/** Measures the overhead of a step: from an answer to the next request, without its tools. The first step waits for the workspace and does not count. */
+function measureSteps(turn: TurnTelemetry) {
+  let answered_at: number | null = null
+  let tools_ms = 0
+  let steps = 0
+  return {
+    requested(now: number) {
+      if (answered_at !== null && steps > 1) turn.stepTook(Math.max(0, now - answered_at - tools_ms))
+      answered_at = null
+      tools_ms = 0
+    },
+    answered() {
+      answered_at = performance.now()
+      steps++
+    },
+    toolEnded(duration_ms: number) {
+      tools_ms += duration_ms
+    },
+  }
+}
+
+async function observedCall(
+  model: Model,
+  request: Parameters<Model['call']>[0],
+  { turn, startup, steps }: { turn: TurnTelemetry; startup: StartupTimer; steps: Steps },
+) {
+  const [began, began_at] = [performance.now(), Date.now()]
+  steps.requested(began)
+  let first_piece_ms: number | null = null
+  const on_delta: typeof request.on_delta = delta => {
+    first_piece_ms ??= performance.now() - began
+    startup.reached('first_model_byte_ms')
+    request.on_delta?.(delta)
+  }
+  const callOf = (outcome: string, http_status: number | null = null) => ({
+    began_at,
+    ended_at: began_at + (performance.now() - began),
+    outcome,
+    max_tokens: request.max_output_tokens,
+    first_piece_ms,
+    http_status,
+  })
+  try {
+    const answer = await model.call({ ...request, on_delta })
+    startup.reached('first_model_byte_ms')
+    const { input_tokens, output_tokens, cached_tokens } = answer.usage
+    turn.modelCalled({ ...callOf('ok'), input_tokens, output_tokens, cached_tokens, finish_reason: answer.finish_reason })
+    steps.answered()
+    return answer
+  } catch (error) {
+    const { code, http_status } = isModelError(error) ? error : { code: 'malformed', http_status: null }
+    turn.modelCalled({ ...callOf(code, http_status), input_tokens: 0, output_tokens: 0, cached_tokens: 0, finish_reason: null })
+    throw error
   }
 }

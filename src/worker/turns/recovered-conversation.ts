@@ -6,7 +6,7 @@ import { listJournal } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { SetupFailure } from '../setup/setup.ts'
+import type { SetupFailure } from '../setup/run-setup.ts'
 import type { Restored } from '../workspace/restore.ts'
 import { record, usageOf } from './journal-records.ts'
 

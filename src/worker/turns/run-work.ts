@@ -3,8 +3,8 @@ import { errorText, type Log, logWith } from '../../core/log.ts'
 import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { retryWhileUnavailable } from '../../store/transaction-retry.ts'
-import { closeFiles, FINISH_MS, type Opened } from '../claim/close-files.ts'
 import type { Control } from '../claim/control.ts'
+import type { End } from '../claim/end.ts'
 import { FencedError } from '../claim/fencing.ts'
 import { startHeartbeat } from '../claim/heartbeat.ts'
 import { LiveChannel } from '../claim/live-channel.ts'
@@ -12,74 +12,80 @@ import { publishRunStarted } from '../claim/publish-run-started.ts'
 import { RunWriter } from '../claim/run-writer.ts'
 import { StartupTimer } from '../claim/startup-timer.ts'
 import { giveSpaceBack, namedDiskFull } from '../sandbox/disk-full.ts'
-import type { WorkerDeps } from '../settings.ts'
+import { closeFiles, FINISH_MS, type Opened } from '../workspace/close-files.ts'
 import { agentTurn } from './agent-turn.ts'
 import { analysisTurn } from './analysis-turn.ts'
 import { endOf } from './end-of.ts'
-import { type End, endTurn } from './end-turn.ts'
+import { endTurn } from './end-turn.ts'
 import { observeTurn } from './observe-turn.ts'
 import { setupTurn } from './setup-turn.ts'
-import type { Turn } from './turn.ts'
+import type { Turn, TurnDeps, TurnOf } from './turn.ts'
 
-/** Runs that do something else than what their prompt says. */
+/** Runs that do something else than follow their prompt. */
 const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn, SETUP_COMMANDS: setupTurn }
 
-/** `asked_at`: when the claim began, by `performance.now()`. Works on a claimed run until its turn ends, one way or another. Never rejects: whatever happens becomes an end that the trace shows. */
-export async function workOnRun(shared: WorkerDeps, run: RunRow, control: Control, asked_at: number): Promise<void> {
+/** Works on a claimed run until its turn ends. Never rejects: every failure becomes an end in the trace. `claim_began_at`: by `performance.now()`. */
+export async function workOnRun(shared: TurnDeps, run: RunRow, control: Control, claim_began_at: number): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
-  const written: Log = (level, message, fields) => shared.log(level, message, fields && writer.redactor.small(fields))
-  const log = logWith(written, { run_id, organization_id, epoch, owner })
-  // A database that is away for a moment holds a run up; one that is away for as long as the lease lasts costs its owner the run.
-  let patient_until = Number.POSITIVE_INFINITY
-  const deps = { ...shared, log, db: retryWhileUnavailable(shared.db, () => control.lost || performance.now() > patient_until) }
-  // A tool that is cut short is closed by the time the end is written.
+  const redactedLog: Log = (level, message, fields) => shared.log(level, message, fields && writer.redactor.small(fields))
+  const log = logWith(redactedLog, { run_id, organization_id, epoch, owner })
+  // A short outage of the database delays a run. One that lasts as long as the lease costs this worker the run.
+  let retry_until = Number.POSITIVE_INFINITY
+  const deps = { ...shared, log, db: retryWhileUnavailable(shared.db, () => control.lost || performance.now() > retry_until) }
+  // A tool that is interrupted has been closed by the time the end is written.
   let running_tool: string | null = null
   control.signal.addEventListener('abort', () => {
     running_tool = live.tool?.name ?? null
-    patient_until = Math.min(patient_until, performance.now() + LEASE_SECONDS * 1_000)
+    retry_until = Math.min(retry_until, performance.now() + LEASE_SECONDS * 1_000)
   })
   const writer = new RunWriter(deps.db, run, shared.db)
   const live = new LiveChannel(writer)
-  const startup = new StartupTimer(deps, run, asked_at)
+  const startup = new StartupTimer(deps, run, claim_began_at)
   const observed = observeTurn(deps.telemetry, run, startup)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
-  const beat = startHeartbeat(writer, live, deps.hub, control)
-  const work = turns[run.source_type] ?? agentTurn
+  const heartbeat = startHeartbeat(writer, live, deps.hub, control)
   const opened: Opened = { current: null, ended: false }
-  let end: End
-  try {
-    await publishRunStarted(deps, run)
-    end = endedFor(run, await work({ deps, writer, live, run, control, beat, opened, observed, startup }))
-  } catch (error) {
-    beat.expire()
-    end = endedFor(run, endOf(error, control))
-    if (end.kind === 'lost' && isDatabaseAway(error)) log('error', 'the database is away: the run is let go', { error: errorText(error) })
-    if (end.kind === 'failed' && end.code === 'internal') log('error', 'run failed inside', { error: errorText(error) })
-  }
+  const end = await runTurn({ deps, writer, live, run, control, heartbeat, opened, observed, startup })
   opened.ended = true
-  patient_until = performance.now() + FINISH_MS
+  retry_until = performance.now() + FINISH_MS
   await closeFiles(opened, end)
-  patient_until = performance.now() + LEASE_SECONDS * 1_000
-  await beat.stop()
+  retry_until = performance.now() + LEASE_SECONDS * 1_000
+  await heartbeat.stop()
   await writeEnd(deps, writer, run, end.kind === 'failed' ? { ...end, tool_name: end.tool_name ?? running_tool } : end)
   await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
   live.close()
   writer.close()
-  // Whoever goes on with it knows what its start took in all.
+  // If another worker continues, the startup is not complete yet.
   if (end.kind !== 'shutdown' && end.kind !== 'lost' && end.kind !== 'sandbox_lost') void startup.write()
   observed.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }
 
-/** A tool call cannot be resumed, so what would pause it fails it. */
+async function runTurn(of: TurnOf): Promise<End> {
+  const { deps, run, control, heartbeat } = of
+  const turn = turns[run.source_type] ?? agentTurn
+  try {
+    await publishRunStarted(deps, run)
+    return endedFor(run, await turn(of))
+  } catch (error) {
+    heartbeat.expire()
+    const end = endedFor(run, endOf(error, control))
+    if (end.kind === 'lost' && isDatabaseAway(error))
+      deps.log('error', 'the database is unavailable: the run is released', { error: errorText(error) })
+    if (end.kind === 'failed' && end.code === 'internal') deps.log('error', 'run failed inside', { error: errorText(error) })
+    return end
+  }
+}
+
+/** A tool call cannot be resumed, so a reason to pause fails it. */
 function endedFor(run: RunRow, end: End): End {
   if (run.source_type !== 'TOOL' || end.kind !== 'paused') return namedDiskFull(end)
   const { reason, message } = end
   return { kind: 'failed', reason: reason === 'budget' ? 'timeout' : 'lost', code: reason, message, phase: 'agent' }
 }
 
-/** An end that cannot be written is a failure of ours, said at once; when the database is away, the next owner of the run writes it. */
-async function writeEnd(deps: WorkerDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
+/** If the end cannot be written, an internal failure is written instead. While the database is unavailable, that is left to the next worker. */
+async function writeEnd(deps: TurnDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
   const failure: End = {
     kind: 'failed',
     reason: 'agent_error',

@@ -3,39 +3,39 @@ import type { Ask } from '../../agent/side-question.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/plan.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import { StartError } from '../base/base.ts'
-import { type CheckPlaces, type CheckPlacesInput, openCheckPlaces } from '../checks/check-places.ts'
+import { StartError } from '../base/start-error.ts'
+import { type CheckSandboxes, type CheckSandboxesInput, openCheckSandboxes } from '../checks/check-sandboxes.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { runVisibleCommand } from '../sandbox/visible-command.ts'
-import type { EndedCommand, Purpose } from '../setup/setup.ts'
+import type { EndedCommand, Purpose } from '../setup/run-setup.ts'
 
-export type SetupRunnerInput = Omit<CheckPlacesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
+export type SetupRunnerInput = Omit<CheckSandboxesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
   variables: Record<string, string>
   known: SetupKnown
   ask: Ask
-  /** Rejects when the run is to be given to another worker. */
-  stay(): void
+  /** Throws when the run must be handed to another worker. */
+  throwIfLeaving(): void
   /** By `performance.now`. */
   until: number
 }
 
-const MOST_MS = { setup: 600_000, proof: 300_000 }
-const LEAST_MS = 1_000
+const MAX_MS = { setup: 600_000, proof: 300_000 }
+const MIN_MS = 1_000
 
-/** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each of both is an entry of the trace. */
+/** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each command is an entry of the trace. */
 export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
   const { writer, base, until, known, ask } = input
-  const left = (most: number) => Math.max(LEAST_MS, Math.min(most, until - performance.now()))
+  const left = (max_ms: number) => Math.max(MIN_MS, Math.min(max_ms, until - performance.now()))
   return {
     over: () => performance.now() >= until,
     async prepare(plan, attempt, locating) {
-      input.stay()
+      input.throwIfLeaving()
       const ran: Ran[] = []
       const purpose: Purpose = locating ? `the line that fails in attempt ${attempt}` : `attempt ${attempt}`
       const commands = plan.commands.map(({ command }) => command)
-      const timeout_ms = left(MOST_MS.setup)
+      const timeout_ms = left(MAX_MS.setup)
       const setup = { commands, maintenance: [], variables: input.variables, on_failure: 'fail' as const, timeout_ms, digest: '' }
-      const places = await openCheckPlaces({
+      const sandboxes = await openCheckSandboxes({
         ...{ ...input, head_sha: base.sha, purpose },
         setup: commands.length === 0 ? null : setup,
         secrets: plan.by_model ? ofAgents(input.secrets) : input.secrets,
@@ -44,13 +44,13 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
         if (error instanceof StartError && ran.at(-1)?.ok === false) return null
         throw error
       })
-      return { ran, prepared: places && preparedBy(input, places, left) }
+      return { ran, prepared: sandboxes && preparedBy(input, sandboxes, left) }
     },
     async repaired(repair, problem, attempt) {
       const commands = ('plan' in repair ? repair.plan.commands : repair.commands).map(({ command }) => command)
       const because = problem.kind === 'nothing' ? {} : { command: problem.command, line: problem.line }
-      const said = { status: 'ok', by: repair.id === 'model' ? 'model' : 'rules', why: repair.why, commands }
-      const { total_logs } = await writer.append({ entries: [serviceAction('setup_repair', { attempt, ...because }, said, 0)] })
+      const output = { status: 'ok', by: repair.id === 'model' ? 'model' : 'rules', why: repair.why, commands }
+      const { total_logs } = await writer.append({ entries: [serviceAction('setup_repair', { attempt, ...because }, output, 0)] })
       return total_logs
     },
     async ask(plan: Plan, problem, question) {
@@ -59,7 +59,7 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
   }
 }
 
-/** What a model proposes may be what somebody has put into its mouth: it gets what an agent gets, and nothing that is for setups alone. */
+/** Commands of a model may come from a prompt injection: they get the secrets of an agent and none that are for setups only. */
 const ofAgents = (secrets: RunSecrets): RunSecrets => ({ ...secrets, secrets: secrets.secrets.filter(({ for_agent }) => for_agent) })
 
 const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
@@ -67,7 +67,7 @@ const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
   ...{ seq, ms: Math.round(result.duration_ms) },
 })
 
-function preparedBy(input: SetupRunnerInput, places: CheckPlaces, left: (most: number) => number): Prepared {
+function preparedBy(input: SetupRunnerInput, sandboxes: CheckSandboxes, left: (max_ms: number) => number): Prepared {
   const { writer, signal } = input
   return {
     async prove(proof, attempt, n) {
@@ -76,8 +76,8 @@ function preparedBy(input: SetupRunnerInput, places: CheckPlaces, left: (most: n
       const call = { command, kind, from, attempt }
       const { result, output } = await runVisibleCommand(
         input,
-        { call_id, tool_name: 'setup_proof', input: call, command, timeout_ms: left(MOST_MS.proof) },
-        use => places.within(use),
+        { call_id, tool_name: 'setup_proof', input: call, command, timeout_ms: left(MAX_MS.proof) },
+        use => sandboxes.inClean(use),
       )
       signal.throwIfAborted()
       const ok = hasPassed(result)
@@ -86,7 +86,7 @@ function preparedBy(input: SetupRunnerInput, places: CheckPlaces, left: (most: n
       const ms = Math.round(result.duration_ms)
       return { ok, output, exit_code: result.exit_code, timed_out: result.status === 'timeout', seq, ms }
     },
-    [Symbol.asyncDispose]: () => places[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => sandboxes[Symbol.asyncDispose](),
   }
 }
 

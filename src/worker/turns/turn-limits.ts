@@ -1,4 +1,4 @@
-import type { Meter } from '../../agent/meter.ts'
+import type { Meter, PlannedCall } from '../../agent/meter.ts'
 import type { TokenEstimate } from '../../agent/token-estimate.ts'
 import {
   type LimitReached,
@@ -13,73 +13,61 @@ import {
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/near-limits.ts'
 import type { Model, ModelMessage } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Control } from '../claim/control.ts'
-import type { WorkerDeps } from '../settings.ts'
 import { watchMonth } from './organization-budget.ts'
+import type { TurnOf } from './turn.ts'
 
-/** A limit of time is looked for this long after it was reached, so that the look finds it. */
+/** A limit of time is checked this long after it was reached, so that the check finds it. */
 const SLACK_MS = 50
 const MAX_OUTPUT_TOKENS = 32_000
 
 export type TurnMeter = Meter & {
   charged(charge: Pick<Reservation, 'cost_usd'>): void
-  /** What the child runs of the run have cost and may still cost, from now on. */
+  /** Sets what the child runs have cost and may still cost. */
   childrenCost(usd: number): void
   left_ms(): number
   left_usd(): number | null
   watch(): () => void
 }
 
+/** `noticed`: the notices that the agent has received already. */
+type Watched = { model: Model; estimate: TokenEstimate; noticed: Set<string> }
+
 /**
- * Counts what a turn spends, over all its owners; says before each model call what it may take, and what the agent is told of limits that
- * are near; from `watch` on, until its answer is called, interrupts the step that is at work when a limit of time is reached. `noticed`: the notices that were given already.
+ * Counts what a turn spends, across its workers. Plans each model call within the limits, with a notice to the agent when limits are near. From
+ * `watch` until its result is called, interrupts the step in progress when a limit of time is reached.
  */
-export function watchLimits(
-  deps: Pick<WorkerDeps, 'db' | 'ceilings' | 'turn_wall_seconds'>,
-  run: RunRow,
-  { model, estimate, noticed }: { model: Model; estimate: TokenEstimate; noticed: Set<string> },
-  worked_ms: () => number,
-  control: Control,
-): TurnMeter {
-  const budget: RunBudget = {
-    max_cost_usd: run.budget_max_cost_usd,
-    max_steps: run.budget_max_steps,
-    max_active_seconds: run.budget_max_active_seconds,
-    max_wall_seconds: run.budget_max_wall_seconds,
-  }
+export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: Watched): TurnMeter {
+  const { model, estimate } = watched
+  const budget = budgetOf(run)
+  const time = timesOf(run, heartbeat.worked_ms)
   let steps = run.steps
   let cost = Number(run.cost_usd)
   let children_cost = 0
-  // The claim set updated_at: all three by the clock of the database, and from there on by ours.
-  const asked_ms_ago = run.updated_at.getTime() - run.turn_started_at.getTime()
-  const deadline_in_ms = run.deadline_at === null ? null : run.deadline_at.getTime() - run.updated_at.getTime()
-  const time = () => ({
-    run_active_ms: run.active_ms + worked_ms(),
-    turn_wall_ms: asked_ms_ago + worked_ms(),
-    turn_active_ms: run.turn_active_ms + worked_ms(),
-  })
   const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost - children_cost)
   const month = watchMonth(deps.db, run.organization_id)
-  const near = (spent: Spent, context_tokens: number) => {
-    const turn_seconds = deps.turn_wall_seconds - Math.floor(((deadline_in_ms ?? 0) - worked_ms()) / 1_000)
+  const noticeFor = (spent: Spent, context_tokens: number): PlannedCall['notice'] => {
     const limits = nearLimits(spent, budget, deps.ceilings, [
-      ['seconds of the turn', deadline_in_ms === null ? 0 : turn_seconds, deps.turn_wall_seconds],
+      ['seconds of the turn', time.turnSeconds(deps.turn_wall_seconds), deps.turn_wall_seconds],
       ['tokens of context', context_tokens, model.context_tokens],
-    ]).filter(limit => !noticed.has(noticeKey(limit)))
-    for (const limit of limits) noticed.add(noticeKey(limit))
-    const message: ModelMessage = { role: 'user', content: noticeText(limits) }
-    return limits.length === 0 ? null : { limits, message }
+    ])
+    return newNotice(limits, watched.noticed)
   }
 
   return {
     plan(messages, turn) {
-      const spent = { ...time(), run_steps: steps, run_cost_usd: cost + children_cost, turn_steps: turn.steps, turn_tokens: turn.tokens }
+      const spent = {
+        ...time.now(),
+        run_steps: steps,
+        run_cost_usd: cost + children_cost,
+        turn_steps: turn.steps,
+        turn_tokens: turn.tokens,
+      }
       const reached = limitReached(spent, budget, deps.ceilings)
       if (reached !== null) return { kind: 'limit', limit: reached }
       const input_tokens = model.scripted ? 0 : estimate.of(messages)
-      const notice = near(spent, input_tokens)
-      const told = notice === null || model.scripted ? 0 : estimate.of([...messages, notice.message]) - input_tokens
-      const call = { model: run.model, input_tokens: input_tokens + told, max_output_tokens: MAX_OUTPUT_TOKENS }
+      const notice = noticeFor(spent, input_tokens)
+      const notice_tokens = notice === null || model.scripted ? 0 : estimate.of([...messages, notice.message]) - input_tokens
+      const call = { model: run.model, input_tokens: input_tokens + notice_tokens, max_output_tokens: MAX_OUTPUT_TOKENS }
       const { fits, reservation } = reserve(call, model.price, left_usd())
       if (!fits) return { kind: 'limit', limit: shortOf(cost + children_cost, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
       return { kind: 'call', reservation, notice }
@@ -99,10 +87,42 @@ export function watchLimits(
       children_cost = usd
     },
     left_usd,
-    left_ms: () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms()),
+    left_ms: time.left_ms,
     watch() {
-      const timer = setTimeout(() => control.interruptStep(), timeLeft(time(), budget, deps.ceilings) + SLACK_MS)
+      const timer = setTimeout(() => control.interruptStep(), timeLeft(time.now(), budget, deps.ceilings) + SLACK_MS)
       return () => clearTimeout(timer)
     },
   }
+}
+
+const budgetOf = (run: RunRow): RunBudget => ({
+  max_cost_usd: run.budget_max_cost_usd,
+  max_steps: run.budget_max_steps,
+  max_active_seconds: run.budget_max_active_seconds,
+  max_wall_seconds: run.budget_max_wall_seconds,
+})
+
+/** The times of a turn. The claim set `updated_at`: durations before it are by the clock of the database, later ones by `worked_ms`. */
+function timesOf(run: RunRow, worked_ms: () => number) {
+  const requested_ms_ago = run.updated_at.getTime() - run.turn_started_at.getTime()
+  const deadline_in_ms = run.deadline_at === null ? null : run.deadline_at.getTime() - run.updated_at.getTime()
+  const left_ms = () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms())
+  return {
+    left_ms,
+    now: () => ({
+      run_active_ms: run.active_ms + worked_ms(),
+      turn_wall_ms: requested_ms_ago + worked_ms(),
+      turn_active_ms: run.turn_active_ms + worked_ms(),
+    }),
+    /** Seconds of the turn that have passed; 0 without a deadline. */
+    turnSeconds: (turn_wall_seconds: number) => (deadline_in_ms === null ? 0 : turn_wall_seconds - Math.floor(left_ms() / 1_000)),
+  }
+}
+
+/** Null: the agent has received all of these notices. */
+function newNotice(near: ReturnType<typeof nearLimits>, noticed: Set<string>): PlannedCall['notice'] {
+  const limits = near.filter(limit => !noticed.has(noticeKey(limit)))
+  for (const limit of limits) noticed.add(noticeKey(limit))
+  const message: ModelMessage = { role: 'user', content: noticeText(limits) }
+  return limits.length === 0 ? null : { limits, message }
 }

@@ -1,26 +1,55 @@
+import type { Hub } from '../../live/hub.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { Opened } from '../claim/close-files.ts'
+import type { BaseDeps } from '../base/base.ts'
 import type { Control } from '../claim/control.ts'
+import type { End } from '../claim/end.ts'
 import type { Heartbeat } from '../claim/heartbeat.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
-import type { WorkerDeps } from '../settings.ts'
-import type { End } from './end-turn.ts'
+import type {
+  AuthorDeps,
+  CeilingDeps,
+  CheckDeps,
+  CommandDeps,
+  LinkDeps,
+  ModelDeps,
+  ReviewDeps,
+  SecretDeps,
+  TelemetryDeps,
+  WaitDeps,
+} from '../deps.ts'
+import type { Opened } from '../workspace/close-files.ts'
+import type { WorkspaceDeps } from '../workspace/opening.ts'
+import type { ChildRuns } from './child-runs.ts'
 import type { ObservedTurn } from './observe-turn.ts'
 
-/** A turn of a claimed run and what it works with. `opened`: the files that it opened, which whoever started it closes. */
+/** `children`: starts and lists child runs. */
+export type TurnDeps = BaseDeps &
+  WorkspaceDeps &
+  AuthorDeps &
+  CeilingDeps &
+  CheckDeps &
+  CommandDeps &
+  LinkDeps &
+  ModelDeps &
+  ReviewDeps &
+  SecretDeps &
+  TelemetryDeps &
+  WaitDeps & { hub: Hub; children: ChildRuns }
+
+/** A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller closes. */
 export type TurnOf = {
-  deps: WorkerDeps
+  deps: TurnDeps
   writer: RunWriter
   live: LiveChannel
   run: RunRow
   control: Control
-  beat: Heartbeat
+  heartbeat: Heartbeat
   opened: Opened
   observed: ObservedTurn
   startup: StartupTimer
 }
 
-/** What is done in a turn, to its end. Nothing of the end is written; a rejection becomes one. */
+/** Executes a turn and returns its end without writing it; a rejection becomes an end too. */
 export type Turn = (of: TurnOf) => Promise<End>

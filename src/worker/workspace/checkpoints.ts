@@ -2,47 +2,50 @@ import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText } from '../../core/log.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
+import { settledWithin } from '../../sandbox/settled-within.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { FencedError, requireOwned } from '../claim/fencing.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
+import type { CheckpointDeps, HostFolderDeps, LogDeps, TelemetryDeps } from '../deps.ts'
 import { diskProblem } from '../sandbox/disk-full.ts'
-import type { WorkerDeps } from '../settings.ts'
 import { type Packer, TooLarge } from './packer.ts'
 import type { Snapshots } from './snapshots.ts'
 
-/** What was found, when (`performance.now()`), and from which entry of the trace to which it was so. */
+/** A snapshot, when it was taken (`performance.now()`), and the entries of the trace from which to which it applies. */
 export type Found = { snapshot: Snapshot; found_at: number; seq: number; through_seq: number }
 
-/** Several snapshots that come fast share a pack; that nothing has changed may be known a little later. */
+/** Snapshots in quick succession share a pack; that nothing has changed may be recorded later. */
 const GATHER_MS = 50
 const EXTEND_MS = 250
-const AGAIN_MS = 1_000
-/** Steps in a row of which nothing could be kept: then it is said. One that is looked at too late is no news. */
-const MISSED = 3
-/** What was too large once is not packed again for this long. */
-const LATER_MS = 30_000
+const RETRY_MS = 1_000
+/** After so many consecutive steps without a checkpoint the trace says so. A single late snapshot is normal. */
+const MAX_MISSED = 3
+/** After a checkpoint that was too large, none is packed for this long. */
+const PAUSE_MS = 30_000
 
-/** Keeps the files of one claimed run as they are after each step: snapshots beside the work, packs behind it, all under the fence. */
+type Deps = CheckpointDeps & LogDeps & TelemetryDeps & Pick<HostFolderDeps, 'folders' | 'disk_reserve_bytes'>
+
+/** Stores the files of one claimed run after each step: snapshots are taken while the agent works, packs are stored in the background, all writes are fenced. */
 export class Checkpoints implements AsyncDisposable {
-  readonly #deps: WorkerDeps
+  readonly #deps: Deps
   readonly #writer: RunWriter
   readonly #snapshots: Snapshots
   readonly #packer: Packer
-  /** Found and not stored yet, oldest first. */
+  /** Snapshots that are not stored yet, oldest first. */
   #pending: Found[] = []
   #stored: (Found & { stored_through: number }) | null
-  /** Something was missed since the last one that was found: what is found next holds from itself on only. */
+  /** A step has no snapshot: the next one applies from its own entry on only. */
   #gap = false
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #due = 0
   #not_before = 0
   #missed = 0
-  readonly #said = new Set<Code>()
+  readonly #reported = new Set<Code>()
   #over = false
 
-  constructor(deps: WorkerDeps, writer: RunWriter, snapshots: Snapshots, packer: Packer, stored: Found | null) {
+  constructor(deps: Deps, writer: RunWriter, snapshots: Snapshots, packer: Packer, stored: Found | null) {
     this.#deps = deps
     this.#writer = writer
     this.#snapshots = snapshots
@@ -50,35 +53,35 @@ export class Checkpoints implements AsyncDisposable {
     this.#stored = stored && { ...stored, stored_through: stored.through_seq }
   }
 
-  /** The files as they were when they were opened, from entry `seq` to the last. `anew`: nothing that was stored is known to have held until then. */
-  opened(snapshot: Snapshot, seq: number, through_seq: number, anew: boolean): void {
-    if (anew) this.#gap = true
+  /** The first snapshot. `gap`: no stored checkpoint is known to apply until then. */
+  opened({ snapshot, seq, through_seq, gap }: { snapshot: Snapshot; seq: number; through_seq: number; gap: boolean }): void {
+    if (gap) this.#gap = true
     this.#note(snapshot, seq, through_seq)
   }
 
-  /** A tool that may have changed files has ended. The answer is to be told where its entries stand. */
+  /** A tool that may have changed files has ended. The returned function takes the range of its entries. */
   toolEnded(): (seq: number, through_seq: number) => void {
-    const taken = this.#snapshots.take()
+    const snapshotted = this.#snapshots.take()
     return (seq, through_seq) =>
-      void taken.then(snapshot => {
+      void snapshotted.then(snapshot => {
         if (snapshot === null) this.#miss()
         else this.#note(snapshot, seq, through_seq)
       })
   }
 
-  /** The files could not be looked at, or changed all the while. */
+  /** The snapshot failed, or files changed while it was taken. */
   #miss(): void {
     this.#gap = true
-    if (++this.#missed === MISSED) void this.#tellMissed()
+    if (++this.#missed === MAX_MISSED) void this.#reportMissed()
   }
 
-  async #tellMissed(): Promise<void> {
+  async #reportMissed(): Promise<void> {
     const { folders, disk_reserve_bytes } = this.#deps
     const problem = await diskProblem(folders.workspaces, disk_reserve_bytes).catch(() => null)
-    const cause = problem ?? 'something changes them all the time, or they cannot be looked at'
-    this.#tell(
+    const cause = problem ?? 'something changes them continuously, or they cannot be read'
+    this.#report(
       'checkpoint_failed',
-      `After ${MISSED} steps in a row the files could not be kept: ${cause}. The run goes on; it can be restored as of an earlier entry only.`,
+      `After ${MAX_MISSED} consecutive steps the files could not be kept: ${cause}. The run continues; it can be restored as of an earlier entry only.`,
     )
   }
 
@@ -87,13 +90,12 @@ export class Checkpoints implements AsyncDisposable {
     return this.#snapshots.idle(signal)
   }
 
-  /** The last one, when nothing of the agent runs any more. Resolves when everything is stored, or after `timeout_ms`. */
+  /** Takes the last snapshot, when no process of the agent is left. Resolves when everything is stored, or after `timeout_ms`. */
   async finish(timeout_ms: number): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(() => late.resolve(), timeout_ms)
-    const done = this.#finish().catch(error => this.#trouble(error))
-    await Promise.race([done, late.promise])
-    clearTimeout(timer)
+    await settledWithin(
+      this.#finish().catch(error => this.#trouble(error)),
+      timeout_ms,
+    )
   }
 
   async #finish(): Promise<void> {
@@ -111,7 +113,7 @@ export class Checkpoints implements AsyncDisposable {
     this.#missed = 0
     for (const reason of ['too_large', 'unreadable'] as const) {
       const paths = snapshot.left_out.filter(item => item.reason === reason).map(item => item.path)
-      if (paths.length > 0) this.#tell(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
+      if (paths.length > 0) this.#report(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
     }
     if (performance.now() < this.#not_before && this.#pending.length > 0) {
       this.#pending = []
@@ -148,7 +150,7 @@ export class Checkpoints implements AsyncDisposable {
   async #storeAll(): Promise<void> {
     while (!this.#over) {
       const stored = this.#stored
-      // Before the next one takes its place.
+      // Before the next checkpoint replaces it.
       if (stored && stored.through_seq > stored.stored_through) {
         const { through_seq } = stored
         requireOwned(await extendCheckpoint(this.#writer.direct, this.#writer, stored.seq, through_seq))
@@ -158,21 +160,21 @@ export class Checkpoints implements AsyncDisposable {
     }
   }
 
-  /** What cannot be packed is given up; what was found since then is not. */
+  /** Snapshots that cannot be packed are dropped; later ones stay pending. */
   async #storePending(): Promise<void> {
     const all = [...this.#pending]
-    // Of one entry only what was found last.
+    // Only the last snapshot of an entry.
     const batch = all.filter((found, i) => all.findLastIndex(({ seq }) => seq === found.seq) === i)
     try {
       await this.#store(batch)
       this.#done(all)
     } catch (error) {
       if (error instanceof FencedError || isDatabaseAway(error)) throw error
-      // Too much together is perhaps not too much without what is gone again.
+      // The earlier snapshots may hold files that are deleted by now: the last one alone may be small enough.
       this.#done(error instanceof TooLarge && batch.length > 1 ? all.filter(found => found !== batch.at(-1)) : all)
       if (this.#pending.length === 0) this.#gap = true
-      this.#not_before = performance.now() + LATER_MS
-      this.#say(error)
+      this.#not_before = performance.now() + PAUSE_MS
+      this.#logFailure(error)
     }
   }
 
@@ -197,28 +199,28 @@ export class Checkpoints implements AsyncDisposable {
     this.#stored = Object.assign(last, { stored_through: rows.at(-1)?.through_seq ?? last.seq })
   }
 
-  /** A database that is away is asked again. */
+  /** Retries while the database is unavailable. */
   #trouble(error: unknown): void {
     if (error instanceof FencedError) this.#over = true
-    else if (isDatabaseAway(error)) this.#soon(AGAIN_MS)
-    else this.#say(error)
+    else if (isDatabaseAway(error)) this.#soon(RETRY_MS)
+    else this.#logFailure(error)
   }
 
-  #say(error: unknown): void {
+  #logFailure(error: unknown): void {
     const too_large = error instanceof TooLarge
     this.#deps.telemetry.checkpointed({ code: too_large ? 'too_large' : 'failed' })
     this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
     if (too_large)
-      this.#tell(
+      this.#report(
         'checkpoint_too_large',
-        `The files were not kept: ${error.message}. The run goes on; it can be restored as of an earlier entry only.`,
+        `The files were not kept: ${error.message}. The run continues; it can be restored as of an earlier entry only.`,
       )
   }
 
-  /** Each once for each owner of the run. */
-  #tell(code: Code, message: string): void {
-    if (this.#said.has(code) || this.#over) return
-    this.#said.add(code)
+  /** Writes each code once per worker of the run. */
+  #report(code: Code, message: string): void {
+    if (this.#reported.has(code) || this.#over) return
+    this.#reported.add(code)
     this.#writer.append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] }).catch(() => {})
   }
 
@@ -233,7 +235,7 @@ export class Checkpoints implements AsyncDisposable {
 const sameFiles = (a: Snapshot, b: Snapshot) =>
   JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
 
-/** What is left out is only told of: names of files may hold a value. */
+/** Names of files that are left out are redacted: they may contain a secret value. */
 const checkpointOf = async (
   redactor: BackgroundRedactor,
   { snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found,

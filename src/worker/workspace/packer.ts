@@ -6,12 +6,23 @@ import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import type { NewPack } from '../../store/workspaces/checkpoints.ts'
 import type { Snapshots } from './snapshots.ts'
 
-/** More than the limits of the service allow. */
+/** A pack or a run exceeds the limits of the service. */
 export class TooLarge extends Error {
   override name = 'TooLarge'
 }
 
-/** Packs what snapshots have beyond what is stored already, and has the host check every object of it. */
+/** `tip`: the commit of the last pack that is stored; `known`: trees and commits that need no pack. */
+type PackerInput = {
+  git: GitHost
+  kept: Kept
+  snapshots: Snapshots
+  max_bytes: number
+  base_sha: string | null
+  tip: string | null
+  known: string[]
+}
+
+/** Packs the objects of snapshots that are not stored yet. The host checks every object. */
 export class Packer {
   readonly base_sha: string | null
   readonly #git: GitHost
@@ -21,16 +32,7 @@ export class Packer {
   readonly #known = new Set<string>([NO_FILES])
   #tip: string | null
 
-  /** @param tip the commit of the last pack that is stored. `known`: trees and commits that need no pack. */
-  constructor(
-    git: GitHost,
-    kept: Kept,
-    snapshots: Snapshots,
-    max_bytes: number,
-    base_sha: string | null,
-    tip: string | null,
-    known: string[],
-  ) {
+  constructor({ git, kept, snapshots, max_bytes, base_sha, tip, known }: PackerInput) {
     this.#git = git
     this.#kept = kept
     this.#snapshots = snapshots
@@ -40,7 +42,7 @@ export class Packer {
     for (const sha of known) this.#known.add(sha)
   }
 
-  /** Null: there is nothing new in them. Commits of the agent that are too large, or that git's check refuses, are taken out of the snapshots. Rejects with TooLarge, SandboxError, GitError. */
+  /** Null: there is nothing new in them. Commits of the agent that are too large, or that git's check rejects, are removed from the snapshots. Rejects with TooLarge, SandboxError, GitError. */
   async pack(snapshots: Snapshot[]): Promise<NewPack | null> {
     await this.#knowBase()
     const last = snapshots.at(-1)
@@ -48,16 +50,16 @@ export class Packer {
     const heads = this.#unknown(snapshots.flatMap(({ head }) => head ?? []))
     if (last === undefined || (trees.length === 0 && heads.length === 0)) return null
     try {
-      return await this.#make(last, trees, heads)
+      return await this.#create(last, trees, heads)
     } catch (error) {
       const about_objects = error instanceof TooLarge || (error instanceof GitError && ['corrupt', 'too_large'].includes(error.code))
       if (!about_objects || heads.length === 0) throw error
       for (const snapshot of snapshots) if (snapshot.head !== null && heads.includes(snapshot.head)) snapshot.head = null
-      return await this.#make(last, trees, [])
+      return await this.#create(last, trees, [])
     }
   }
 
-  /** What the last `pack` answered is in the database now, as number `packs` of the run where it was one. */
+  /** The result of the last `pack` is stored, as number `packs` of the run unless it was null. */
   async stored(pack: NewPack | null, packs: number, snapshots: Snapshot[]): Promise<void> {
     for (const { tree, head } of snapshots) for (const sha of [tree, head]) if (sha !== null) this.#known.add(sha)
     if (pack === null) return
@@ -65,22 +67,22 @@ export class Packer {
     await withObjectCache(this.#git, this.#kept.run_id, () => markKept(this.#git, this.#kept.run_id, packs))
   }
 
-  async #make(last: Snapshot, trees: string[], heads: string[]): Promise<NewPack> {
+  async #create(last: Snapshot, trees: string[], heads: string[]): Promise<NewPack> {
     const base = this.base_sha === null ? [] : [this.base_sha]
     const tip = this.#tip === null ? [] : [this.#tip]
     const parents = [...new Set([...(tip.length > 0 ? tip : base), ...heads.slice(-1)])]
     const also = [...trees.filter(tree => tree !== last.tree), ...heads]
     const chunks: Uint8Array[] = []
     let bytes = 0
-    const made = await this.#snapshots.pack({ tree: last.tree, parents, also, without: [...base, ...tip] }, chunk => {
+    const created = await this.#snapshots.pack({ tree: last.tree, parents, also, without: [...base, ...tip] }, chunk => {
       bytes += chunk.length
-      if (bytes > this.#max_bytes) throw new TooLarge(`what a step has changed takes more than ${this.#max_bytes} bytes`)
+      if (bytes > this.#max_bytes) throw new TooLarge(`the changes of a step take more than ${this.#max_bytes} bytes`)
       chunks.push(chunk)
     })
     const content = Buffer.concat(chunks)
-    const objects = [...new Set([made, last.tree, ...trees, ...heads])]
+    const objects = [...new Set([created, last.tree, ...trees, ...heads])]
     await withObjectCache(this.#git, this.#kept.run_id, () => importPack(this.#git, this.#kept, content, objects, this.#max_bytes))
-    return { tip: made, base_sha: this.base_sha, content }
+    return { tip: created, base_sha: this.base_sha, content }
   }
 
   /** The repository has the tree of its own commit. */

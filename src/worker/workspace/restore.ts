@@ -6,33 +6,33 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { type CheckpointRow, listCheckpoints } from '../../store/workspaces/checkpoints.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
-import { runInWorkspace, workspaceRepository } from '../base/checkout.ts'
-import { bringObjects } from '../base/kept-objects.ts'
+import { type CheckoutDeps, runInWorkspace, workspaceRepository } from '../base/checkout.ts'
+import { loadObjects } from '../base/kept-objects.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
+import type { CheckpointDeps, DatabaseDeps, LogDeps } from '../deps.ts'
 import type { Snapshots } from './snapshots.ts'
 
 export const KEPT_INSIDE = '/kept'
-/** When the newest checkpoint cannot be laid out, as many older ones are tried. */
-const TRIES = 5
+/** How many checkpoints are tried, the newest first. */
+const MAX_TRIES = 5
 const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
 
-/** How a workspace came to be that is not the first one of its run. */
+/** How a workspace was created that is not the first one of its run. */
 export type Restored = {
   how: 'adopted' | 'restored' | 'fresh'
-  /** The entry after which the files were so; null: as of a commit. */
+  /** The entry after which the files had this state; null: the state of a commit. */
   seq: number | null
   commit: string | null
   tree: string | null
-  /** The files were read back, and are the ones that were kept. */
+  /** The files were read back and equal the checkpoint. */
   matches: boolean
-  /** They are all files that the run had at its last entry, but for ignored ones. */
+  /** They are all files that the run had at its last entry, except ignored ones. */
   up_to_date: boolean
 }
 
 export type Last = CheckpointRow & { covers: boolean }
 export type Restoring = {
-  deps: WorkerDeps
+  deps: CheckoutDeps & DatabaseDeps & LogDeps & CheckpointDeps
   writer: RunWriter
   run: RunRow
   base: Base | null
@@ -43,31 +43,32 @@ export type Restoring = {
 }
 
 /**
- * Lays the newest files that were kept out in an empty workspace, or one with nothing but what a setup has made in it, which is `made` and more,
- * and reads them back. Where they do not go together, what was made goes. Null: nothing that was kept can be used. Rejects with the reason of
- * `signal`, and says nothing of files then that it has not read.
+ * Restores the newest checkpoint in a workspace that is empty or holds the files of a setup, among them `set_up`, and reads it back. Files of a setup
+ * that conflict with the checkpoint are removed. Null: no checkpoint can be used. Rejects with the reason of `signal`, before it claims anything
+ * about files that it has not read.
  */
 export async function restore(
   to: Restoring,
   last: Last,
-  made: string[] | null,
+  set_up: string[] | null,
 ): Promise<{ row: CheckpointRow; snapshot: Snapshot; restored: Restored; seq: number; beside: string[] | null } | null> {
   const { deps, writer, run, sandbox, snapshots, signal } = to
-  const rows = await listCheckpoints(deps.db, run.organization_id, run.id, TRIES)
+  const rows = await listCheckpoints(deps.db, run.organization_id, run.id, MAX_TRIES)
   const tries = rows.map(row => ({ row, beside: null as string[] | null }))
   const [newest] = rows
-  if (made !== null && newest !== undefined) tries.unshift({ row: newest, beside: made })
+  if (set_up !== null && newest !== undefined) tries.unshift({ row: newest, beside: set_up })
   for (const { row, beside } of tries) {
     const started = performance.now()
-    const failure = await populateWorkspace(to, row, beside ?? [])
+    const failure = await restoreCheckpoint(to, row, beside ?? [])
     const snapshot = failure === null ? await snapshots.prepare({ from: 'tree', tree: row.tree, without: beside ?? [] }) : null
     signal.throwIfAborted()
     const matches = snapshot?.tree === row.tree
     const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
     const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date }
     const missing = row.left_out === null ? {} : { left_out: JSON.parse(row.left_out) as unknown }
-    const unlike = beside === null ? 'The files are not those that were kept.' : 'They do not go with what the setup commands have made.'
-    const error = matches ? null : (failure ?? unlike)
+    const difference =
+      beside === null ? 'The files differ from the checkpoint.' : 'The checkpoint conflicts with the files of the setup commands.'
+    const error = matches ? null : (failure ?? difference)
     const seq = await recordRestored(writer, restored, performance.now() - started, { ...missing, ...(error !== null && { error }) })
     if (snapshot && matches) return { row, snapshot, restored, seq, beside }
     await runInWorkspace(deps, sandbox, EMPTY, signal)
@@ -75,7 +76,7 @@ export async function restore(
   return null
 }
 
-/** The ACTION that tells how a workspace came back, and where it stands. */
+/** Appends the ACTION about the restored workspace and returns its `seq`. */
 export async function recordRestored(
   writer: RunWriter,
   restored: Restored,
@@ -86,22 +87,18 @@ export async function recordRestored(
   return (await writer.append({ entries: [serviceAction('workspace_restored', {}, output, duration_ms)] })).total_logs
 }
 
-/** Null when git did it, otherwise why not. */
-async function populateWorkspace(
+/** Null: restored; otherwise why not. */
+async function restoreCheckpoint(
   { deps, run, base, kept, sandbox, signal }: Restoring,
   row: CheckpointRow,
   beside: readonly string[],
 ): Promise<string | null> {
   const objects = [row.tree, ...(row.head === null ? [] : [row.head])]
   const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
-  const there = await withObjectCache(
-    deps.git,
-    run.id,
-    () => bringObjects(deps, run.organization_id, kept, row.packs, objects, bounds),
-    signal,
-  )
-  if (!there) return 'Some of its objects cannot be had any more.'
-  // A run that was forked goes on with a branch of its own.
+  const wanted = { organization_id: run.organization_id, kept, packs: row.packs, objects }
+  const loaded = await withObjectCache(deps.git, run.id, () => loadObjects(deps, wanted, bounds), signal)
+  if (!loaded) return 'Some of its objects are missing.'
+  // A forked run continues on a branch of its own.
   const branch = run.forked_at_seq !== null && row.seq === 0 ? (base?.branch ?? row.branch) : row.branch
   const repository = base === null ? null : workspaceRepository(deps, base, row.base_sha ?? base.sha)
   const command = restoreCommand({ kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch, beside }, repository)

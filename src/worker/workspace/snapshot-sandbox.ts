@@ -21,7 +21,7 @@ const OUTPUT_BYTES = 1024 ** 2
 const PACK_MS = 120_000
 const SLOW_MS = 2_000
 const UNBLOCK_MS = 10_000
-// A step waits for it, so it does not step back.
+// A step waits for it, so it has normal priority.
 const limits = {
   niceness: 0,
   max_memory_bytes: 2 * 1024 ** 3,
@@ -38,7 +38,7 @@ export type SnapshotSpec = {
   /** The run's workspace, and an empty folder of the sandbox's user beside it. */
   workspace: string
   shadow: string
-  /** Where the workspace is seen as the agent sees it. */
+  /** The layer through which the agent sees the workspace. */
   within?: Layer
   base_sha: string | null
   max_file_bytes: number
@@ -47,24 +47,24 @@ export type SnapshotSpec = {
   cpus: number
 }
 
-/** A sandbox beside the run's own that sees the same files and is out of the agent's reach. Every method rejects with SandboxError when git fails in it. */
+/** A sandbox beside the run's own that sees the same files and that the agent cannot reach. Every method rejects with SandboxError when git fails in it. */
 export type SnapshotSandbox = AsyncDisposable & {
   readonly identity: string | null
-  /** Makes it ready, and takes the first snapshot. */
+  /** Prepares the sandbox and takes the first snapshot. */
   prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
-  /** Whether anything has changed since `before`. When it has, what the files hold is taken in; they may change again, and `conclude` is next. */
+  /** Whether anything has changed since `before`. If so, the contents of the files are captured: they may change again, and `conclude` comes next. */
   capture(before: Snapshot, timeout_ms: number): Promise<boolean>
-  /** `stale`: something was taken in since `before` that nobody has named. */
+  /** `stale`: a capture since `before` has no snapshot. */
   conclude(before: Snapshot, stale: boolean, timeout_ms: number): Promise<Snapshot>
-  /** A thin pack, piece by piece, and the commit that it is for. An error of `sink` is thrown. */
+  /** Streams a thin pack to `sink` and returns its commit. Throws errors of `sink`. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }
 
-/** Starts it; prepare it before anything else. Rejects with SandboxError. */
+/** Starts the sandbox; call `prepare` first. Rejects with SandboxError. */
 export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, spec: SnapshotSpec): Promise<SnapshotSandbox> {
   const { repository_id, run_id } = spec.kept
   const mirror = repository_id === null ? null : { host: mirrorPath(git, repository_id), inside: '/mirror' }
-  const place: CheckpointFolders = {
+  const paths: CheckpointFolders = {
     ...{ files: '/files', shadow: '/workspace', mirror: mirror?.inside ?? null, kept: '/kept', base_sha: spec.base_sha },
     ...{ max_file_bytes: spec.max_file_bytes, max_bytes: spec.max_bytes },
   }
@@ -72,41 +72,41 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     workspace: spec.shadow,
     ...(spec.within && { within: spec.within }),
     read_only: [
-      { host: spec.workspace, inside: place.files },
+      { host: spec.workspace, inside: paths.files },
       { host: objectCachePath(git, run_id), inside: '/kept' },
       ...(mirror ? [mirror] : []),
     ],
     limits: { ...limits, cpus: spec.cpus },
   })
-  // A shell that was killed in the middle, or that broke off, has to be told everything again.
+  // A shell that was killed or failed has to define its functions again.
   let defined = true
-  const ask = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
-    const asked = defined ? command : redefineCommand(place, command)
-    const leaveOff = whileSlow(() =>
-      sandbox.exec({ command: unblockCommand(place), shell: 'separate', timeout_ms: UNBLOCK_MS, max_output_bytes: 1_000 }),
+  const run = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
+    const complete = defined ? command : redefineCommand(paths, command)
+    const endHelp = whileSlow(() =>
+      sandbox.exec({ command: unblockCommand(paths), shell: 'separate', timeout_ms: UNBLOCK_MS, max_output_bytes: 1_000 }),
     )
-    const run = sandbox.exec({ command: asked, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
-    const result = await run.finally(leaveOff)
+    const running = sandbox.exec({ command: complete, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
+    const result = await running.finally(endHelp)
     defined = result.exit_code === 0 && !result.truncated
-    if (!defined) throw failure('The files could not be looked at', result)
+    if (!defined) throw failure('The snapshot failed', result)
     return result.output
   }
   const read = (output: Uint8Array): Snapshot => {
     const snapshot = parseSnapshot(output)
-    if (snapshot === null) throw new SandboxError('The files could not be looked at: no snapshot was answered')
+    if (snapshot === null) throw new SandboxError('The snapshot failed: git returned none')
     return snapshot
   }
   return {
     identity: sandbox.identity,
     async prepare(how, timeout_ms) {
       defined = true
-      return read(await ask(prepareCommand(place, how), timeout_ms))
+      return read(await run(prepareCommand(paths, how), timeout_ms))
     },
-    capture: async (before, timeout_ms) => Buffer.from(await ask(captureCommand(before), timeout_ms)).toString() === CHANGED,
+    capture: async (before, timeout_ms) => Buffer.from(await run(captureCommand(before), timeout_ms)).toString() === CHANGED,
     conclude: async (before, stale, timeout_ms) =>
-      read(await ask(concludeCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms)),
+      read(await run(concludeCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms)),
     async pack(input, sink) {
-      const result = await sandbox.stream({ command: packCommand(place, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
+      const result = await sandbox.stream({ command: packCommand(paths, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
       const tip = result.exit_code === 0 ? parseTip(result.output) : null
       if (tip === null) throw failure('The files could not be packed', result)
       return tip
@@ -115,7 +115,7 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
   }
 }
 
-/** Calls `help` while something takes long, one call at a time, and whatever comes of it. Answers how to leave off. */
+/** Calls `help` repeatedly while something takes long, one call at a time, and ignores errors. Returns a function that ends it. */
 function whileSlow(help: () => Promise<unknown>): () => void {
   let helping = false
   const timer = setInterval(() => {
@@ -130,7 +130,7 @@ function whileSlow(help: () => Promise<unknown>): () => void {
   return () => clearInterval(timer)
 }
 
-/** Without the output, which names files of the agent: this is for the log. */
+/** Omits the output, which names files of the agent: the error is logged. */
 function failure(what: string, { status, exit_code }: ExecResult): SandboxError {
   return new SandboxError(`${what}: ${status === 'exited' ? `git ended with code ${exit_code}` : status}`)
 }

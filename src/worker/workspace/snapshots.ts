@@ -1,16 +1,18 @@
+import { orAborted } from '../../core/abort.ts'
 import type { PackInput, Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { SandboxLostError } from '../../sandbox/port.ts'
+import { settledWithin } from '../../sandbox/settled-within.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 
 const SNAPSHOT_MS = 5 * 60_000
 const PREPARE_MS = 5 * 60_000
-/** The agent waits no longer than this for a snapshot; one that takes longer is given up, because it sees files of two steps. */
+/** Maximum time that the agent waits for a snapshot; one that takes longer is discarded, because it sees files of two steps. */
 const IDLE_MS = 20_000
-/** After one that failed, the agent is not held up by another one for this long. */
-const AGAIN_MS = 30_000
-const MOST_LOST = 3
+/** After a failed snapshot, the agent does not wait for another one for this long. */
+const RETRY_MS = 30_000
+const MAX_LOST = 3
 
-/** The snapshots of one claimed run, one after the other. None of them ever rejects: a workspace that cannot be looked at costs a checkpoint and not the run. */
+/** Takes the snapshots of one claimed run in sequence. None of them rejects: a failed snapshot costs a checkpoint and not the run. */
 export class Snapshots implements AsyncDisposable {
   readonly #open: () => Promise<SnapshotSandbox>
   readonly #onTrouble: (error: unknown) => void
@@ -20,21 +22,21 @@ export class Snapshots implements AsyncDisposable {
   #last: Promise<unknown> = Promise.resolve()
   /** Resolves when the files may change again. */
   #captured: Promise<unknown> = Promise.resolve()
-  /** The one that is being taken; spoiled: the files may have changed meanwhile. */
-  #at_work: { spoiled: boolean } | null = null
-  /** What git has taken in is not what `before` says. */
+  /** The snapshot in progress. `spoiled`: the files may have changed meanwhile. */
+  #current: { spoiled: boolean } | null = null
+  /** Git has captured files that `before` does not describe. */
   #stale = false
   #not_before = 0
   #lost = 0
 
-  /** @param open starts the sandbox anew when it was lost. */
+  /** @param open restarts the sandbox after it was lost. */
   constructor(sandbox: SnapshotSandbox, open: () => Promise<SnapshotSandbox>, onTrouble: (error: unknown) => void) {
     this.#sandbox = sandbox
     this.#open = open
     this.#onTrouble = onTrouble
   }
 
-  /** The first one: the files as they are now. Null: it failed. */
+  /** Takes the first snapshot. Null: it failed. */
   prepare(how: Prepared): Promise<Snapshot | null> {
     this.#how = how
     const prepared = this.#next(async () => {
@@ -45,22 +47,22 @@ export class Snapshots implements AsyncDisposable {
     return prepared
   }
 
-  /** Null: it failed, it took too long, or one before it failed a moment ago; with `anyway` that is no reason. */
+  /** Null: it failed, it took too long, or an earlier one has just failed, unless `anyway` is set. */
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
     this.#captured = captured.promise
     return this.#next(async () => {
       const before = this.#before
       if (!anyway && performance.now() < this.#not_before) return null
-      if (this.#sandbox === null && this.#lost > MOST_LOST) return null
+      if (this.#sandbox === null && this.#lost > MAX_LOST) return null
       const work = { spoiled: false }
-      this.#at_work = work
+      this.#current = work
       const stale = this.#stale
       this.#stale = true
       if (this.#sandbox === null || before === null) {
         this.#sandbox ??= await this.#open()
         this.#before = await this.#sandbox.prepare(
-          before ? { ...this.#how, from: 'tree', tree: before.tree } : again(this.#how),
+          before ? { ...this.#how, from: 'tree', tree: before.tree } : retryOf(this.#how),
           PREPARE_MS,
         )
       } else {
@@ -73,34 +75,27 @@ export class Snapshots implements AsyncDisposable {
       this.#stale = false
       return this.#before
     }).finally(() => {
-      this.#at_work = null
+      this.#current = null
       captured.resolve()
     })
   }
 
-  /** Resolves when the files may be changed, after `longest_ms` or when `signal` fires. */
-  async idle(signal: AbortSignal, longest_ms = IDLE_MS): Promise<void> {
-    if (this.#at_work?.spoiled) return
-    const { promise, resolve } = Promise.withResolvers<'late'>()
-    const timer = setTimeout(() => resolve('late'), longest_ms)
-    const over = () => resolve('late')
-    signal.addEventListener('abort', over)
-    if (signal.aborted) over()
-    const why = await Promise.race([this.#captured, promise])
-    clearTimeout(timer)
-    signal.removeEventListener('abort', over)
-    if (why === 'late' && this.#at_work) this.#at_work.spoiled = true
+  /** Resolves when the files may be changed, after `timeout_ms` or when `signal` aborts. */
+  async idle(signal: AbortSignal, timeout_ms = IDLE_MS): Promise<void> {
+    if (this.#current?.spoiled) return
+    const captured = await settledWithin(orAborted(this.#captured, signal), timeout_ms).catch(() => false)
+    if (!captured && this.#current) this.#current.spoiled = true
   }
 
-  /** As the sandbox does it; rejects with SandboxError. */
+  /** As `pack` of the sandbox; rejects with SandboxError. */
   async pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string> {
-    if (this.#sandbox === null) throw new SandboxLostError('nothing looks at the files any more')
+    if (this.#sandbox === null) throw new SandboxLostError('the sandbox for snapshots is lost')
     return this.#sandbox.pack(input, sink)
   }
 
   #next(work: () => Promise<Snapshot | null>): Promise<Snapshot | null> {
     const done = this.#last.then(work).catch(async error => {
-      this.#not_before = performance.now() + AGAIN_MS
+      this.#not_before = performance.now() + RETRY_MS
       if (error instanceof SandboxLostError) await this.#leave()
       this.#onTrouble(error)
       return null
@@ -121,5 +116,5 @@ export class Snapshots implements AsyncDisposable {
   }
 }
 
-/** What was a fresh checkout has been in the hands of the agent since. */
-const again = (how: Prepared): Prepared => (how.from === 'clone' ? { ...how, from: 'tree', tree: how.sha } : how)
+/** The agent may have changed what was a fresh checkout. */
+const retryOf = (how: Prepared): Prepared => (how.from === 'clone' ? { ...how, from: 'tree', tree: how.sha } : how)

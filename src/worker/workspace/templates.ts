@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { orAborted } from '../../core/abort.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { isLargeTree } from '../../git/objects/tree-size.ts'
 import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
@@ -15,8 +16,8 @@ import {
 } from '../../sandbox/workspaces/templates.ts'
 import { MIRROR_INSIDE } from '../base/checkout.ts'
 
-/** A smaller commit is checked out as fast as a layer is made. */
-const LEAST = { files: 500, bytes: 4 * 1024 ** 2 }
+/** A smaller commit is checked out as fast as a layer is mounted. */
+const MIN_SIZE = { files: 500, bytes: 4 * 1024 ** 2 }
 const OUTPUT = 16 * 1024
 
 type Deps = {
@@ -30,12 +31,12 @@ type Deps = {
 }
 
 /**
- * The files of commits, checked out once, for the workspaces of all runs that begin with them: each workspace is a layer on them, which
- * costs the same whatever their size. What cannot be had this way is cloned.
+ * Checkouts of commits that the workspaces of many runs share: each workspace is a layer on one, which costs the same whatever its size. Where
+ * that is not possible, workspaces are cloned.
  */
 export class Templates implements AsyncDisposable {
   readonly #deps: Deps
-  readonly #made = new Map<string, Promise<boolean>>()
+  readonly #creating = new Map<string, Promise<boolean>>()
   readonly #small = new Set<string>()
   readonly #closing = new AbortController()
   #tested: Promise<void> | null = null
@@ -57,19 +58,19 @@ export class Templates implements AsyncDisposable {
     return this.#deps.place
   }
 
-  /** Why every workspace is a clone; null as far as is known when they need not be. */
+  /** Why every workspace is cloned; null when templates are available as far as is known. */
   get problem(): string | null {
     return this.#without ?? this.#failure
   }
 
-  /** Finds out, once, whether this machine can have layers where the templates are. */
+  /** Tests once whether this machine supports layers in the folder of the templates. */
   test(): Promise<void> {
     this.#tested ??= this.#test()
     return this.#tested
   }
 
-  /** Again, where it did not work the last time: it may have been for want of time. */
-  async testAgain(): Promise<void> {
+  /** Repeats a test that failed: it may have timed out. */
+  async retest(): Promise<void> {
     if (this.#failure === null) return
     this.#tested = this.#test()
     await this.#tested
@@ -78,7 +79,7 @@ export class Templates implements AsyncDisposable {
   async #test() {
     const { driver, place, log } = this.#deps
     if (this.#without !== null || !driver.layers) return
-    // Git's index knows files by numbers that are those of a file system.
+    // Git's index identifies files by inode and device.
     const apart = statSync(place.root).dev !== statSync(place.workspaces).dev
     const result = apart
       ? { ok: false as const, reason: 'templates/ and workspaces/ are on two file systems' }
@@ -87,27 +88,27 @@ export class Templates implements AsyncDisposable {
     if (!result.ok) log('warn', 'large repositories are cloned for each run', { reason: result.reason })
   }
 
-  /** The name of the template of a commit, which is made when it is missing; null: clone it. Rejects when `signal` fires. */
+  /** Returns the name of the template of a commit and creates it if it is missing; null: clone the commit. Rejects when `signal` aborts. */
   async provide(repository_id: number, sha: string, signal: AbortSignal): Promise<string | null> {
     const { git, place } = this.#deps
     if (this.problem !== null) return null
     const name = `${repository_id}-${sha}`
     if (touchTemplate(place, name)) return name
     if (this.#small.has(name)) return null
-    let making = this.#made.get(name)
-    if (!making) {
-      making = this.#make(name, repository_id, sha).finally(() => this.#made.delete(name))
-      this.#made.set(name, making)
-      git.track(making)
+    let creating = this.#creating.get(name)
+    if (!creating) {
+      creating = this.#create(name, repository_id, sha).finally(() => this.#creating.delete(name))
+      this.#creating.set(name, creating)
+      git.track(creating)
     }
-    return (await orAborted(making, signal)) ? name : null
+    return (await orAborted(creating, signal)) ? name : null
   }
 
   has(name: string): boolean {
     return existsSync(templatePath(this.#deps.place, name))
   }
 
-  /** The copy of a template that `workspace`, and `home` of the home folder in it, keep the changes of; null: it is gone. Rejects with SandboxError. */
+  /** Mounts a template with its changes in `workspace`, and its home folder with those in `home`. Null: the template is gone. Rejects with SandboxError. */
   async open(workspace: string, home: string | null, name: string): Promise<Layer | null> {
     const { driver, place } = this.#deps
     if (!driver.layers || !touchTemplate(place, name)) return null
@@ -115,21 +116,21 @@ export class Templates implements AsyncDisposable {
     return driver.layers.open([{ folder: workspace, base: templatePath(place, name) }, ...homes])
   }
 
-  /** Whether there are home folders on it too. */
+  /** Whether the template has a home folder too. */
   hasHome(name: string): boolean {
     return existsSync(templateHomePath(this.#deps.place, name))
   }
 
-  /** It is not what it should be: the next run makes it anew. */
+  /** Discards a damaged template: the next run recreates it. */
   discard(name: string): void {
-    this.#deps.log('error', 'prepared files were damaged and are made anew', { template: name })
+    this.#deps.log('error', 'a template was damaged and will be recreated', { template: name })
     discardTemplate(this.#deps.place, name)
   }
 
-  async #make(name: string, repository_id: number, sha: string): Promise<boolean> {
+  async #create(name: string, repository_id: number, sha: string): Promise<boolean> {
     const { driver, git, place, sandbox_limits, clone_ms, log } = this.#deps
     try {
-      if (!(await isLargeTree(git, repository_id, sha, LEAST))) {
+      if (!(await isLargeTree(git, repository_id, sha, MIN_SIZE))) {
         if (this.#small.size > 10_000) this.#small.clear()
         this.#small.add(name)
         return false
@@ -142,21 +143,21 @@ export class Templates implements AsyncDisposable {
       try {
         const command = templateCommand({ mirror_inside: MIRROR_INSIDE, base_sha: sha })
         const how = { shell: 'separate' as const, timeout_ms: clone_ms, max_output_bytes: OUTPUT, signal: this.#closing.signal }
-        // The clone that the run then tries says what is wrong.
+        // The run then clones, and that reports the error.
         if ((await sandbox.exec({ command, ...how })).exit_code !== 0) return false
       } finally {
         await sandbox.stop()
       }
       draft.publish(name)
     } catch (error) {
-      log('error', 'the files of a commit could not be prepared', { template: name, error: errorText(error) })
+      log('error', 'a template could not be created', { template: name, error: errorText(error) })
       return false
     }
     void this.sweep().catch(error => log('error', 'templates could not be removed', { error: errorText(error) }))
     return true
   }
 
-  /** Removes what is left over, what is of repositories without a mirror, and what is more than `max_bytes`. One sweep at a time. */
+  /** Removes leftovers, templates of repositories without a mirror, and what exceeds `max_bytes`. One sweep at a time. */
   sweep(max_bytes = this.#deps.max_bytes): Promise<void> {
     const { git, place } = this.#deps
     const wants = async () => (name: string) => existsSync(mirrorPath(git, Number.parseInt(name, 10)))
@@ -165,21 +166,9 @@ export class Templates implements AsyncDisposable {
     return swept
   }
 
-  /** Ends what is being made. */
+  /** Ends creations in progress. */
   async [Symbol.asyncDispose]() {
     this.#closing.abort(new Error('the service is stopping'))
-    await Promise.allSettled([...this.#made.values(), this.#tested, this.#swept])
-  }
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
+    await Promise.allSettled([...this.#creating.values(), this.#tested, this.#swept])
   }
 }

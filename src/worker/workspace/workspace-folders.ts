@@ -12,79 +12,87 @@ import {
 } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WorkerDeps } from '../settings.ts'
-import type { Setup } from '../setup/setup.ts'
+import type { HostFolderDeps, LogDeps } from '../deps.ts'
+import type { Setup } from '../setup/run-setup.ts'
 import { type Home, openHome } from './home.ts'
+import type { Templates } from './templates.ts'
 
-/** The folders of a run's files. `layer`: they are copies of the template, and are seen within it only. */
-export type Place = { workspace: string; home: Home | null; adopted: boolean; template: string | null; layer: Layer | null }
+type TemplateDeps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
+type FolderInput = {
+  deps: LogDeps & Pick<HostFolderDeps, 'folders' | 'users'> & TemplateDeps
+  writer: RunWriter
+  run: RunRow
+  setup: Setup | null
+}
+
+/** The folders of a run's files. `layer`: they are copies of `template`, and only visible through it. */
+export type WorkspaceFolders = { workspace: string; home: Home | null; adopted: boolean; template: string | null; layer: Layer | null }
 
 /**
- * The folders of the turn before where they can be had, otherwise empty ones, or copies of `template`. With a setup there is a home folder
- * beside the workspace. Rejects with SandboxError, and leaves the folders of the turn before where they were, when they cannot be shown.
+ * Opens the folders of the previous turn if they are available, otherwise empty ones or copies of a template. With a setup there is a home folder
+ * beside the workspace. Rejects with SandboxError if the folders cannot be mounted; those of the previous turn then keep their names.
  */
-export async function openPlace(
-  deps: WorkerDeps,
-  writer: RunWriter,
-  run: RunRow,
-  setup: Setup | null,
-  template: () => Promise<string | null>,
-): Promise<Place> {
-  const adopted = adoptFolder(deps, writer, run)
-  const name = adopted === null ? await template() : templateOf(adopted)
+export async function openWorkspaceFolders(input: FolderInput, provideTemplate: () => Promise<string | null>): Promise<WorkspaceFolders> {
+  const { deps, writer, run } = input
+  const existing = adoptFolder(input)
+  const adopted = existing !== null
+  const name = adopted ? templateOf(existing) : await provideTemplate()
   const { folders, users, templates } = deps
-  const workspace = adopted ?? (await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox, name))
-  const home = setup === null ? null : await openHome(deps, writer, run, { workspace, adopted: adopted !== null }, setup)
-  if (name === null) return { workspace, home, adopted: adopted !== null, template: null, layer: null }
-  // A home folder that is made anew beside files that stay has nothing to do with what was prepared for others.
-  const on_template = templates.hasHome(name) && (home?.ready || adopted === null)
+  const workspace = existing ?? (await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox, name))
+  const home = await homeFor(input, { workspace, adopted })
+  if (name === null) return { workspace, home, adopted, template: null, layer: null }
+  // A new home folder beside files of an earlier turn does not match what the template has prepared.
+  const on_template = templates.hasHome(name) && (home?.ready || !adopted)
   try {
     const layer = await templates.open(workspace, on_template ? (home?.path ?? null) : null, name)
-    if (layer !== null) return { workspace, home, adopted: adopted !== null, template: name, layer }
+    if (layer !== null) return { workspace, home, adopted, template: name, layer }
   } catch (error) {
-    if (adopted !== null && run.workspace !== null) {
+    if (adopted && run.workspace !== null) {
       home?.giveBack(run.workspace)
-      adoptWorkspace(adopted, run.workspace)
+      adoptWorkspace(workspace, run.workspace)
       throw error
     }
-    deps.log('error', 'the files of a run cannot be shown on their template', { error: errorText(error) })
+    deps.log('error', 'the files of a run cannot be mounted on their template', { error: errorText(error) })
   }
-  // As if they had been lost: what was kept of them is there.
+  // Treated as lost: they are restored from checkpoints.
   await removeWithAll(workspace, users.sandbox)
   const plain = await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox)
-  const new_home = setup === null ? null : await openHome(deps, writer, run, { workspace: plain, adopted: false }, setup)
+  const new_home = await homeFor(input, { workspace: plain, adopted: false })
   return { workspace: plain, home: new_home, adopted: false, template: null, layer: null }
 }
 
-/** The folder of the turn before, under the name of this owner; null when it is not on this machine any more, or not where it can be had. */
-function adoptFolder(deps: WorkerDeps, writer: RunWriter, run: RunRow): string | null {
+const homeFor = async ({ deps, writer, run, setup }: FolderInput, at: { workspace: string; adopted: boolean }): Promise<Home | null> =>
+  setup === null ? null : openHome(deps, writer, run, at, setup)
+
+/** Renames the folder of the previous turn for this worker. Null: it is not on this machine any more, or cannot be renamed. */
+function adoptFolder({ deps, writer, run }: FolderInput): string | null {
   if (run.workspace === null || isAway(deps, run)) return null
   const workspace = join(deps.folders.workspaces, workspaceName(run.id, writer.epoch, templateOf(run.workspace)))
   try {
     adoptWorkspace(run.workspace, workspace)
     return workspace
   } catch (error) {
-    // Removed at this moment, or on another disk: what was kept of it is there.
+    // Removed at this moment, or on another disk: it is restored from checkpoints.
     if (['ENOENT', 'EXDEV', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
     throw error
   }
 }
 
-/** Whether the files of a run that was worked on before have to be brought here first. */
-export function isElsewhere(deps: WorkerDeps, run: RunRow): boolean {
-  const begun = run.steps > 0 || run.forked_at_seq !== null
-  return begun && isAway(deps, run)
+/** Whether the run has worked before and its files must be restored here first. */
+export function mustRestore(deps: TemplateDeps, run: RunRow): boolean {
+  const started = run.steps > 0 || run.forked_at_seq !== null
+  return started && isAway(deps, run)
 }
 
-/** Not in this process's data folder, nor in another one of this machine; or what it is a copy of is not in this one. */
-export function isAway({ templates }: WorkerDeps, { workspace, workspace_host }: RunRow): boolean {
+/** Whether the files are in no data folder of this machine, or the template that they are a copy of is missing. */
+function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunRow): boolean {
   if (workspace === null || workspace_host === null || !isWorkspaceOf(workspace, workspace_host)) return true
   const template = templateOf(workspace)
   return template !== null && (templates.problem !== null || !templates.has(template))
 }
 
-/** Whether the setup commands have to run before the agent can begin. */
-export function isToBeSetUp(deps: WorkerDeps, run: RunRow, setup: Setup | null): boolean {
+/** Whether the setup commands must run before the agent can start. */
+export function mustSetUp(deps: TemplateDeps, run: RunRow, setup: Setup | null): boolean {
   if (setup === null) return false
   return run.workspace === null || isAway(deps, run) || !isHomeReady(run.workspace, setup.digest)
 }

@@ -1,0 +1,65 @@
+import type { StatusReason } from '../contract/runs/runs.ts'
+import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
+import type { LimitReached } from '../core/runs/budget-check.ts'
+import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from '../model/port.ts'
+import type { Conversation, TurnEnding } from './conversation.ts'
+import type { LoopJournal } from './journal.ts'
+import type { Meter, PlannedCall } from './meter.ts'
+import type { RepetitionGuard } from './repetition.ts'
+import type { RetryPolicy } from './retry-policy.ts'
+import type { ToolContext, ToolTable } from './tool.ts'
+
+export type LoopInput = {
+  model: Model
+  instructions: string
+  tools: ToolTable
+  conversation: Conversation
+  journal: LoopJournal
+  meter: Meter
+  retry: RetryPolicy
+  timeouts: ModelRequest['timeouts']
+  sandbox: ToolContext['sandbox']
+  runs: ToolContext['runs']
+  /** Redacts everything that is stored, shown or sent back to the model, once. Tools run with the unredacted input. */
+  redactor: BackgroundRedactor
+  /** Maximum timeout of a command. */
+  tool_seconds: number
+  /** Whether a tool can start without waiting for the workspace. */
+  sandboxReady(): boolean
+  /** Aborted when the run must stop. */
+  signal: AbortSignal
+  /** Whether to stop before the next step, with no intent left open. */
+  leaving(): boolean
+  /** Returns a new signal for every step: aborted with `signal`, or when a person interrupts the step. */
+  stepSignal(): AbortSignal
+  /** Called while a model call is in progress. */
+  on_model_call(): void
+  /** Called when data arrives from the model. */
+  on_progress(): void
+  on_delta(delta: { kind: 'text' | 'reasoning'; text: string }): void
+  /** Called before a tool starts; resolves when it may. */
+  on_tool(call: ToolCall, signal: AbortSignal): Promise<void> | void
+  on_output(call: ToolCall, chunk: Uint8Array): void
+}
+
+export type LoopOutcome =
+  | TurnEnding
+  | { kind: 'limit'; limit: LimitReached }
+  /** `tool_name`: the tool that caused the failure. */
+  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: 'model' | 'agent'; tool_name?: string | null }
+  | { kind: 'stopped' }
+
+/** What changes from step to step. */
+export type LoopState = {
+  messages: ModelMessage[]
+  /** Answers and tokens of this turn so far. */
+  steps: number
+  tokens: number
+  /** Consecutive answers without content. */
+  empty: number
+  compactions: number
+  /** The model call that is recorded and not started yet. */
+  planned: PlannedCall | null
+  repeats: RepetitionGuard
+  specs: ToolSpec[]
+}

@@ -1,0 +1,31 @@
+import type { CheckCommandsInput } from '../../contract/pull-requests/checks.ts'
+import type { UnreadableChecks } from '../../core/forges/forge-permissions.ts'
+import type { CheckRound } from '../../core/pull-requests/check-rounds.ts'
+import type { CheckSettings } from '../../core/pull-requests/check-settings.ts'
+import type { CheckRow } from '../../store/pull-requests/checks.ts'
+import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import type { CheckDeps, ForgeDeps, GitDeps, LinkDeps } from '../deps.ts'
+import type { CheckSandboxDeps, CheckSandboxesInput } from './check-sandboxes.ts'
+
+/** A turn that follows the checks of what it pushed. */
+export type Following = Omit<CheckSandboxesInput, 'head_sha'> & {
+  deps: CheckSandboxDeps & CheckDeps & ForgeDeps & LinkDeps & GitDeps
+  /** The attempts of this turn to fix failing checks. */
+  rounds: readonly CheckRound[]
+  /** The turn started because checks failed after the run had ended. */
+  late: boolean
+  /** The final answer of the agent. */
+  answer: string
+}
+
+export type KnownCheck = CheckRow & { ignored: boolean }
+
+/** The pushed commit with everything that decides about its checks. */
+export type PushedHead = {
+  sha: string
+  checks: KnownCheck[]
+  commands: CheckCommandsInput['checks']
+  settings: CheckSettings
+  pr: PullRequestRow | null
+  unreadable: UnreadableChecks
+}

@@ -1,0 +1,21 @@
+import type { StatusReason } from '../../contract/runs/runs.ts'
+
+/** Why something outside of the agent loop ends a run. */
+export type EndReason =
+  | { kind: 'stop' }
+  | { kind: 'shutdown' }
+  | { kind: 'lost' }
+  | { kind: 'paused'; reason: 'budget' | 'user_request'; message: string }
+  | { kind: 'sandbox_lost'; message: string; out_of_memory: boolean }
+  /** `tool_name`: the tool that failed; without it, the end names the tool that was running. */
+  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string; tool_name?: string | null }
+
+/** `approval_of`: the head whose push needs approval; null: the run waits for an answer. */
+export type Waiting = { kind: 'waiting'; approval_of: string | null }
+
+/** How a turn ends. */
+export type End =
+  | EndReason
+  | { kind: 'completed'; text: string; thought: string | null }
+  | Waiting
+  | { kind: 'waiting_for_checks'; seconds: number }

@@ -1,0 +1,60 @@
+import type { Proposal } from '../../agent/phases/pull-request.ts'
+import type { Ask } from '../../agent/side-question.ts'
+import type { Sandbox } from '../../sandbox/port.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import type { Base } from '../base/base.ts'
+import type { Control } from '../claim/control.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
+import type { AuthorDeps, DatabaseDeps, ForgeDeps, GitDeps, HostFolderDeps, LinkDeps, LogDeps, ModelDeps, ReviewDeps } from '../deps.ts'
+
+/** `ask`: asks the run's model about the change. */
+export type PublishDeps = DatabaseDeps &
+  LogDeps &
+  GitDeps &
+  AuthorDeps &
+  ForgeDeps &
+  LinkDeps &
+  Pick<HostFolderDeps, 'folders'> &
+  Pick<ModelDeps, 'models'> &
+  Pick<ReviewDeps, 'approve_ci_changes'> & { ask: Ask }
+
+/** A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next commit replaces the later ones on; null: they stay. */
+export type SentBack = { reset_to: string | null }
+
+/** The words of a commit. */
+export type CommitWords = { message: string; author: { name: string; email: string }; at: Date }
+
+/** What a turn publishes, and with what. */
+export type Publication = {
+  deps: PublishDeps
+  writer: RunWriter
+  control: Control
+  run: RunRow
+  base: Base
+  sandbox: Sandbox
+  /** The final answer of the agent. */
+  answer: string
+  sent_back: readonly SentBack[]
+}
+
+/** A publication whose files are committed as `head` in the workspace. */
+export type Committed = Publication & { head: string; commit: CommitWords; words: Proposal }
+
+export type NotPublished = {
+  kind: 'failed'
+  reason: 'git_unavailable' | 'agent_error' | 'disk_quota' | 'policy_denied'
+  code: string
+  message: string
+}
+
+/**
+ * `nothing`: there is no change; `sent_back`: the agent must fix the change first; `approval`: a person must approve it first; `refused`: the
+ * remote rejected it, the message belongs to the answer and the work is kept; `failed`: it could not be exported, or the remote was not reached.
+ */
+export type Published =
+  | { kind: 'nothing' }
+  | { kind: 'sent_back' }
+  | { kind: 'approval'; head: string }
+  | { kind: 'pushed' }
+  | { kind: 'refused'; message: string }
+  | NotPublished

@@ -1,0 +1,82 @@
+import { GitError } from '../../git/process/git-error.ts'
+import { keepPushed } from '../../git/publish/bundles.ts'
+import { isAncestor } from '../../git/publish/merge.ts'
+import { hasCommit } from '../../git/read/revisions.ts'
+import { getChange } from '../../store/changes.ts'
+import { listPullRequests, type PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import { recordNextBranch } from '../../store/workspaces/workspaces.ts'
+import { objectsOfRun } from '../base/base.ts'
+import { syncWithForge } from '../base/propose-on-forge.ts'
+import { requireOwned } from '../claim/fencing.ts'
+import { isEnded } from './ended-pull-request.ts'
+import { evaluateTurn } from './evaluate-commits.ts'
+import { evaluateProposed } from './evaluate-pull-request.ts'
+import { exportCommit } from './export-commit.ts'
+import { propose } from './propose.ts'
+import type { Committed, Published } from './publication.ts'
+import { pushRunBranch } from './push-branch.ts'
+import type { PushConflict } from './push-conflict.ts'
+
+/** What the branch of a publication holds already. `pushed_sha`: the last commit that the run pushed to it. */
+type Branch = { pushed_sha: string | null; proposed: readonly PullRequestRow[] }
+
+/** `pull_request_ended`: the pull request of the branch was closed or merged meanwhile. */
+type Outcome = Published | PushConflict | { kind: 'pull_request_ended' }
+
+/** One round: exports the commit, reviews it, pushes it and opens or updates its pull request. */
+export async function publishOnce(committed: Committed): Promise<Outcome> {
+  const { deps, run, base, head } = committed
+  const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
+  const branch: Branch = { pushed_sha: base.renewed ? null : run.pushed_sha, proposed }
+  if (await isUnchanged(committed, branch)) return { kind: 'nothing' }
+  const failed = await exportIfNew(committed)
+  if (failed) return failed
+  const change = await getChange(deps.db, run.organization_id, run.id)
+  if (!change || (change.files_changed === 0 && branch.pushed_sha === null)) return { kind: 'nothing' }
+  // An earlier turn may have committed without a push, or pushed without a pull request.
+  const stopped = head === branch.pushed_sha ? null : await reviewAndPush(committed, branch)
+  if (stopped) return stopped
+  await keepInMirror(committed)
+  if (!run.auto_create_pr) return { kind: 'pushed' }
+  const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
+  if (!known && !(await propose(committed, change))) return { kind: 'pull_request_ended' }
+  await evaluateProposed(committed)
+  await syncWithForge(deps, run, base.repository)
+  return { kind: 'pushed' }
+}
+
+/** Whether the head is the base, what the run abandoned, or part of a pull request that was closed or merged: that is not proposed again. */
+async function isUnchanged({ deps, run, base, head }: Committed, { pushed_sha, proposed }: Branch): Promise<boolean> {
+  if (head === base.sha || (pushed_sha === null && head === run.abandoned_sha)) return true
+  const objects = objectsOfRun(run, base)
+  for (const pr of proposed.filter(isEnded))
+    if (pr.head_sha === head || (await isAncestor(deps.git, objects, head, pr.head_sha).catch(() => false))) return true
+  return false
+}
+
+/** An earlier worker may have exported the commit, perhaps on another machine. */
+async function exportIfNew(committed: Committed) {
+  const { deps, run, base, head } = committed
+  const exported = head === run.head_sha && !base.renewed && (await hasCommit(deps.git, objectsOfRun(run, base), head))
+  return exported ? null : exportCommit(committed)
+}
+
+/** Null: the branch is pushed. */
+async function reviewAndPush(committed: Committed, { pushed_sha, proposed }: Branch): Promise<Outcome | null> {
+  const { deps, writer, run, base } = committed
+  const next = { base_sha: base.sha, branch: base.branch }
+  if (base.renewed) requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
+  const stopped = await evaluateTurn(committed, pushed_sha)
+  if (stopped) return stopped
+  const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
+  return pushRunBranch(committed, { pushed_sha, proposes })
+}
+
+/** Other runs can read the commit from now on: they must not read what was refused or waits for approval. */
+async function keepInMirror({ deps, run, base, head }: Committed): Promise<void> {
+  await keepPushed(deps.git, objectsOfRun(run, base), run.turn, head).catch(error => {
+    if (!(error instanceof GitError)) throw error
+    // The next fetch gets it from the remote.
+    deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
+  })
+}

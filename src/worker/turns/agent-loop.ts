@@ -1,0 +1,88 @@
+import type { Conversation } from '../../agent/conversation.ts'
+import { runLoop } from '../../agent/loop.ts'
+import type { LoopInput, LoopOutcome } from '../../agent/loop-state.ts'
+import { planAgentInstructions } from '../../agent/phases/plan-agent.ts'
+import { retryPolicy } from '../../agent/retry-policy.ts'
+import { createTokenEstimate } from '../../agent/token-estimate.ts'
+import { toolSpecs } from '../../agent/tool.ts'
+import { tools } from '../../agent/tools/table.ts'
+import { mayChangeFiles } from '../../core/runs/file-tools.ts'
+import { liveOutput } from '../claim/live-output.ts'
+import { listReachable } from '../sandbox/egress.ts'
+import { leftOutBySetup } from '../setup/setup.ts'
+import type { AgentTurn, Begun } from './begin-conversation.ts'
+import { costOfChildren, relatedRuns } from './child-runs.ts'
+import { createLoopJournal } from './loop-journal.ts'
+import { type TurnMeter, watchLimits } from './turn-limits.ts'
+
+/** Runs the agent on a conversation until the loop ends. */
+export type AgentLoop = { meter: TurnMeter; run(conversation: Conversation): Promise<LoopOutcome> }
+
+export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<AgentLoop> {
+  const { writer, model, secrets } = turn
+  const { conversation } = begun
+  const instructions = await secrets.redactor.text(await instructionsOf(turn, begun))
+  const estimate = createTokenEstimate(instructions, toolSpecs(tools))
+  const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
+  meter.childrenCost(await costOfChildren(writer))
+  const { open_reservation } = conversation
+  if (open_reservation !== null) {
+    meter.charged(open_reservation)
+    conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
+  }
+  return {
+    meter,
+    run(current) {
+      const stop = meter.watch()
+      return runLoop({ ...partsOf(turn, meter), ...callbacksOf(turn), instructions, conversation: current }).finally(stop)
+    },
+  }
+}
+
+async function instructionsOf({ deps, writer, run, base, setup, secrets }: AgentTurn, { instructions }: Begun): Promise<string> {
+  return planAgentInstructions({
+    repository: base?.repository.full_name ?? null,
+    branch: base?.branch ?? null,
+    base_ref: base?.ref ?? null,
+    secrets: Object.keys(secrets.environment),
+    set_up_by: setup?.commands ?? [],
+    set_up: setup === null ? [] : await leftOutBySetup(deps, run),
+    reachable: await listReachable(deps, writer, base?.repository.id ?? null),
+    ...instructions,
+  })
+}
+
+function partsOf(turn: AgentTurn, meter: TurnMeter) {
+  const { deps, writer, live, run, control, opened, observed, model, secrets } = turn
+  const onToolEnd = (name: string) => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)
+  return {
+    model: observed.model(model),
+    tools,
+    journal: observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd })),
+    meter,
+    retry: { ...retryPolicy, left_ms: meter.left_ms },
+    timeouts: deps.model_timeouts,
+    runs: relatedRuns(deps, writer, control, meter.childrenCost),
+    redactor: secrets.redactor,
+    tool_seconds: deps.tool_seconds,
+    signal: control.signal,
+  } satisfies Partial<LoopInput>
+}
+
+function callbacksOf({ live, control, opened, startup, openFiles }: AgentTurn) {
+  return {
+    sandbox: async () => (await openFiles()).sandbox,
+    sandboxReady: () => opened.current !== null,
+    leaving: () => control.leaving,
+    stepSignal: () => control.stepSignal(),
+    on_model_call: () => void setImmediate(() => opened.ended || openFiles().catch(() => {})),
+    on_progress: () => live.progressed(),
+    on_delta: delta => live.addText({ event: 'text', ...delta }),
+    async on_tool(call, signal) {
+      startup.reached('first_action_ms')
+      if (mayChangeFiles(call.name)) await opened.current?.checkpoints.idle(signal)
+      live.toolStarted(call)
+    },
+    on_output: liveOutput(live),
+  } satisfies Partial<LoopInput>
+}

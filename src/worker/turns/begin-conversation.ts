@@ -1,0 +1,75 @@
+import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
+import type { Model } from '../../model/port.ts'
+import type { Base } from '../base/base.ts'
+import { readInstructions } from '../base/instructions.ts'
+import { CHECKS_REVIEWED, isOfChecks } from '../checks/await-checks.ts'
+import type { RunSecrets } from '../sandbox/run-secrets.ts'
+import type { Setup } from '../setup/run-setup.ts'
+import { openWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { mustRestore, mustSetUp } from '../workspace/workspace-folders.ts'
+import { endOf } from './end-of.ts'
+import {
+  addRestoredMessage,
+  addSetupFailuresMessage,
+  chargeLostCall,
+  closeOpenCalls,
+  readJournal,
+  recordRecovery,
+} from './recovered-conversation.ts'
+import type { TurnOf } from './turn.ts'
+
+type Parts = TurnOf & { model: Model; secrets: RunSecrets; base: Base | null; setup: Setup | null }
+
+/** A turn of the agent. `openFiles` opens the workspace at the first call. */
+export type AgentTurn = Parts & { openFiles(): Promise<Workspace> }
+
+/** `late`: the turn started because checks failed after the run had ended. */
+export type Begun = { conversation: Conversation; instructions: Awaited<ReturnType<typeof readInstructions>>; late: boolean }
+
+/** The first model call needs the conversation only: the workspace opens while the model thinks, and the first tool waits for it. */
+export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
+  const { opened, control, heartbeat } = parts
+  return async () => {
+    opened.workspace ??= openWorkspace({ ...parts, signal: control.signal }).catch(error => {
+      heartbeat.expire()
+      control.end(endOf(error, control))
+      throw error
+    })
+    opened.current = await opened.workspace
+    return opened.current
+  }
+}
+
+/** Rebuilds the conversation, closes what an earlier worker left open, and moves the run to `running`. Null: the run was stopped or moved meanwhile. */
+export async function beginConversation(turn: AgentTurn): Promise<Begun | null> {
+  const { deps, writer, run, base, setup } = turn
+  // Files that must be restored or set up first are a part of the start, and shown as such.
+  const files_first = mustRestore(deps, run) || mustSetUp(deps, run, setup)
+  const begin = async () => run.status !== 'starting' || writer.move({ from: ['starting'], to: 'running', phase: 'agent' })
+  const [instructions, records, started] = await Promise.all([
+    readInstructions(deps, writer, run, base),
+    readJournal(writer),
+    files_first || begin(),
+  ])
+  if (!started) return null
+  const conversation = rebuildConversation(records, run.turn)
+  const late = isOfChecks(run, records)
+  if (late) conversation.ending = CHECKS_REVIEWED
+  if (run.recovering_since !== null) await recordRecovery(writer, run, conversation)
+  if (conversation.open_reservation !== null) await chargeLostCall(writer, conversation.open_reservation)
+  conversation.messages.push(...(await closeOpenCalls(writer, conversation.open_calls)))
+  // The conversation is about files, so they must be the right ones.
+  if (files_first) {
+    const files = await turn.openFiles()
+    if (!(await begin())) return null
+    await addFileMessages(turn, conversation, files)
+  }
+  return { conversation, instructions, late }
+}
+
+async function addFileMessages({ writer }: AgentTurn, conversation: Conversation, { restored, setup_failures }: Workspace): Promise<void> {
+  // An answer about files that are lost does not count: the agent continues. An answer about files that are there stays.
+  if (restored !== null && !restored.up_to_date) conversation.ending = null
+  if (conversation.ending === null) conversation.messages.push(...(await addRestoredMessage(writer, restored)))
+  if (conversation.ending === null) conversation.messages.push(...(await addSetupFailuresMessage(writer, setup_failures)))
+}

@@ -1,0 +1,49 @@
+import { tools_without_effect } from '../../core/runs/file-tools.ts'
+import { type Kept, retainObjectCache } from '../../git/objects/object-cache.ts'
+import { isOfRunsAlone } from '../../git/read/revisions.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { checkpointAt, reopenCheckpoints } from '../../store/workspaces/checkpoints.ts'
+import type { Base } from '../base/base.ts'
+import { loadTip } from '../base/kept-objects.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
+import type { StartupTimer } from '../claim/startup-timer.ts'
+import type { CheckpointDeps, HostFolderDeps, ProcessDeps, TelemetryDeps } from '../deps.ts'
+import type { RunSecrets } from '../sandbox/run-secrets.ts'
+import type { Environments } from '../setup/environments.ts'
+import type { Setup, SetupDeps } from '../setup/run-setup.ts'
+import type { Last } from './restore.ts'
+import type { Templates } from './templates.ts'
+
+export type WorkspaceDeps = SetupDeps &
+  HostFolderDeps &
+  CheckpointDeps &
+  TelemetryDeps &
+  Pick<ProcessDeps, 'folder_id'> & { templates: Templates; environments: Environments }
+
+export type Opening = {
+  deps: WorkspaceDeps
+  writer: RunWriter
+  live: LiveChannel
+  run: RunRow
+  base: Base | null
+  secrets: RunSecrets
+  setup: Setup | null
+  startup: StartupTimer
+  signal: AbortSignal
+}
+
+/** `last`: the newest checkpoint; `tip`: the commit that the next pack builds on; `by_agents`: only runs have published the base. */
+export type History = { kept: Kept; last: Last | null; tip: string | null; by_agents: boolean }
+
+/** Reads what is stored of the run's files. `stack` releases it. */
+export async function readHistory({ deps, writer, run, base, signal }: Opening, stack: AsyncDisposableStack): Promise<History> {
+  const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
+  stack.defer(await retainObjectCache(deps.git, run.id, signal))
+  await reopenCheckpoints(deps.db, run.organization_id, run.id, writer.epoch)
+  const last = (await checkpointAt(deps.db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
+  const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
+  const tip = last === null ? null : await loadTip(deps, run.organization_id, kept, bounds)
+  const by_agents = base !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
+  return { kept, last, tip, by_agents }
+}

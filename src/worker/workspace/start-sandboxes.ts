@@ -1,0 +1,92 @@
+import { onAbort } from '../../core/abort.ts'
+import { errorText } from '../../core/log.ts'
+import { withProxyEnv } from '../../core/sandbox-environment.ts'
+import { type Kept, objectCachePath } from '../../git/objects/object-cache.ts'
+import { mirrorPath } from '../../git/process/git-host.ts'
+import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
+import { createShadow, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
+import { MIRROR_INSIDE } from '../base/checkout.ts'
+import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
+import { openEgress } from '../sandbox/egress.ts'
+import { startRecorded } from '../sandbox/recorded-sandbox.ts'
+import { plantCanary, showSecretNames } from '../sandbox/run-secrets.ts'
+import type { PreparedFolders } from './open-folders.ts'
+import type { Opening } from './opening.ts'
+import { KEPT_INSIDE } from './restore.ts'
+import { startSnapshotSandbox } from './snapshot-sandbox.ts'
+import { Snapshots } from './snapshots.ts'
+
+type Shown = Pick<SandboxSpec, 'workspace' | 'home' | 'within' | 'read_only'>
+
+/** The sandboxes that show a run's files. */
+export type Sandboxes = {
+  sandbox: Sandbox
+  snapshots: Snapshots
+  /** What the agent's sandbox shows. */
+  shown: Shown
+  reportBlocked(): Promise<void>
+  /** Records the running sandboxes, and the folder once it is filled: before that the next worker starts with another one. */
+  record(filled: boolean, besides?: Identities): Promise<void>
+  /** From now on an abort does not stop the sandboxes: the turn does. */
+  opened(): void
+}
+
+/** Starts the agent's sandbox, and beside it the one for snapshots, which the agent cannot reach. `stack` ends them. */
+export async function startSandboxes(
+  opening: Opening,
+  kept: Kept,
+  folders: PreparedFolders,
+  stack: AsyncDisposableStack,
+): Promise<Sandboxes> {
+  const { deps, writer, live, base, secrets, startup, signal } = opening
+  const { adopted, layer } = folders
+  const startShots = await snapshotStarter(opening, kept, folders, stack)
+  const egress = stack.use(await openEgress(deps, writer, live, base?.repository.id ?? null, 'agent'))
+  const identities: (string | null)[] = [layer?.identity ?? null]
+  const record = (filled: boolean, besides: Identities = []) =>
+    recordSandboxes(deps, writer, filled ? folders.workspace : null, [...identities, ...besides])
+  await record(adopted)
+  await showSecretNames(writer, secrets)
+  const shown = shownOf(opening, folders)
+  const way_out = { environment: withProxyEnv(secrets.environment, egress.environment), sockets: egress.sockets }
+  const startBoth = () => Promise.allSettled([startRecorded(deps, writer, 'agent', { ...shown, ...way_out }), startShots()])
+  const [agent, shots] = await startup.during('sandbox_ms', startBoth)
+  for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
+  if (agent.status === 'rejected') throw agent.reason
+  if (shots.status === 'rejected') throw shots.reason
+  const sandbox = agent.value
+  identities.push(sandbox.identity, shots.value.identity)
+  await record(adopted)
+  let stopped = false
+  const snapshots = new Snapshots(shots.value, startShots, error => {
+    if (!stopped) deps.log('error', 'a snapshot of the files of a run failed', { error: errorText(error) })
+  })
+  // A run that must end does not wait for commands in progress: the first snapshot of many files takes minutes.
+  const abort_listener = stack.use(
+    onAbort(signal, () => {
+      stopped = true
+      void Promise.all([sandbox.stop(), snapshots[Symbol.asyncDispose]()])
+    }),
+  )
+  await plantCanary(sandbox, secrets)
+  return { sandbox, snapshots, shown, reportBlocked: egress.reportBlocked, record, opened: () => abort_listener[Symbol.dispose]() }
+}
+
+const withinOf = ({ layer }: PreparedFolders) => (layer === null ? {} : { within: layer })
+
+function shownOf({ deps, run, base }: Opening, folders: PreparedFolders): Shown {
+  const { workspace, home } = folders
+  const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
+  const read_only = [...mirror, { host: objectCachePath(deps.git, run.id), inside: KEPT_INSIDE }]
+  return { workspace, ...withinOf(folders), read_only, ...(home && { home: home.path }) }
+}
+
+async function snapshotStarter({ deps, writer, run, base }: Opening, kept: Kept, folders: PreparedFolders, stack: AsyncDisposableStack) {
+  const shadow = await createShadow(deps.folders.workspaces, run.id, writer.epoch, deps.users.sandbox)
+  // Not awaited: the sweep removes what is left.
+  stack.defer(() => void removeWorkspace(shadow, deps.users.sandbox).catch(() => {}))
+  const { max_file_bytes, max_pack_bytes } = deps.checkpoints
+  const bounds = { base_sha: base?.sha ?? null, max_file_bytes, max_bytes: max_pack_bytes, cpus: deps.sandbox_limits.cpus }
+  const spec = { kept, workspace: folders.workspace, ...withinOf(folders), shadow, ...bounds }
+  return () => startSnapshotSandbox(deps.driver, deps.git, spec)
+}
