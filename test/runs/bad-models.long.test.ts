@@ -38,7 +38,7 @@ test('row 25: a revoked key ends the run as model_auth at once, the operator is 
   }))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'model_auth' })
   expect(requests).toHaveLength(1)
-  expect(told).toMatchObject([{ message: expect.stringContaining('refuses its key'), fields: { model: 'openai-compatible/fake' } }])
+  expect(told).toMatchObject([{ message: expect.stringContaining('rejects its key'), fields: { model: 'openai-compatible/fake' } }])
   expect(JSON.stringify([logs, told])).not.toContain('key-of-the-model-server')
 })
 
