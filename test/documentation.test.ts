@@ -1,15 +1,13 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { expect, test } from 'vitest'
+import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
+import { endpoints } from '../src/contract/endpoints.ts'
+import { documentationPages as pages, readPage } from './documentation.ts'
 import { clone } from './source-tree.ts'
 
-const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: clone, encoding: 'utf8' })
-  .split('\n')
-  .filter(path => path !== '' && !path.startsWith('test/') && !path.startsWith('src/'))
-const read = (page: string) => readFileSync(join(clone, page), 'utf8')
 /** The text of a page without its code, which holds no links and no headings. */
-const prose = (page: string) => read(page).replace(/^```[\s\S]*?^```/gm, '')
+const prose = (page: string) => readPage(page).replace(/^```[\s\S]*?^```/gm, '')
 
 /** The anchors of a page, as GitHub generates them from its headings. */
 function anchors(page: string): Set<string> {
@@ -55,4 +53,30 @@ test('every path of the source that a page names exists', () => {
     for (const [, path = ''] of prose(page).matchAll(/`((?:src|test|web|scripts|deploy|bench|docs|runtime)\/[\w./-]+)`/g))
       if (!existsSync(join(clone, path))) missing.push(`${page}: ${path}`)
   expect(missing).toEqual([])
+})
+
+test('every curl of the documentation calls an operation of the contract with a body that its schema accepts', () => {
+  const table = Object.values(endpoints as Record<string, Endpoint>)
+  const operationOf = (method: string, path: string) =>
+    table.find(
+      endpoint =>
+        endpoint.method === method && pathsOf(endpoint).some(one => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)),
+    )
+  const calls = pages.flatMap(page =>
+    [...readPage(page).matchAll(/^```\w*\n([\s\S]*?)^```/gm)]
+      .flatMap(([, block = '']) => block.split(/^(?=curl )/m).filter(part => part.startsWith('curl ')))
+      .map(call => ({
+        page,
+        method: / -X (\w+)/.exec(call)?.[1] ?? 'GET',
+        path: /:4600(\/[^\s"?]*)/.exec(call)?.[1] ?? '',
+        body: / -d '([^']+)'/.exec(call)?.[1],
+      })),
+  )
+  expect(calls.length).toBeGreaterThan(10)
+  for (const { page, method, path, body } of calls) {
+    const operation = operationOf(method, path)
+    expect({ page, method, path, known: operation !== undefined }).toMatchObject({ known: true })
+    if (body !== undefined)
+      expect({ page, path, problems: operation?.body?.safeParse(JSON.parse(body)).error?.issues ?? [] }).toMatchObject({ problems: [] })
+  }
 })

@@ -1,5 +1,5 @@
--- Closes the last part of log_entries, once docs/operations/partition-log-entries.sql was run: what comes later goes into a new last part. 1000000 is
--- where the last part begins, 2000000 a number of a run that is not reached before the last step. Without a stop, as there.
+-- Closes the last partition of log_entries, after docs/operations/partition-log-entries.sql was run: later entries go into a new last partition.
+-- 1000000 is the lower bound of the last partition, 2000000 a run ID that is not reached before the last step. Online, as there.
 
 -- Step 1.
 set lock_timeout = '2s';

@@ -1,6 +1,6 @@
--- Splits log_entries by the number of the run, without a stop and without copying a row. docs/scale.md says when and why.
--- Each step by itself, as the owner of the tables. 1000000 stands for a number of a run that is not reached before the last step:
--- the highest one, plus as many as are made in an hour.
+-- Partitions log_entries by the ID of the run, online and without copying a row. docs/operations/sizing.md says when and why.
+-- Run each step separately, as the owner of the tables. 1000000 stands for a run ID that is not reached before the last step:
+-- the highest one, plus as many as are created in an hour.
 
 -- Step 1. From now on no entry of a later run comes into this table. A lock for a moment.
 set lock_timeout = '2s';
