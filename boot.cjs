@@ -12,6 +12,7 @@ const commands = {
   start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true, restarts: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
+  'supply-chain': { node: ['scripts/supply-chain.ts'], tools: [] },
   test: {
     node: ['scripts/test.ts'],
     tools: ['git', 'bwrap', 'chromium'],
