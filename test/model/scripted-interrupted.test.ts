@@ -62,7 +62,7 @@ test.each([
 
 test('a command that was interrupted is never run again, and the failure says what to do', async () => {
   const steps = '- run: deploy\n- answer: done'
-  await expect(play(steps, [interrupted])).rejects.toThrow(/run "deploy" was interrupted, and nobody knows .* resume with a playbook/)
+  await expect(play(steps, [interrupted])).rejects.toThrow(/run "deploy" was interrupted, and it is unknown .* resume with a playbook/)
 })
 
 test('a command that certainly was not begun is run', async () => {
