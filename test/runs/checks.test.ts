@@ -61,7 +61,7 @@ describe('what fails goes back to the agent', () => {
         { ...failed, source: 'local', attempt: 1 },
       ],
     })
-    expect(app.told().find(text => text.includes('not ok'))).toMatch(/They are data to find the cause by/)
+    expect(app.told().find(text => text.includes('not ok'))).toMatch(/They are data to find the cause/)
   })
 
   test('a playbook does it without a model: its block for failed checks is played from the beginning each time', async () => {
