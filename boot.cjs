@@ -7,7 +7,7 @@ const { constants: system } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: it is no script of npm. `restarts`: it is a service, started again after a crash. */
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: not a script of npm. `restarts`: a service, restarted after a crash. */
 const commands = {
   start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true, restarts: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
@@ -29,7 +29,7 @@ const commands = {
 }
 const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium', dockerd: 'docker.io', podman: 'podman', runsc: 'runsc' }
 const wanted_major = 24
-/** A crashed service is restarted after a second, then after twice the last delay up to the longest; the count begins anew once it was ready for a minute. */
+/** A crashed service is restarted after a second, then after twice the last delay up to the longest; the count restarts once it was ready for a minute. */
 const MAX_RESTARTS = 10
 const FIRST_DELAY_MS = 1_000
 const MAX_DELAY_MS = 30_000
@@ -37,9 +37,9 @@ const STABLE_MS = 60_000
 const clone = __dirname
 const first_parent = process.ppid
 
-/** The child that gets our signals: `kill` says what to send it. Whoever was told to stop starts nothing more. */
+/** The child that gets our signals: `kill` chooses the signal. After a request to stop nothing more is started. */
 let current = null
-let told_to_stop = null
+let stop_requested = null
 
 function say(line) {
   process.stderr.write(`agentrun: ${line}\n`)
@@ -54,7 +54,7 @@ function exitCode(code, signal) {
 
 /** Runs a program to its end; resolves to its exit code as a shell counts it, 127 when it cannot be started. */
 function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal, onMessage }) {
-  if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
+  if (stop_requested) throw new Stop(`stopped by ${stop_requested}`)
   return new Promise(resolve => {
     const child = spawn(program, args, { cwd, env, stdio })
     current = { send: signal => child.kill(kill(signal)) }
@@ -68,7 +68,7 @@ function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill =
 }
 
 function onSignal(signal) {
-  if (!told_to_stop) told_to_stop = signal
+  if (!stop_requested) stop_requested = signal
   if (current) current.send(signal)
 }
 
@@ -128,7 +128,7 @@ async function locked(work) {
   const notice = setTimeout(() => say('waiting for another command that is setting up this clone'), 1_000)
   const code = await run('flock', ['3'], { env: process.env, stdio: ['ignore', 2, 2, file] }).finally(() => clearTimeout(notice))
   try {
-    if (told_to_stop) throw new Stop(`stopped by ${told_to_stop}`)
+    if (stop_requested) throw new Stop(`stopped by ${stop_requested}`)
     if (code !== 0) throw new Stop(`cannot lock this clone: flock of util-linux ended with exit code ${code}`)
     await work()
   } finally {
@@ -154,7 +154,7 @@ async function unlessStamped(file, stamp, work) {
   })
 }
 
-/** `npm ci` of a folder. A signal kills npm at once: it would take seconds, and what it leaves is unstamped and made anew. */
+/** `npm ci` of a folder. A signal kills npm at once: it would take seconds, and an unstamped folder is installed again. */
 async function install(folder, node, what) {
   await unlessStamped(join(folder, 'node_modules/.boot-stamp'), packagesStamp(folder), async () => {
     say(`getting ${what} (once, some seconds)`)
@@ -234,7 +234,7 @@ async function runCommand(node, args, restarts) {
 }
 
 /**
- * Restarts a service that crashed, or that is stuck: it reports for how many seconds it counts as alive, and is killed when they are over. One that stopped without an error, that was told to stop, or that never became ready (its configuration is
+ * Restarts a service that crashed, or that is stuck: it reports for how many seconds it counts as alive, and is killed when they are over. One that stopped without an error, that was requested to stop, or that never became ready (its configuration is
  * wrong, its port is in use: it has reported that) is not restarted.
  */
 async function runService(node, args, options) {
@@ -255,7 +255,7 @@ async function runService(node, args, options) {
     const code = await run(node, args, { ...options, onMessage })
     clearInterval(watchdog)
     was_ready = was_ready || ready_at !== null
-    if (code === 0 || told_to_stop || !was_ready) return code
+    if (code === 0 || stop_requested || !was_ready) return code
     if (ready_at !== null && performance.now() - ready_at >= STABLE_MS) crashes = 1
     const cause = code > 128 ? `signal ${signalName(code - 128)}` : `exit code ${code}`
     if (crashes > MAX_RESTARTS) {
@@ -290,7 +290,7 @@ async function boot([name, ...args]) {
   const node = await getNode()
   await install(clone, node, 'packages')
   await getTools(command)
-  // A package may bring a daemon that runs from then on: nobody who only wanted to test has asked for that.
+  // A package may install a daemon that keeps running, which a plain test run must not do.
   const may_install = process.env.CI === 'true' || name === 'test:engines'
   await getTools({ tools: command.some || [], may_install, without: 'the tests that want it are skipped' })
   if (command.web) await buildWeb(node)
@@ -303,8 +303,8 @@ if (require.main === module) {
   boot(process.argv.slice(2)).then(
     code => process.exit(code),
     error => {
-      if (!told_to_stop) say(error instanceof Stop ? error.message : error.stack)
-      process.exit(told_to_stop ? exitCode(null, told_to_stop) : 1)
+      if (!stop_requested) say(error instanceof Stop ? error.message : error.stack)
+      process.exit(stop_requested ? exitCode(null, stop_requested) : 1)
     },
   )
 }

@@ -3,7 +3,7 @@ import { errorReferenceMarkdown } from '../src/contract/error-reference.ts'
 import { openApiDocument } from '../src/contract/openapi.ts'
 import { rolesAndScopesMarkdown } from './roles-and-scopes.ts'
 
-/** The address that stands in the checked-in document; a running service puts its own there. */
+/** The address in the checked-in document; a running service replaces it by its own. */
 export const DOCUMENT_URL = 'http://127.0.0.1:4600'
 
 export const ERRORS_FILE = new URL('../docs/reference/errors.md', import.meta.url)

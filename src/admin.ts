@@ -22,13 +22,13 @@ const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--nam
        ./agentrun admin restore FILE
        ./agentrun admin rotate-secrets
 
-All of it works against the database of this service, whether it runs or not.
+All commands use the database of this service, whether it runs or not.
 
-token, link: for who is locked out. Without --user it is the oldest ADMIN of the organization, without --org of the first one. A token with
---org is good for that organization only.
-backup: everything that the database holds, as of one moment, into a new file.
-restore: a backup into a new database, while no service runs on it. Keep the secret key beside your backups: it is not in them.
-rotate-secrets: seals every stored secret anew with AGENTRUN_SECRET_KEY; AGENTRUN_SECRET_KEY_PREVIOUS opens what there is. The service may run.
+token, link: for a user who is locked out; by default the oldest ADMIN of the organization, and by default the first organization. A token with
+--org is valid for that organization only.
+backup: writes the whole database, as of one moment, into a new file.
+restore: reads a backup into a new database, while no service runs on it. Keep the secret key with your backups: it is not in them.
+rotate-secrets: encrypts every stored secret with AGENTRUN_SECRET_KEY; AGENTRUN_SECRET_KEY_PREVIOUS decrypts the existing ones. The service may run.
 `
 
 const START_MS = 30_000
@@ -36,27 +36,27 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
-/** What was typed is wrong: the usage says how it is right. */
+/** Wrong arguments: reported with the usage. */
 class UsageError extends Error {}
 
 async function main(args: string[]) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const asked = readArguments(args)
-  if (asked.file !== undefined) return keep(asked.command, asked.file)
-  if (asked.command === 'rotate-secrets') return rotate()
+  const given = readArguments(args)
+  if (given.file !== undefined) return keep(given.command, given.file)
+  if (given.command === 'rotate-secrets') return rotate()
   const config = readConfig(process.env)
-  const base_url = asked.command === 'link' ? addressOf(config) : ''
+  const base_url = given.command === 'link' ? addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
   const url = config.DATABASE_URL ?? (await openEmbedded(config, stack))
   await requireMigrated(url)
   const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
-  if (asked.command === 'link') {
-    const { link, user } = await makeOperatorLink({ db, base_url }, asked)
+  if (given.command === 'link') {
+    const { link, user } = await makeOperatorLink({ db, base_url }, given)
     say(`A link that signs ${nameOf(user)} in once, within 15 minutes. Set AGENTRUN_BASE_URL if the service is reached at another address.`)
     process.stdout.write(`${link}\n`)
     return
   }
-  const { token, user, organization_id } = await makeOperatorToken(db, asked, asked)
+  const { token, user, organization_id } = await makeOperatorToken(db, given, given)
   const where = organization_id === null ? `organization ${user.organization_ids.join(', ')}` : `organization ${organization_id} only`
   say(`A token of ${nameOf(user)} for ${where}. It is shown only now.`)
   process.stdout.write(`${token}\n`)

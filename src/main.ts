@@ -92,7 +92,7 @@ async function startText(service: RunningService, data_dir: string, config: Conf
 const linesDropped = (count: number) =>
   `${JSON.stringify({ time: new Date().toISOString(), level: 'warn', message: 'nobody read the log: lines were dropped', count })}\n`
 
-/** `all` when nothing is said. */
+/** `all` by default. */
 function readRole(words: string[]): Role | 'migrate' {
   const [word = 'all', ...more] = words
   const role = roles.find(name => name === word)

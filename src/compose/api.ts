@@ -100,7 +100,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
   }
 }
 
-/** Health does not wait for a connection of the pool: while all are busy, what is told of the workers is what was found out last. */
+/** Health does not wait for a connection of the pool: while all are busy, it reports the last known state of the workers. */
 async function watchReadiness({ db, version }: Parts) {
   let known = await workerState(db)
   const refresh = async () => {

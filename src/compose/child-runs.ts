@@ -4,13 +4,13 @@ import type { Services } from '../service/context.ts'
 import { listChildrenOf, startChildRun } from '../service/runs/child-runs.ts'
 import type { ChildRuns } from '../worker/turns/child-runs.ts'
 
-/** What agents start runs by: the verbs of the API, told in their words. */
+/** The verbs of the API that start and list child runs, with results in the terms of agents. */
 export const childRuns = (services: Services): ChildRuns => ({
-  start: async (parent, call_id, input) => told(await startChildRun(services, parent, call_id, input)),
-  list: async parent => (await listChildrenOf(services, parent)).map(told),
+  start: async (parent, call_id, input) => childRunOf(await startChildRun(services, parent, call_id, input)),
+  list: async parent => (await listChildrenOf(services, parent)).map(childRunOf),
 })
 
-const told = (run: AgentRun): ChildRun => ({
+const childRunOf = (run: AgentRun): ChildRun => ({
   agent_run_id: run.id,
   title: run.title,
   status: run.status,

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { KnownValue } from '../core/redaction/redact.ts'
 
-/** A password of a database or a proxy may be a word that stands everywhere: such a one is not looked for. */
+/** A password of a database or a proxy may be an ordinary word: such a password is not redacted. */
 const SHORTEST_PASSWORD = 16
 
 /** What this process itself is trusted with. No sandbox is given any of it; should one show itself all the same, no trace holds it. */

@@ -109,7 +109,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   // A crowd of requests that holds all of one pool must not cost the runs of the same process their leases.
   const worker_parts = role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
   worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
-  // Before the API answers: it is asked whether any worker is there.
+  // Before the API answers, because its health reports whether a worker exists.
   await worker?.register()
   api = role === 'work' ? null : stack.use(await startApi(parts))
   if (api) base_url = api.base_url

@@ -59,7 +59,7 @@ function tracesUrl(config: Config): string | null {
   return config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? null : base + TRACES_PATH)
 }
 
-/** What the figures of one process are made from, besides what it counts. */
+/** The sources of the metrics of one process, besides its counters. */
 export type Observed = {
   db: Database
   instruments: Instruments

@@ -6,16 +6,15 @@ const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 
 export type KeptServer = {
-  /** Of the server that runs now, or ran last. */
+  /** Process id of the current or last server. */
   readonly pid: number
-  /** Ends it for good; safe to call twice. */
+  /** Stops it without a restart; safe to call twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a server again that ends though nobody asked it to: killed for memory, or for want of disk. One that cannot be started is tried
- * again, ever more slowly and without end, because what it wants may come back; `log` is told when it ends, why it cannot start, and when
- * it runs.
+ * Restarts a server that ends unexpectedly, for example killed for memory or because the disk is full. A failed start is retried with
+ * growing delays and without limit, because the cause may go away; `log` receives when it ends, why it cannot start, and when it runs.
  */
 export function keepRunning(first: Server, startAgain: () => Promise<Server>, log: (line: string) => void): KeptServer {
   const stopping = new AbortController()
@@ -37,9 +36,9 @@ export function keepRunning(first: Server, startAgain: () => Promise<Server>, lo
     }
   }
 
-  /** Null: nobody wants it any more. */
+  /** Returns null when it was stopped meanwhile. */
   async function untilStarted(): Promise<Server | null> {
-    let said = ''
+    let logged = ''
     for (let wait = FIRST_WAIT_MS; !stopping.signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       try {
         const server = await startAgain()
@@ -49,8 +48,8 @@ export function keepRunning(first: Server, startAgain: () => Promise<Server>, lo
         const reason = error instanceof Error ? error.message : String(error)
         // With its time and process it would be another one at every try.
         const kind = reason.replace(/\d+/g, '')
-        if (kind !== said) log(`PostgreSQL cannot be started, which is tried again: ${reason}`)
-        said = kind
+        if (kind !== logged) log(`PostgreSQL cannot be started, which is tried again: ${reason}`)
+        logged = kind
         await delay(wait, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }

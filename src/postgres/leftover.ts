@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { isAlive, processIds, processPlace, signalProcess, waitUntil } from '../system/processes.ts'
+import { isAlive, processExecutable, processIds, signalProcess, waitUntil } from '../system/processes.ts'
 import { removeTemporarySocketFolder } from './socket-folder.ts'
 
 /** What postmaster.pid says; `status` is 'starting', 'stopping' or 'ready'. */
@@ -54,6 +54,6 @@ function serversOf(cluster: string): number[] {
 }
 
 function serves(pid: number, cluster: string): boolean {
-  const place = processPlace(pid)
-  return place?.cwd === cluster && basename(place.exe) === 'postgres'
+  const server = processExecutable(pid)
+  return server?.cwd === cluster && basename(server.exe) === 'postgres'
 }

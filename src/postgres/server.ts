@@ -28,7 +28,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { child, logged } = spawnPostgres(binaries.postgres, args, { user, log_file })
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject)
-    // One that was killed, or that was told to stop, has written nothing about it.
+    // A server that was killed or stopped on request has written nothing about it.
     child.once('exit', (code, signal) =>
       resolve(`PostgreSQL ended with ${code ? `${code}: ${lastLogLine(log_file, logged)}` : (signal ?? 0)}`),
     )

@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, write } from 'node:fs'
 
-/** What may wait to be written, in bytes; then lines are dropped. */
-const MOST_BYTES = 1024 * 1024
+/** Bytes that may wait to be written; then lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024
 const FLUSH_MS = 1_000
 const AGAIN_MS = 20
 
 export type LineWriter = AsyncDisposable & { write(line: string): void }
 
 /**
- * Writes lines to a pipe or a terminal beside the work: a reader that stands still costs lines, where `process.stderr` would hold the whole process up
- * until it reads on. `dropped` gives the line that says how many are missing. Anything else (a file, a socket) is written to by `plain`, because only
+ * Writes lines to a pipe or a terminal beside the work: a reader that stops reading loses lines, where `process.stderr` would block the whole process
+ * until it continues. `dropped` returns the line that reports how many are missing. Anything else (a file, a socket) is written to by `plain`, because only
  * pipes and terminals can be opened once more, for us alone. Disposing it waits a second for what is left.
  */
 export function lineWriter(fd: number, plain: (line: string) => void, dropped: (count: number) => string): LineWriter {
@@ -39,7 +39,7 @@ export function lineWriter(fd: number, plain: (line: string) => void, dropped: (
   }
   return {
     write(line) {
-      if (bytes > MOST_BYTES || over) {
+      if (bytes > MAX_WAITING_BYTES || over) {
         missing++
         return
       }

@@ -10,8 +10,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Where a process stands and what it runs; null when it is gone, a zombie, or not ours to see. */
-export function processPlace(pid: number): { cwd: string; exe: string } | null {
+/** Returns the working directory and the executable of a process; null when it has ended, is a zombie, or is not readable. */
+export function processExecutable(pid: number): { cwd: string; exe: string } | null {
   try {
     return { cwd: readlinkSync(`/proc/${pid}/cwd`), exe: readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '') }
   } catch {

@@ -60,7 +60,7 @@ export function createInstruments() {
     database_wait: histogram('database_wait_seconds', 'Until a connection could be used', quick),
     database_connections: gauge('database_connections', 'Connections of the pool', ['state']),
     database_waiting: gauge('database_waiting', 'Statements that wait for a connection'),
-    database_up: gauge('database_up', 'Whether the database answered when it was asked for these figures'),
+    database_up: gauge('database_up', 'Whether the database answered the last query for these metrics'),
     runs: gauge('runs', 'Runs on this database that have not ended, by status', ['status']),
     queue_runs: gauge('queue_runs', 'Runs on this database that a worker may claim'),
     queue_oldest: gauge('queue_oldest_seconds', 'How long the longest of them has waited'),

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../contract/runs/runs.ts'
 import type { Instruments } from './instruments.ts'
 
-/** What is asked for when somebody wants to know. */
+/** Values that are read when metrics are requested. */
 export type Sources = {
   /** Rejects when the database is away. */
   runs: () => Promise<{ by_status: Partial<Record<RunStatus, number>>; claimable: number; oldest_seconds: number }>
@@ -12,32 +12,32 @@ export type Sources = {
 }
 
 const live: RunStatus[] = ['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling']
-/** Figures of the database are not asked for more often, however many ask us. */
-const FRESH_MS = 5_000
-const PATIENCE_MS = 2_000
+/** The database is queried at most this often, however many requests there are. */
+const MIN_QUERY_INTERVAL_MS = 5_000
+const QUERY_TIMEOUT_MS = 2_000
 
-/** Brings the gauges up to date. A database that is away, or slow, costs its own figures and nothing else. */
+/** Returns a function that updates the gauges. If the database is away or slow, only its own metrics are missing. */
 export function measurer(instruments: Instruments, sources: Sources): () => Promise<void> {
-  let asked_at = Number.NEGATIVE_INFINITY
-  let asking: Promise<void> | null = null
-  const ask = async () => {
-    const asked = Promise.all([sources.runs(), sources.workers(), sources.webhooks()])
-    const [figures, workers, webhooks] = await asked.catch(() => [null, null, null])
-    instruments.database_up.set(figures === null ? 0 : 1)
+  let queried_at = Number.NEGATIVE_INFINITY
+  let querying: Promise<void> | null = null
+  const query = async () => {
+    const queries = Promise.all([sources.runs(), sources.workers(), sources.webhooks()])
+    const [runs, workers, webhooks] = await queries.catch(() => [null, null, null])
+    instruments.database_up.set(runs === null ? 0 : 1)
     for (const gauge of [instruments.runs, instruments.workers, instruments.worker_slots]) gauge.reset()
-    if (figures === null || workers === null || webhooks === null) {
-      // No figure is told rather than an old one.
+    if (runs === null || workers === null || webhooks === null) {
+      // A missing value is better than an old one.
       for (const gauge of [instruments.queue_runs, instruments.queue_oldest, instruments.webhooks_pending, instruments.webhooks_oldest])
         gauge.remove()
       return
     }
-    for (const status of live) instruments.runs.set({ status }, figures.by_status[status] ?? 0)
+    for (const status of live) instruments.runs.set({ status }, runs.by_status[status] ?? 0)
     instruments.workers.set({ state: 'able' }, workers.able)
     instruments.workers.set({ state: 'blocked' }, workers.count - workers.able)
     instruments.worker_slots.set({ state: 'busy' }, workers.busy)
     instruments.worker_slots.set({ state: 'free' }, Math.max(0, workers.slots - workers.busy))
-    instruments.queue_runs.set(figures.claimable)
-    instruments.queue_oldest.set(figures.oldest_seconds)
+    instruments.queue_runs.set(runs.claimable)
+    instruments.queue_oldest.set(runs.oldest_seconds)
     instruments.webhooks_pending.set(webhooks.pending)
     instruments.webhooks_oldest.set(webhooks.oldest_seconds)
   }
@@ -47,16 +47,16 @@ export function measurer(instruments: Instruments, sources: Sources): () => Prom
     instruments.database_connections.set({ state: 'used' }, total - idle)
     instruments.database_waiting.set(waiting)
     instruments.streams.set(sources.streams())
-    if (asking === null && performance.now() - asked_at >= FRESH_MS) {
-      asked_at = performance.now()
-      asking = ask().finally(() => {
-        asking = null
+    if (querying === null && performance.now() - queried_at >= MIN_QUERY_INTERVAL_MS) {
+      queried_at = performance.now()
+      querying = query().finally(() => {
+        querying = null
       })
     }
-    if (asking === null) return
+    if (querying === null) return
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, PATIENCE_MS)
-    await Promise.race([asking, late])
+    const timer = setTimeout(resolve, QUERY_TIMEOUT_MS)
+    await Promise.race([querying, late])
     clearTimeout(timer)
   }
 }

@@ -10,15 +10,15 @@ export type MetricsOptions = {
   /** 0 takes a free one. */
   port: number
   instruments: Instruments
-  /** Brings the gauges up to date, before each answer. Rejects never. */
+  /** Updates the gauges before each response. Never rejects. */
   measure: () => Promise<void>
-  /** Null: ready; otherwise why not, in one line. */
+  /** Returns null when ready, otherwise the reason in one line. */
   unready: () => Promise<string | null>
 }
 
 /**
- * Figures for Prometheus and the probes of this process, on a port of their own: they ask for no token, so they are for the operator's network alone.
- * `/healthz` says that the process is alive, `/readyz` that it takes work.
+ * Serves metrics for Prometheus and the probes of this process, on a port of its own without authentication: for the operator's network only.
+ * `/healthz` succeeds while the process is alive, `/readyz` while it accepts work.
  */
 export async function startMetricsServer({ host, port, instruments, measure, unready }: MetricsOptions): Promise<MetricsServer> {
   const { registry } = instruments
@@ -41,7 +41,7 @@ export async function startMetricsServer({ host, port, instruments, measure, unr
     if (!page) return void answer(404, 'text/plain', 'GET /metrics, /healthz or /readyz\n')
     page().then(
       ({ status, type, body }) => void answer(status, type, body),
-      () => void answer(500, 'text/plain', 'the figures could not be made\n'),
+      () => void answer(500, 'text/plain', 'the metrics could not be read\n'),
     )
   })
   await new Promise<void>((resolve, reject) => {

@@ -31,7 +31,7 @@ export type OtelOptions = {
   sampler: { name: SamplerName; ratio: number }
   /** How long a batch is gathered. */
   delay_ms: number
-  /** Told of spans that could not be sent, once a minute at most. */
+  /** Called for spans that could not be sent, at most once a minute. */
   on_error: (error: Error) => void
 }
 

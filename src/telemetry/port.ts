@@ -1,11 +1,11 @@
 /**
- * What the service does, told while it does it, to whoever counts and traces it. Every function returns at once and never throws. Told are
- * names of ours, codes, counts, ids and times: never a token, a prompt, the content of an answer or what a tool printed.
+ * Receives the events that are counted and traced. Every function returns at once and never throws. Arguments are names of ours, codes,
+ * counts, ids and times: never a token, a prompt, the content of a response or the output of a tool.
  */
 export type Telemetry = {
   /** `traceparent`: the header of the request, as it came. */
   requestBegan(traceparent: string | undefined): RequestTelemetry
-  /** A run was claimed: its turn begins here, or goes on. */
+  /** A run was claimed: its turn begins or continues here. */
   turnBegan(turn: TurnFacts): TurnTelemetry
   /** Leases of others that were found to have ended. */
   leasesExpired(count: number): void
@@ -26,9 +26,9 @@ export type Telemetry = {
 }
 
 export type RequestTelemetry = {
-  /** In which trace, and below what, the work goes on that this request asks for; null when nobody traces. */
+  /** The trace and parent span of the work that this request starts; null without tracing. */
   readonly traceparent: string | null
-  /** `status`: null when the client left before there was one. `operation`: of the contract, or what else was asked for. */
+  /** `status`: null when the client left before there was one. `operation`: of the contract, or another path. */
   ended(request: {
     operation: string
     method: string
@@ -50,7 +50,7 @@ export type TurnFacts = {
   agent_type: string
   /** Why another worker had it before; null when none did. */
   recovered: 'lease_lost' | 'handed_over' | null
-  /** Of the request that asked for the turn. */
+  /** The header of the request that started the turn. */
   traceparent: string | null
 }
 

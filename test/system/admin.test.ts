@@ -10,7 +10,7 @@ import type { AuditEntry } from '../../src/contract/organizations/audit-log.ts'
 import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
 import { insertServiceUser } from '../../src/store/access/members.ts'
 import { insertOrganization } from '../../src/store/access/organizations.ts'
-import { processIds, processPlace } from '../../src/system/processes.ts'
+import { processExecutable, processIds } from '../../src/system/processes.ts'
 import { contents } from '../api/contents.ts'
 import { createTestDatabase } from '../database.ts'
 import { program_env } from '../program-env.ts'
@@ -52,7 +52,7 @@ describe('with the embedded database', () => {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const env = { AGENTRUN_DATA_DIR: data }
-  const databases = () => processIds().filter(pid => processPlace(pid)?.cwd === join(data, 'postgres/cluster'))
+  const databases = () => processIds().filter(pid => processExecutable(pid)?.cwd === join(data, 'postgres/cluster'))
   const start = () => startServiceProcess({ ...env, AGENTRUN_WORKER_CONCURRENCY: '0' })
   async function stop({ child, ended }: ServiceProcess) {
     child.kill('SIGTERM')

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
-import { isAlive, processIds, processPlace, waitUntil } from '../../src/system/processes.ts'
+import { isAlive, processExecutable, processIds, waitUntil } from '../../src/system/processes.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -32,7 +32,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 }
 
 function processesIn(at: string): number[] {
-  return processIds().filter(pid => processPlace(pid)?.cwd === at)
+  return processIds().filter(pid => processExecutable(pid)?.cwd === at)
 }
 
 /** Another process that owns the server, as the service does, and can be killed. */
