@@ -27,21 +27,15 @@ export type RunningApi = AsyncDisposable & {
   signInLink(): Promise<string>
   /** Streams that are open. */
   streams(): number
-  /** Says on `/readyz` that this process goes, and answers on. */
+  /** Reports on `/readyz` that this process stops, and continues to serve. */
   drain(): void
 }
 
-/** Answers HTTP until disposed of: then streams and requests end, those under way with their answer. */
+/** Serves HTTP until disposed of: then streams end, and requests in progress get their response. */
 export async function startApi(parts: Parts): Promise<RunningApi> {
-  const { config, db, hub, sealer, log } = parts
+  const { config, db, hub, log } = parts
   const first = await prepareFirstStart(parts)
-  const unreadable = await countSealedOtherwise(db, sealer.key_ids)
-  if (unreadable > 0)
-    log(
-      'error',
-      'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY and the previous ones: set them again, or give that key as a previous one',
-      { count: unreadable },
-    )
+  await reportUnreadableSecrets(parts)
   const stopped = new AbortController()
   let base_url = ''
   const services = createServices(parts, () => base_url, stopped.signal)
@@ -53,7 +47,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     feeds: new Feeds(
       hub,
       error => {
-        // What a feed still reads when its last reader is gone nobody needs.
+        // After the last reader has left, a failed read does not matter.
         if (!closing) log('error', 'a stream could not read on; it tries again', { error: errorText(error) })
       },
       // A hint: when it is lost, the next one comes in seconds.
@@ -98,6 +92,16 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       clearTimeout(cut)
     },
   }
+}
+
+async function reportUnreadableSecrets({ db, sealer, log }: Parts): Promise<void> {
+  const count = await countSealedOtherwise(db, sealer.key_ids)
+  if (count > 0)
+    log(
+      'error',
+      'stored secrets are sealed with another key than AGENTRUN_SECRET_KEY and the previous ones: set them again, or give that key as a previous one',
+      { count },
+    )
 }
 
 /** Health does not wait for a connection of the pool: while all are busy, it reports the last known state of the workers. */
