@@ -1,4 +1,4 @@
-/** Rate limits as they are unless the operator chooses others: requests in a sliding window of seconds (specification.md#rate-limits). */
+/** The default rate limits, which the operator can change: requests in a sliding window of seconds (specification.md#rate-limits). */
 export const bucketLimits = {
   standard: { requests: 60, seconds: 30 },
   agent_creation: { requests: 10, seconds: 60 },
@@ -13,7 +13,7 @@ export const bucketLimits = {
   token_total: { requests: 60, seconds: 60 },
 } as const
 
-/** Whose requests a bucket counts together. */
+/** The owner whose requests a bucket counts together. */
 export const bucketOwner = {
   standard: 'token',
   agent_creation: 'token',

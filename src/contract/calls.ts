@@ -2,16 +2,16 @@ import type { z } from 'zod'
 import type { EndpointName, Endpoints } from './endpoints.ts'
 
 /**
- * What a client gives to each operation and what it gets: numbers where the wire has digits, and only what must be given is required.
- * An operation that takes nothing has an index signature in zod, which is left out.
+ * The input and the output of each operation for a client: numbers where the wire has digits, and only required fields are required. An
+ * operation without input has an index signature in zod, which is removed.
  */
 type Sent<Schema extends z.ZodType> = {
   [K in keyof z.input<Schema> as string extends K ? never : K]: K extends keyof z.output<Schema> ? OneOrSeveral<z.output<Schema>[K]> : never
 }
-/** A filter that is an array also takes one value alone. */
+/** A filter that is an array also accepts a single value. */
 type OneOrSeveral<Value> = Value extends readonly (infer Item)[] ? Item | readonly Item[] : Value
 
-/** `org_id` may be left out: a client knows its organization. */
+/** `org_id` is optional: a client knows its organization. */
 export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endpoints[N]['params']>
   ? Omit<Sent<Endpoints[N]['params']>, 'org_id'> & { org_id?: number }
   : Sent<Endpoints[N]['params']>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A whole number as it stands in a path or a query string: plain decimal digits and nothing else.
- * `0x10`, `1e2`, ` 10`, an empty value and a repeated key are refused, never guessed at (specification.md#logs).
+ * A whole number in a path or a query string: plain decimal digits and nothing else. `0x10`, `1e2`, ` 10`, an empty value and a repeated
+ * key are refused, never guessed at (specification.md#logs).
  */
 export function decimal(min: number, max: number, digits = /^\d{1,15}$/) {
   return z
@@ -13,7 +13,7 @@ export function decimal(min: number, max: number, digits = /^\d{1,15}$/) {
     .meta({ wire: { type: 'integer', minimum: min, maximum: max } })
 }
 
-/** An integer id in a path or query, in its one spelling: `01` is not the address of 1. */
+/** An integer id in a path or query, in canonical form: `01` is not the address of 1. */
 export const id = () => decimal(0, 999_999_999_999_999, /^(0|[1-9]\d{0,14})$/)
 
 /** `true` or `false` in a query string. */

@@ -3,13 +3,13 @@ import { id } from './decimal.ts'
 import type { ProblemCode } from './problem.ts'
 import type { Tag } from './tags.ts'
 
-/** What a token may do (specification.md#access). */
+/** The scopes of a token (specification.md#access). */
 export const scopes = ['runs:read', 'runs:write', 'logs:read', 'repos:read', 'repos:admin', 'org:read', 'org:admin'] as const
 export type Scope = (typeof scopes)[number]
 
 /**
- * Whose limit a request is charged to (specification.md#rate-limits). `logs` is the standard bucket with the token's total as a second bound.
- * Null: no token asks, so nothing is counted.
+ * The rate limit that a request is charged to (specification.md#rate-limits). `logs` is the standard bucket with the token's total as a
+ * second limit. Null: there is no token, so nothing is counted.
  */
 export type Bucket = 'standard' | 'agent_creation' | 'setup_commands' | 'log_analysis' | 'tool_execution' | 'recording' | 'logs'
 
@@ -18,37 +18,37 @@ export type Endpoint = {
   path: string
   /** Other paths that existing clients call for the same operation (specification.md#wire-profiles). */
   aliases?: readonly string[]
-  /** The chapter of the reference. */
+  /** The section of the reference. */
   tag: Tag
   summary: string
-  /** What a caller should know beyond the summary: side effects, idempotency, what is not said. */
+  /** What a caller must know beyond the summary: side effects, idempotency, omissions. */
   description?: string
   /** `token`: bearer token; `cookie`: the browser's sign-in cookie, good for /session alone; `public`: nothing. */
   access: 'token' | 'cookie' | 'public'
-  /** Null with `token`: any token will do. */
+  /** Null with `token`: any token is accepted. */
   scope: Scope | null
   bucket: Bucket | null
   stability: 'stable' | 'alpha'
   params: z.ZodObject
   query: z.ZodObject
   body: z.ZodType | null
-  /** `stream` answers server-sent events, `document` the OpenAPI document, `file` bytes that are saved as they come. */
+  /** `stream` responds with server-sent events, `document` with the OpenAPI document, `file` with bytes that are saved unchanged. */
   response: z.ZodType | 'stream' | 'document' | 'file'
-  /** Another body of a success, and when it is answered. */
+  /** Another body of a success, and when it is returned. */
   variant?: { when: string; response: z.ZodType }
-  /** For tokens that are bound to repositories, where core/reach.ts cannot tell by the fields. `verb`: the verb looks after all of it. */
+  /** For tokens that are limited to repositories, where core/access/reach.ts cannot decide from the fields. `verb`: the verb decides. */
   reach?: 'filtered' | 'free' | 'none' | 'verb'
-  /** Content types that it can answer besides JSON. */
+  /** Content types of responses other than JSON. */
   also_answers?: readonly string[]
-  /** Refusals of this operation's own, beside those that every operation of its kind can answer (problem-statuses.ts). */
+  /** Problems specific to this operation, in addition to those of every operation of its kind (problem-statuses.ts). */
   problems?: readonly ProblemCode[]
   /** Takes `Idempotency-Key` (specification.md#create-and-resume). */
   idempotent?: boolean
-  /** Where the example of the schema, `meta({ examples: [...] })`, does not fit this operation. Of a stream: a piece of it. */
+  /** Replaces the example of the schema, `meta({ examples: [...] })`, for this operation. For a stream: an extract. */
   examples?: { body?: unknown; response?: unknown }
 }
 
-/** Every path at which an operation is served, its own first. */
+/** Returns every path at which an operation is served, its own first. */
 export const pathsOf = ({ path, aliases = [] }: Pick<Endpoint, 'path' | 'aliases'>): string[] => [path, ...aliases]
 
 export const none = z.object({})

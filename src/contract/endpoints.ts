@@ -27,8 +27,8 @@ import { userEndpoints } from './endpoints/users.ts'
 import { webhookEndpoints } from './endpoints/webhooks.ts'
 
 /**
- * THE table. Validation, handler types, routing, the OpenAPI document and clients all come from here;
- * a missing handler does not compile. To add an endpoint: a row in endpoints/, a verb in service/, a line in http/handlers.ts.
+ * THE table. Validation, handler types, routing, the OpenAPI document and clients are derived from it; a missing handler does not compile.
+ * To add an endpoint: a row in endpoints/, a verb in service/, a line in http/handlers.ts.
  */
 export const endpoints = {
   ...runEndpoints,
@@ -60,7 +60,7 @@ export const endpoints = {
 
 export type Endpoints = typeof endpoints
 export type EndpointName = keyof Endpoints
-/** What a handler gets: everything parsed, defaults filled in. */
+/** The input of a handler: everything parsed, defaults filled in. */
 export type HandlerInput<E extends Endpoint> = {
   params: z.output<E['params']>
   query: z.output<E['query']>

@@ -35,13 +35,13 @@ export const errorReference = {
   },
   quota_exceeded: {
     cause: 'The organization has used its monthly quota of cost or runs. Months begin at 00:00 UTC on the first day.',
-    fix: 'Wait for the next month, or ask the operator to raise the quota. `GET …/usage` shows what was used.',
+    fix: 'Wait for the next month, or request a higher quota from the operator. `GET …/usage` shows what was used.',
     retry: 'after_fix',
   },
   forbidden: {
     cause:
       'The token is valid but does not permit this request: its user is not a member of the organization or lacks the role, the token lacks the scope, or it is restricted to other repositories. The host name may also be one that the service does not serve.',
-    fix: 'Use a token with the scope that the API reference names for the operation, or ask an ADMIN for access. For a host name, set `AGENTRUN_ALLOWED_HOSTS`.',
+    fix: 'Use a token with the scope that the API reference names for the operation, or request access from an ADMIN. For a host name, set `AGENTRUN_ALLOWED_HOSTS`.',
     retry: 'after_fix',
   },
   not_found: {

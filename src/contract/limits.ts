@@ -1,4 +1,4 @@
-/** Bounds of what a client may send (specification.md#create-and-resume, #logs). One place, so that schema, document and error text agree. */
+/** Limits on client input (specification.md#create-and-resume, #logs), in one file so that schema, document and error text agree. */
 export const limits = {
   prompt_chars: 200_000,
   images: 10,

@@ -27,7 +27,7 @@ const about = `Runs AI coding agents on git repositories, each in a sandbox of i
 
 Schemas named \`Tool_…\` are the inputs of the agent's tools, as they stand in \`tool_input\` of log entries.`
 
-/** The OpenAPI 3.1 document of the contract table, as the service at `base_url` and of this version serves it. */
+/** Returns the OpenAPI 3.1 document of the contract table, as the service at `base_url` and of this version serves it. */
 export function openApiDocument({ base_url, version }: { base_url: string; version: string }): Json {
   const components: Components = { schemas: {}, examples: {} }
   hoist(jsonSchema(Problem, 'output'), components.schemas)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decimal } from './decimal.ts'
 import { limits } from './limits.ts'
 
-/** `skip`/`limit`, with `page`/`size` as an alias that existing clients send (specification.md#logs, #create-and-resume). */
+/** `skip`/`limit`, with the aliases `page`/`size` of existing clients (specification.md#logs, #create-and-resume). */
 export const pageQuery = {
   skip: decimal(0, limits.page_skip).optional().describe('Number of items to skip, default 0'),
   limit: decimal(1, limits.page_limit).optional().describe('Largest number of items returned, default 100'),
@@ -12,7 +12,7 @@ export const pageQuery = {
 
 export type PageQuery = { [K in keyof typeof pageQuery]?: number | undefined }
 
-/** One page of a list, with the item's example in its own. */
+/** Returns one page of a list, with the item's example in its own. */
 export function pageOf<T extends z.ZodType>(item: T) {
   const examples = (item.meta()?.examples as unknown[] | undefined)?.map(one => ({ items: [one], total: 1, page: 1, size: 100, pages: 1 }))
   return z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Error codes and the status each stands for (specification.md#errors). One table: nothing else in the service chooses an error status. */
+/** Error codes and their statuses (specification.md#errors). One table: nothing else in the service determines an error status. */
 export const problems = {
   invalid_request: { status: 400, title: 'Invalid request' },
   no_logs: { status: 400, title: 'No logs to analyze' },
@@ -42,7 +42,7 @@ export const Problem = z
     title: z.string().describe('The kind of error, for people'),
     status: z.int().describe('The HTTP status'),
     detail: z.string().describe('What is wrong with this request, for people'),
-    instance: z.string().describe('The path that was asked for'),
+    instance: z.string().describe('The path of the request'),
     code: z.string().describe('The kind of error, for programs'),
     request_id: z.string().describe('The same as `X-Request-Id`'),
     errors: z.array(FieldError).describe('Every field that is wrong, for a 400'),

@@ -4,12 +4,13 @@ export const Health = z.object({ status: z.literal('ok').describe('Always `ok`')
 
 const engines = ['docker', 'podman', 'kubernetes'] as const
 
-/** By what the limits of a sandbox are held. `watchdog`, `niceness` and `rlimit` are what is left without control groups, an engine holds its own. */
+/**
+ * The mechanisms that enforce the limits of a sandbox. `watchdog`, `niceness` and `rlimit` replace control groups; an engine enforces its
+ * own.
+ */
 export const SandboxLimitMechanisms = z.object({
   memory: z.enum(['cgroup v2', 'cgroup v1', 'watchdog', ...engines]).describe('Memory of all processes of a run together'),
-  cpu: z
-    .enum(['cgroup v2', 'cgroup v1', 'niceness', ...engines])
-    .describe('Processors; `niceness`: runs step back behind the service, and have no bound'),
+  cpu: z.enum(['cgroup v2', 'cgroup v1', 'niceness', ...engines]).describe('CPU limit; `niceness`: runs have a low priority, and no limit'),
   processes: z.enum(['cgroup v2', 'cgroup v1', 'rlimit', ...engines]).describe('Number of processes'),
 })
 export type SandboxLimitMechanisms = z.infer<typeof SandboxLimitMechanisms>
@@ -20,9 +21,9 @@ export const Readiness = z
     version: z.string().describe('Version of the service'),
     database: z.literal('ok').describe('Always `ok`; 503 when it does not answer'),
     workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
-    workers_reason: z.string().nullable().describe('One line that says what to do'),
-    sandbox: z.string().nullable().describe('What sandboxes are made with; null while that does not work'),
-    sandbox_limits: SandboxLimitMechanisms.nullable().describe('By what the limits of a sandbox are held; null while none is made'),
+    workers_reason: z.string().nullable().describe('One line on what to do'),
+    sandbox: z.string().nullable().describe('The sandbox driver; null while it does not work'),
+    sandbox_limits: SandboxLimitMechanisms.nullable().describe('How the limits of a sandbox are enforced; null while none can be created'),
     large_repositories: z
       .enum(['shared', 'cloned'])
       .nullable()
@@ -31,12 +32,12 @@ export const Readiness = z
       ),
     worker_processes: z
       .object({
-        count: z.int().describe('Processes that work on runs, on any machine, heard of in the last 15 seconds'),
+        count: z.int().describe('Processes that execute runs, on any machine, with a heartbeat in the last 15 seconds'),
         able: z.int().describe('Those of them that start runs'),
-        slots: z.int().describe('Runs that those may work on at the same time'),
-        busy: z.int().describe('Runs that they work on'),
+        slots: z.int().describe('How many runs they may execute at the same time'),
+        busy: z.int().describe('How many runs they execute'),
       })
-      .describe('What there is to work on runs'),
+      .describe('The workers'),
   })
   .meta({
     id: 'Readiness',
@@ -55,7 +56,7 @@ export const Readiness = z
     ],
   })
 
-const code = z.string().min(1).max(200).describe('What stands behind `#code=` in a sign-in link')
+const code = z.string().min(1).max(200).describe('The code after `#code=` in a sign-in link')
 const signed_in = 'Whether the browser is signed in now'
 
 export const SignInInput = z.object({ code }).meta({ id: 'SignInInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
@@ -68,8 +69,8 @@ export const SignedOut = z
 export const SessionToken = z
   .object({
     token: z.string().describe('A bearer token'),
-    expires_at: z.iso.datetime().describe('When it ends; UTC, ISO 8601 with milliseconds'),
-    user_id: z.int().describe('Whose it is'),
+    expires_at: z.iso.datetime().describe('When it expires; UTC, ISO 8601 with milliseconds'),
+    user_id: z.int().describe('The user'),
     organization_id: z.int().describe('First organization that the session reaches'),
     organizations: z
       .array(z.object({ id: z.int().describe('The organization'), name: z.string().describe('Name to show') }))

@@ -2,15 +2,15 @@ import { z } from 'zod'
 
 export const unsound = 'must not hold NUL or half a surrogate pair'
 
-/** Whether no key and no value of this text, as JSON.stringify writes it, holds what `text` refuses: it writes only those two so. */
+/** Returns whether every key and value of this JSON.stringify output would pass `text`: only invalid characters are escaped this way. */
 export function isSoundJson(json: string): boolean {
   return !/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/.test(json)
 }
 
 /**
- * Text that is kept exactly as it was sent, from `min` to `max` characters (code points, as JSON Schema counts them). NUL, which the
- * database cannot hold, and half a surrogate pair, which is no Unicode, are refused rather than changed in silence.
- * `trim`: white space around it does not belong to it.
+ * Text that is stored exactly as sent, from `min` to `max` characters (code points, as JSON Schema counts them). NUL, which the database
+ * cannot store, and unpaired surrogates, which are not Unicode, are rejected rather than silently changed. `trim`: surrounding white space
+ * is removed.
  */
 export function text(min: number, max: number, options: { trim?: boolean; error?: string } = {}) {
   const string = z.string({ error: options.error ?? 'must be a string' })

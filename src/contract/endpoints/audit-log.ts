@@ -1,7 +1,7 @@
 import { type Endpoint, org, v1 } from '../endpoint.ts'
 import { AuditPage, AuditQuery } from '../organizations/audit-log.ts'
 
-/** Who changed what in the administration of an organization (specification.md#access). */
+/** The audit log of an organization's administration (specification.md#access). */
 export const auditEndpoints = {
   listAuditLog: {
     ...v1,

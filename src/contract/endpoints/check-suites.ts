@@ -26,7 +26,7 @@ export const checkSuiteEndpoints = {
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/check-suite-settings',
     summary: 'Change how runs treat failing checks of a repository',
-    description: 'A key that is null or absent stays as it is. Followed by runs at work from their next look at checks on.',
+    description: 'An absent or null key is unchanged. Active runs use the new settings from their next poll of the checks on.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: org,

@@ -2,7 +2,7 @@ import { id } from '../decimal.ts'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { CheckCommands, CheckCommandsInput, PullRequestChecks, PullRequestChecksQuery } from '../pull-requests/checks.ts'
 
-/** Checks that the service runs itself, and what all checks of a pull request have said. */
+/** Checks that the service runs itself, and the results of all checks of a pull request. */
 export const checkEndpoints = {
   getCheckCommands: {
     ...v1,
@@ -22,7 +22,7 @@ export const checkEndpoints = {
     path: '/v1/organizations/{org_id}/repos/{repo_id}/checks',
     summary: 'Set the checks of a repository',
     description:
-      'Each runs on what a run has pushed, in a sandbox of its own: a fresh clone, the setup commands of the repository, then the command, with what the agent of the run may reach and the secrets that it has. What fails goes back to the agent as `check-suite-settings` say. What is set replaces what was, from the next push on.',
+      "Each runs on what a run has pushed, in a separate sandbox: a fresh clone, the setup commands of the repository, then the command, with the network access and the secrets of the run's agent. Failures go back to the agent as configured in `check-suite-settings`. Replaces all checks, from the next push on.",
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,
@@ -34,7 +34,7 @@ export const checkEndpoints = {
     tag: 'checks',
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/checks',
-    summary: 'What the checks of a pull request say',
+    summary: 'Get the check results of a pull request',
     scope: 'runs:read',
     bucket: 'standard',
     params: org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') }),

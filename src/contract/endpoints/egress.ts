@@ -1,16 +1,16 @@
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { Egress, EgressInput, EgressRule } from '../organizations/egress.ts'
 
-const replaced = 'What is set replaces what was: a key that is absent or null is empty. Runs at work go by it within a second or two.'
+const replaced = 'Replaces all rules: an absent or null key means an empty list. Active runs apply the change within a second or two.'
 
-/** What runs may reach of the network, by organization and repository. */
+/** Network access of runs, by organization and repository. */
 export const egressEndpoints = {
   getEgress: {
     ...v1,
     tag: 'egress',
     method: 'GET',
     path: '/v1/organizations/{org_id}/egress',
-    summary: 'What runs of the organization may reach',
+    summary: 'Get the network rules of the organization',
     scope: 'org:read',
     bucket: 'standard',
     params: org,
@@ -21,7 +21,7 @@ export const egressEndpoints = {
     tag: 'egress',
     method: 'PUT',
     path: '/v1/organizations/{org_id}/egress',
-    summary: 'Set what runs of the organization may reach',
+    summary: 'Set the network rules of the organization',
     description: replaced,
     scope: 'org:admin',
     bucket: 'standard',
@@ -34,8 +34,8 @@ export const egressEndpoints = {
     tag: 'egress',
     method: 'GET',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/egress',
-    summary: 'What runs of a repository may reach besides',
-    description: 'What is allowed for its organization is allowed for its runs too.',
+    summary: 'Get the network rules of a repository',
+    description: 'The rules of its organization also apply to its runs.',
     scope: 'repos:read',
     bucket: 'standard',
     params: repository,
@@ -46,7 +46,7 @@ export const egressEndpoints = {
     tag: 'egress',
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/egress',
-    summary: 'Set what runs of a repository may reach besides',
+    summary: 'Set the network rules of a repository',
     description: replaced,
     scope: 'repos:admin',
     bucket: 'standard',
@@ -59,9 +59,9 @@ export const egressEndpoints = {
     tag: 'egress',
     method: 'POST',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/egress/allow',
-    summary: 'Allow one host more for the runs of a repository',
+    summary: 'Allow one more host for the runs of a repository',
     description:
-      'Nothing changes when the same rule is there already. Where nothing may be reached (`off`, by the repository, its organization or because nobody has set anything) the mode of the repository becomes `allowlist`, and this rule is all that its list has then; what its organization allows holds with it. More than 200 rules are 409.',
+      'Adding an existing rule changes nothing. If egress is off (set by the repository, by its organization or by default), the mode of the repository becomes `allowlist` with this rule as the only one of its list; the rules of its organization apply as well. More than 200 rules are 409.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,

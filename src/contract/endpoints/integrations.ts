@@ -13,15 +13,15 @@ import { ExecuteToolInput, ToolExecution, Tools } from '../runs/tool-execution.t
 
 const of_organization = z.object({ org_id: id().describe('The organization') })
 
-/** Connections to outside services, as clients of the public API ask for them (specification.md#wire-profiles, #access). */
+/** Connections to external services, in the form of the public API (specification.md#wire-profiles, #access). */
 export const integrationEndpoints = {
   listIntegrations: {
     ...v1,
     tag: 'integrations',
     method: 'GET',
     path: '/v1/organizations/{org_id}/integrations',
-    summary: 'Outside services that the organization is connected to',
-    description: 'With the connection to each, as far as it is no secret, in `metadata`.',
+    summary: 'List the external services that the organization is connected to',
+    description: 'With the details of each connection in `metadata`, except secrets.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,
@@ -62,7 +62,7 @@ export const integrationEndpoints = {
     scope: 'runs:write',
     bucket: 'standard',
     params: none,
-    query: of_organization.extend({ provider: z.string().min(1).max(200).describe('Name of the provider') }),
+    query: of_organization.extend({ provider: z.string().min(1).max(200).describe('The provider to disconnect') }),
     problems: ['not_found'],
     response: Connections,
   },
@@ -86,7 +86,7 @@ export const integrationEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/tools',
     summary: 'Tools that can be executed without an agent',
-    description: 'Agents have more tools: the inputs of all are in the document as `Tool_<name>`.',
+    description: 'Agents have more tools: the schemas `Tool_<name>` of the document describe the inputs of all.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

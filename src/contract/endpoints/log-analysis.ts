@@ -3,7 +3,7 @@ import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../runs/log-analysis.ts'
 
 const how =
-  'Answers at once with what is found without a model, and makes a run whose result adds the explanation of the default model, where there is one.'
+  'Returns the findings of rules immediately, and creates a run whose result adds the explanation of the default model, if there is one.'
 
 /** Log analysis (specification.md#setup-and-analysis). */
 export const logAnalysisEndpoints = {
@@ -41,7 +41,7 @@ export const logAnalysisEndpoints = {
     method: 'POST',
     path: '/v1/organizations/{org_id}/sandboxes/analyze-logs',
     summary: 'Analyze the logs of all sandboxes of an organization or a repository',
-    description: `${how} The body may be left out: then it is about the last day. The same failure of several runs is one finding; \`looked_at\` says what was too much.`,
+    description: `${how} The body is optional; by default the last day is analyzed. The same failure of several runs is one finding; \`looked_at\` reports what exceeded the limits.`,
     reach: 'filtered',
     scope: 'runs:write',
     bucket: 'log_analysis',

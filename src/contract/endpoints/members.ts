@@ -19,7 +19,7 @@ import { pageQuery } from '../page.ts'
 const member = org.extend({ user_id: id().describe('The user') })
 const service_user = org.extend({ service_user_id: id().describe('The service user') })
 
-/** Who belongs to an organization, people and service users, and in which role (specification.md#access). */
+/** Members of an organization, people and service users, and their roles (specification.md#access). */
 export const memberEndpoints = {
   listMembers: {
     ...v1,
@@ -40,7 +40,7 @@ export const memberEndpoints = {
     path: '/v1/organizations/{org_id}/members',
     summary: 'Invite a person to an organization',
     description:
-      'The service sends no mail: hand the `invitation_link` over yourself. It works once, within 7 days; the person becomes a member by accepting it, with a new account or with the one that they are signed in to. Whether the address is known elsewhere changes nothing. An open invitation of the same address is replaced. 403 for a role that allows more than your token does, and for a token that expires; 409 for the address of a member.',
+      'The service sends no mail: pass the `invitation_link` on to the person. It works once, within 7 days; the person becomes a member by accepting it, with a new account or the one that they are signed in to. The response does not depend on whether the address is known elsewhere. An open invitation of the same address is replaced. 403 for a role that allows more than your token does, and for a token that expires; 409 for the address of a member.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -53,7 +53,7 @@ export const memberEndpoints = {
     tag: 'members',
     method: 'GET',
     path: '/v1/organizations/{org_id}/invitations',
-    summary: 'List the invitations that nobody accepted yet, oldest first',
+    summary: 'List the invitations that were not accepted yet, oldest first',
     description: 'Expired ones are listed for 30 days.',
     scope: 'org:admin',
     bucket: 'standard',
@@ -80,7 +80,7 @@ export const memberEndpoints = {
     path: '/v1/organizations/{org_id}/members/{user_id}',
     summary: 'Change the role of a member, or the GitHub account shown for one',
     description:
-      'A key that is absent stays as it is. The GitHub account is shown in this organization in place of the one that the user named; it grants nothing. A role is in effect from the next request on; open invitations that the member created are revoked. 403 for a role that allows more than your token does; 409 for the last person who is ADMIN.',
+      'An absent key is unchanged. The GitHub account is shown in this organization instead of the one that the user set; it grants nothing. A role takes effect with the next request; open invitations that the member created are revoked. 403 for a role that allows more than your token does; 409 for the last person who is ADMIN.',
     scope: 'org:admin',
     bucket: 'standard',
     params: member,
@@ -95,7 +95,7 @@ export const memberEndpoints = {
     path: '/v1/organizations/{org_id}/members/{user_id}',
     summary: 'Remove a member from an organization, or leave it',
     description:
-      'Ends access with the next request, and revokes the tokens of the member that are bound to this organization and the open invitations that the member created. Runs stay. Answers the member as it was; 403 for another member without the scope `org:admin`, and for yourself with a token that does less than your role; 409 for the last person who is ADMIN.',
+      'Ends access with the next request, and revokes the tokens of the member that are limited to this organization and the open invitations that the member created. Runs stay. Returns the member as it was; 403 for another member without the scope `org:admin`, and for yourself with a token that allows less than your role; 409 for the last person who is ADMIN.',
     scope: null,
     bucket: 'standard',
     params: member,
@@ -107,9 +107,9 @@ export const memberEndpoints = {
     tag: 'members',
     method: 'POST',
     path: '/v1/organizations/{org_id}/members/{user_id}/sign-in-link',
-    summary: 'A link that signs a member in once, within 24 hours',
+    summary: 'Create a link that signs a member in once, within 24 hours',
     description:
-      'Links that were given before, were not used and reach no more are void. Every role creates one for itself, which reaches what the token reaches. 403 for another member without the scope `org:admin`, for a member whose role allows more than your token does, or when your token expires; 409 for a service user, and for an account that signs in by its own means.',
+      'Unused earlier links that do not reach more are invalidated. Every role can create one for itself, with the reach of the token. 403 for another member without the scope `org:admin`, for a member whose role allows more than your token does, or when your token expires; 409 for a service user, and for an account that signs in by other means.',
     scope: null,
     bucket: 'standard',
     params: member,
@@ -133,9 +133,9 @@ export const memberEndpoints = {
     tag: 'members',
     method: 'POST',
     path: '/v1/organizations/{org_id}/service-users',
-    summary: 'Make a service user',
+    summary: 'Create a service user',
     description:
-      'A member of this one organization that never signs in. Make tokens for it with its id as `user_id`. 403 for a role that allows more than your token does.',
+      'A member of this one organization that never signs in. Create tokens for it with its id as `user_id`. 403 for a role that allows more than your token does.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -148,7 +148,7 @@ export const memberEndpoints = {
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/service-users/{service_user_id}',
     summary: 'Remove a service user',
-    description: 'Revokes its tokens. Its runs stay and still name it. Answers the service user as it was.',
+    description: 'Revokes its tokens. Its runs stay and still name it. Returns the service user as it was.',
     scope: 'org:admin',
     bucket: 'standard',
     params: service_user,

@@ -10,7 +10,7 @@ import {
 } from '../organizations/organizations.ts'
 import { pageQuery } from '../page.ts'
 
-/** Organizations and what belongs to one as a whole (specification.md#access). */
+/** Organizations and their settings (specification.md#access). */
 export const organizationEndpoints = {
   listOrganizations: {
     ...v1,
@@ -29,7 +29,7 @@ export const organizationEndpoints = {
     tag: 'organizations',
     method: 'POST',
     path: '/v1/organizations',
-    summary: 'Make another organization',
+    summary: 'Create another organization',
     description:
       'Requires the role ADMIN in some organization; 403 otherwise. The caller becomes ADMIN of the new one. Of their existing sessions and tokens, only the one of this request reaches it.',
     scope: 'org:admin',
@@ -55,7 +55,7 @@ export const organizationEndpoints = {
     method: 'PATCH',
     path: '/v1/organizations/{org_id}',
     summary: 'Change name and settings of an organization',
-    description: 'A key that is absent stays as it is. Runs that are made, and turns that start, from now on follow the new settings.',
+    description: 'An absent key is unchanged. New runs, and turns that start from now on, use the new settings.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -68,7 +68,7 @@ export const organizationEndpoints = {
     tag: 'organizations',
     method: 'GET',
     path: '/v1/organizations/{org_id}/settings',
-    summary: 'The settings of an organization alone',
+    summary: 'Get the settings of an organization',
     scope: 'org:read',
     bucket: 'standard',
     params: org,
@@ -79,7 +79,7 @@ export const organizationEndpoints = {
     tag: 'models',
     method: 'GET',
     path: '/v1/organizations/{org_id}/models',
-    summary: 'Models that a run can name',
+    summary: 'List the models that a run can name',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

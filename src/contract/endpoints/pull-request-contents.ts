@@ -16,14 +16,14 @@ const pull_request = org.extend({ pr_id: id().describe('The pull request, by its
 const of_pull_request = { ...v1, tag: 'pull-requests', bucket: 'standard', params: pull_request } as const
 const comment = { ...of_pull_request, params: pull_request.extend({ comment_id: id().describe('The comment') }) } as const
 
-/** What a pull request is made of, and what is said of it. */
+/** The contents of a pull request, and its comments. */
 export const pullRequestContentEndpoints = {
   listPullRequestCommits: {
     ...of_pull_request,
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/commits',
     summary: 'List the commits of a pull request, oldest first',
-    description: 'Those that its base has not. 409 when the repository has the commit of the pull request no more.',
+    description: 'Those that are not in its base. 409 when the repository no longer has the commit of the pull request.',
     scope: 'runs:read',
     query: z.object(pageQuery),
     problems: ['conflict'],
@@ -33,8 +33,8 @@ export const pullRequestContentEndpoints = {
     ...of_pull_request,
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/diff',
-    summary: 'The change of a pull request',
-    description: 'Since it parted from its base: what the base has besides is no part of it.',
+    summary: 'Get the diff of a pull request',
+    description: 'Since its merge base: other changes of the base are not included.',
     scope: 'runs:read',
     query: PullRequestDiffQuery,
     problems: ['conflict'],
@@ -56,7 +56,7 @@ export const pullRequestContentEndpoints = {
     path: '/v1/organizations/{org_id}/prs/{pr_id}/comments',
     summary: 'Comment on a pull request',
     description:
-      'For people to read: the run that proposed it is told nothing. Values of secrets are taken out. Where the pull request is on a forge it is said there too, in the name of who is connected; `forge_state` says whether it was.',
+      'For people to read: the agent of the run is not informed. Values of secrets are redacted. If the pull request is on a forge, the comment is created there too, in the name of the connection; `forge_state` reports the result.',
     scope: 'runs:write',
     idempotent: true,
     body: CreateCommentInput,
@@ -66,7 +66,7 @@ export const pullRequestContentEndpoints = {
     ...comment,
     method: 'PATCH',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/comments/{comment_id}',
-    summary: 'Change a comment of yours',
+    summary: 'Change your own comment',
     scope: 'runs:write',
     body: UpdateCommentInput,
     response: PullRequestComment,
@@ -75,8 +75,8 @@ export const pullRequestContentEndpoints = {
     ...comment,
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/comments/{comment_id}',
-    summary: 'Delete a comment of yours',
-    description: 'Answers it as it was.',
+    summary: 'Delete your own comment',
+    description: 'Returns it as it was.',
     scope: 'runs:write',
     response: PullRequestComment,
   },

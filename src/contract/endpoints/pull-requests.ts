@@ -16,8 +16,8 @@ const edit = {
   tag: 'pull-requests',
   method: 'PATCH',
   description:
-    'Opens it again, closes it, makes a draft of it or takes that back, and changes title, text and base branch: what is not given stays. An unknown pull request, a state that this one cannot take, or a base that there is not answers 200 with `success: false` and `error`, as existing clients expect. A state that it has already is a success.',
-  // What is out of reach is said in the answer, too.
+    'Reopens or closes it, converts it to a draft or back, and changes title, text and base branch: absent fields are unchanged. For an unknown pull request, an impossible state or a missing base branch the response is 200 with `success: false` and `error`, as existing clients expect. A state that it already has is a success.',
+  // The response also reports what is out of reach.
   reach: 'verb',
   scope: 'runs:write',
   bucket: 'standard',
@@ -33,8 +33,7 @@ export const pullRequestEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs',
     summary: 'List pull requests, newest first',
-    description:
-      'The first 20 open ones, of 5 repositories, are brought up to date with their branches first; the others are shown as they were seen last.',
+    description: 'The first 20 open ones, of 5 repositories, are updated from their branches first; the others are returned as last seen.',
     reach: 'filtered',
     scope: 'runs:read',
     bucket: 'standard',
@@ -49,7 +48,7 @@ export const pullRequestEndpoints = {
     path: '/v1/organizations/{org_id}/prs/{pr_id}',
     summary: 'Get a pull request',
     description:
-      'Up to date with its repository: a head that somebody pushed, a merge or squash made there, and a deleted head branch, which closes it. As it was seen last while the repository cannot be reached; a remote one is checked every 10 s at most.',
+      'Updated from its repository: a pushed head, a merge or squash, and a deleted head branch, which closes it. As last seen while the repository cannot be reached; a remote one is checked at most every 10 s.',
     scope: 'runs:read',
     bucket: 'standard',
     params: pull_request,
@@ -62,7 +61,7 @@ export const pullRequestEndpoints = {
     path: '/v1/organizations/{org_id}/prs/{pr_id}/merge',
     summary: 'Merge a pull request into its base branch',
     description:
-      'Fetches both branches and pushes one commit to the base branch, never by force. A head branch that has moved since it was shown last, or from `expected_head_sha`, is 409. Already merged, here or by hand: 200 and the pull request. A conflict is 409 and names the files. When the answer is lost, ask again: what was pushed is found.',
+      'Fetches both branches and pushes one commit to the base branch, never by force. 409 when the head branch has moved since it was last shown, or from `expected_head_sha`. Already merged, here or manually: 200 and the pull request. A conflict is 409 and names the files. If the response is lost, repeat the request: it finds what was pushed.',
     scope: 'runs:write',
     bucket: 'standard',
     params: pull_request,

@@ -3,7 +3,7 @@ import { type Endpoint, run, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
 import { RelatedRunPage } from '../runs/related-runs.ts'
 
-/** How runs are related (decisions.md#run-links-only-during-a-turn). */
+/** Relations between runs (decisions.md#run-links-only-during-a-turn). */
 export const relatedRunEndpoints = {
   listRelatedAgentRuns: {
     ...v1,
@@ -12,7 +12,7 @@ export const relatedRunEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/related',
     summary: 'List the runs that are related to a run',
     description:
-      'The run that it belongs to, and the runs that belong to it: children, forks and log analyses, archived ones too, newest first. Its trace has an entry only for those that were made before its turn was over.',
+      'Its parent, and its children, forks and log analyses, including archived ones, newest first. Its trace has an entry only for those that were created before its turn ended.',
     reach: 'filtered',
     scope: 'runs:read',
     bucket: 'standard',

@@ -5,7 +5,7 @@ import { pageQuery } from '../page.ts'
 
 const name = { name: secretName() }
 const given =
-  "Values are encrypted and never answered. With `for_agent` it is a variable of that name in the sandboxes of agents, a repository's before the organization's; otherwise no agent is given it. In traces, streams and diffs `[redacted:NAME]` stands in its place, from the next turn of a run on. Values of fewer than 8 bytes stand in any text and are not looked for: agents are given none (400)."
+  "Values are encrypted and never returned. With `for_agent` the secret is an environment variable in the sandboxes of agents, and a repository's overrides the organization's; otherwise agents do not get it. Traces, streams and diffs contain `[redacted:NAME]` instead of the value, from the next turn of a run on. Values of fewer than 8 bytes occur in any text and are not redacted: they cannot be given to agents (400)."
 
 /** Secrets of an organization and of its repositories (specification.md#access). */
 export const secretEndpoints = {
@@ -65,7 +65,7 @@ export const secretEndpoints = {
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/secrets/{name}',
     summary: 'Set a secret of a repository',
-    description: `${given} At most 100 of them: one more is 409. They go with the repository when it is removed. \`GIT_TOKEN\`, with \`GIT_USERNAME\` where a name is wanted, is what the service's own git signs in with over https; agents are never given it.`,
+    description: `${given} At most 100 of them: one more is 409. They are deleted with the repository. \`GIT_TOKEN\`, with \`GIT_USERNAME\` if the server needs a name, are the credentials of the service's own git over https; agents never get them.`,
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository.extend(name),

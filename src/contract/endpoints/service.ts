@@ -7,7 +7,7 @@ import {
 } from '../organizations/members.ts'
 import { Health, Readiness, SessionToken, SignedIn, SignedOut, SignInInput } from '../service.ts'
 
-/** The service itself: what is reached without a bearer token (specification.md#access). */
+/** The service itself: endpoints without a bearer token (specification.md#access). */
 export const serviceEndpoints = {
   createSession: {
     ...open,
@@ -32,7 +32,7 @@ export const serviceEndpoints = {
     access: 'cookie',
     method: 'POST',
     path: '/session/invitation',
-    summary: 'What an invitation link is to, and whether this browser is signed in',
+    summary: 'Get the organization of an invitation link, and whether this browser is signed in',
     body: AcceptInvitationInput,
     problems: ['forbidden', 'not_found'],
     response: OpenedInvitation,

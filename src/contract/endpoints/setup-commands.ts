@@ -3,14 +3,14 @@ import { type Endpoint, repository, v1 } from '../endpoint.ts'
 import { DroppedEnvironments, EnvironmentList } from '../repositories/environments.ts'
 import { SetupCommandSettings, SetupCommandSettingsInput } from '../repositories/setup-commands.ts'
 
-/** How the sandbox of a repository's runs is prepared before their agent begins (specification.md#setup-and-analysis). */
+/** The preparation of the sandbox of a repository's runs before their agent starts (specification.md#setup-and-analysis). */
 export const setupCommandEndpoints = {
   getSetupCommands: {
     ...v1,
     tag: 'setup-commands',
     method: 'GET',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/setup-commands',
-    summary: 'How the sandbox of a repository is set up',
+    summary: 'Get the setup commands of a repository',
     scope: 'repos:read',
     bucket: 'standard',
     params: repository,
@@ -21,9 +21,9 @@ export const setupCommandEndpoints = {
     tag: 'setup-commands',
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/setup-commands',
-    summary: 'Set how the sandbox of a repository is set up',
+    summary: 'Set the setup commands of a repository',
     description:
-      'They run in a sandbox of their own, after the clone and before the agent: with all secrets of organization and repository, and with the way out that `setup` of `/egress` gives. Nothing that they started is left when the agent begins; what they wrote into the workspace and the home folder is. What is set replaces what was, for sandboxes that are set up from now on.',
+      'They run in a separate sandbox, after the clone and before the agent: with all secrets of organization and repository, and with the network access of `setup` in `/egress`. Their processes end before the agent starts; files that they wrote into the workspace and the home folder stay. Replaces all settings, for sandboxes that are set up from now on.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,
@@ -35,9 +35,9 @@ export const setupCommandEndpoints = {
     tag: 'setup-commands',
     method: 'GET',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/environments',
-    summary: 'What setup commands have prepared for later runs',
+    summary: 'List the prepared environments of a repository',
     description:
-      'A run whose commands, variables, secrets, manifests, lockfiles, ref and machine are those of an environment stands on it instead of running the commands.',
+      'A run reuses an environment with the same commands, variables, secrets, manifests, lockfiles, ref and machine instead of running the commands.',
     scope: 'repos:read',
     bucket: 'standard',
     params: repository,
@@ -48,8 +48,8 @@ export const setupCommandEndpoints = {
     tag: 'setup-commands',
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/environments/{environment_id}',
-    summary: 'Have one environment prepared anew',
-    description: 'Runs that stand on it go on; later runs do not get it.',
+    summary: 'Discard one environment',
+    description: 'Runs that use it continue; later runs prepare a new one.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository.extend({ environment_id: id().describe('The environment') }),
@@ -60,8 +60,8 @@ export const setupCommandEndpoints = {
     tag: 'setup-commands',
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/environments',
-    summary: 'Have everything prepared anew',
-    description: 'Runs that stand on one go on; later runs do not get it.',
+    summary: 'Discard all environments',
+    description: 'Runs that use one continue; later runs prepare new ones.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,

@@ -13,7 +13,7 @@ export const tokenEndpoints = {
     path: '/v1/organizations/{org_id}/tokens',
     summary: 'List tokens, newest first',
     description:
-      'Your own; with the scope `org:admin` all that are bound to this organization. A token that is bound in scopes or repositories is shown those that reach no further than itself; one that is good for all organizations of its user is shown only to another such token that reaches each of these. Revoked and expired ones are listed, those of the web interface are not.',
+      'Your own; with the scope `org:admin` all that are limited to this organization. A token that is limited in scopes or repositories sees those that reach no further than itself; a token for all organizations of its user is visible only to another such token that reaches each of them. Revoked and expired tokens are listed, those of the web interface are not.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,
@@ -25,10 +25,10 @@ export const tokenEndpoints = {
     tag: 'tokens',
     method: 'POST',
     path: '/v1/organizations/{org_id}/tokens',
-    summary: 'Make a token for this organization',
+    summary: 'Create a token for this organization',
     reach: 'filtered',
     description:
-      'The token itself is in this answer and nowhere else. It never reaches further than the one that makes it: in scopes, repositories and time; nor further than the role of its user. 403 names what yours does not have.',
+      'The token itself is in this response and nowhere else. It never exceeds the token that creates it in scopes, repositories and time, nor the role of its user. 403 names what your token lacks.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org,
@@ -44,7 +44,7 @@ export const tokenEndpoints = {
     summary: 'Revoke a token',
     reach: 'free',
     description:
-      'One of your own that reaches no further than the token that asks, or with the scope `org:admin` any that is bound to this organization. The next request with it is refused, and its open streams end within seconds. Revoked already: unchanged.',
+      'Your own token that reaches no further than the requesting one, or with the scope `org:admin` any that is limited to this organization. The next request with it is refused, and its open streams end within seconds. An already revoked token is unchanged.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org.extend({ token_id: id().describe('The token') }),

@@ -7,7 +7,7 @@ import { EventsQuery } from '../runs/run-inputs.ts'
 const frame = (event: string, data: unknown, id?: number) =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
-/** What runs did and do: logs and streams (specification.md#logs, #events). */
+/** Logs and streams of runs (specification.md#logs, #events). */
 export const traceEndpoints = {
   getAgentRunLogs: {
     ...v1,
@@ -30,9 +30,9 @@ export const traceEndpoints = {
     tag: 'agents',
     method: 'GET',
     path: '/v1/organizations/{org_id}/artifacts/{artifact_id}',
-    summary: 'The whole output of a tool whose entry shows only part of it',
+    summary: 'Get the whole output of a tool whose entry shows only a part',
     description:
-      'Byte for byte, as a file: `text/plain`, or `application/octet-stream` when it is no text. Of more than 1 MiB the first and the last half; a line between them says how much is left out of a text.',
+      'Byte for byte, as a file: `text/plain`, or `application/octet-stream` when it is not text. Above 1 MiB the first and the last half; a line between them reports how much of a text is omitted.',
     scope: 'logs:read',
     bucket: 'standard',
     params: org.extend({ artifact_id: id().describe('From `artifact_url` of an entry') }),
@@ -44,15 +44,15 @@ export const traceEndpoints = {
     tag: 'agents',
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/events',
-    summary: "A run's trace as it grows, by server-sent events",
+    summary: 'Follow the trace of a run by server-sent events',
     description: [
-      'What the trace holds already comes first, then what is added, as it is added. The stream stays open over turns; a reader that takes nothing for ten seconds is cut off and goes on by `Last-Event-ID`.',
+      'Existing entries come first, then new ones as they are added. The stream stays open over turns; a reader that reads nothing for ten seconds is disconnected and continues with `Last-Event-ID`.',
       '',
       '- `log`: an entry of the trace; its `id:` is the `seq` of the entry.',
-      '- `run`: the run as it is now, first when all entries so far were sent, then whenever it changed. No `id:`.',
-      '- `tool`, `output`, `text`: what is happening now and passes: a tool that began, a piece of its output, a piece of what the model says. No `id:`, and never sent again.',
-      '- `notice`: limits that the run comes near to, as its agent was just told (`limits`: what is used of what is allowed). No `id:`, and never sent again.',
-      '- `deleted`: the run was deleted. The stream ends, and is not found when it is asked for again.',
+      '- `run`: the current run, first when all entries so far were sent, then whenever it changed. No `id:`.',
+      "- `tool`, `output`, `text`: ephemeral events: a tool that started, a piece of its output, a piece of the model's text. No `id:`, and never repeated.",
+      '- `notice`: limits that the run is close to, as reported to its agent (`limits`: what is used and allowed). No `id:`, and never repeated.',
+      '- `deleted`: the run was deleted. The stream ends, and a new request is 404.',
       '',
     ].join('\n'),
     scope: 'logs:read',
@@ -67,9 +67,9 @@ export const traceEndpoints = {
     tag: 'agents',
     method: 'GET',
     path: '/v1/organizations/{org_id}/events',
-    summary: 'Status changes of all runs, by server-sent events',
+    summary: 'Follow status changes of all runs by server-sent events',
     description:
-      'Begins with what happens next; with `after_seq` or `Last-Event-ID` with what came after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the `run` as it is now; null when it is deleted (`agent_run.deleted`). `agent_run.limits_near`: its agent was told to wrap up. Events of a deleted run go with it.',
+      'Starts with the next event; with `after_seq` or `Last-Event-ID` with the event after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the current `run`; null when it is deleted (`agent_run.deleted`). `agent_run.limits_near`: its agent was requested to wrap up. Events of a deleted run are deleted with it.',
     scope: 'runs:read',
     bucket: 'standard',
     params: org,

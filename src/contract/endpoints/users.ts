@@ -5,7 +5,7 @@ import { AcceptInvitationInput, Member } from '../organizations/members.ts'
 import { CliRules, Me, UpdateMeInput, User, UserPage } from '../organizations/users.ts'
 import { pageQuery } from '../page.ts'
 
-/** Who is in an organization, and who the caller is (specification.md#access). */
+/** The users of an organization, and the caller (specification.md#access). */
 export const userEndpoints = {
   getMe: {
     ...v1,
@@ -25,9 +25,9 @@ export const userEndpoints = {
     tag: 'users',
     method: 'PATCH',
     path: '/v1/users/me',
-    summary: 'Change what you say of yourself, and to the agents of your runs',
+    summary: 'Change your own profile and your instructions for agents',
     description:
-      'A key that is absent stays as it is. 403 for a token that does not reach all of your organizations: it holds in all of them. In an organization that you join later, `custom_prompt` holds once you set it again.',
+      'An absent key is unchanged. The profile applies to all of your organizations, so a token that does not reach all of them gets 403. In an organization that you join later, `custom_prompt` applies once you set it again.',
     scope: 'runs:write',
     bucket: 'standard',
     params: none,
@@ -54,7 +54,7 @@ export const userEndpoints = {
     tag: 'cli-rules',
     method: 'GET',
     path: '/v1/organizations/{org_id}/cli/rules',
-    summary: 'What the organization and the caller say to agents',
+    summary: 'Get the instructions of the organization and of the caller for agents',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

@@ -12,14 +12,14 @@ import { WebhookConfig, WebhookConfigInput, WebhookTest, WebhookTestInput } from
 
 const delivery = org.extend({ delivery_id: id().describe('The delivery') })
 
-/** Where an organization's runs are reported, and what became of it (specification.md#events). */
+/** Webhooks of an organization, and their deliveries (specification.md#events). */
 export const webhookEndpoints = {
   getWebhook: {
     ...v1,
     tag: 'webhooks',
     method: 'GET',
     path: '/v1/organizations/{org_id}/webhooks/agent-run',
-    summary: "Where the organization's runs are reported",
+    summary: 'Get the webhook of the organization',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -30,9 +30,9 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'POST',
     path: '/v1/organizations/{org_id}/webhooks/agent-run',
-    summary: "Set where the organization's runs are reported",
+    summary: 'Set the webhook of the organization',
     description:
-      'Events go out as Standard Webhooks: signed, at least once with the same `webhook-id`, in the order of each run, and again for a day where they are not taken. A run that names webhooks of its own is reported there instead. Private addresses are refused unless the operator allows them.',
+      'Events are sent as Standard Webhooks: signed, at least once with the same `webhook-id`, in the order of each run, and retried for a day if not accepted. A run with its own webhooks is reported to those instead. Private addresses are refused unless the operator allows them.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -44,8 +44,8 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/webhooks/agent-run',
-    summary: "Report the organization's runs nowhere",
-    description: 'Answers the same whether there was a webhook or not.',
+    summary: 'Delete the webhook of the organization',
+    description: 'The response is the same whether there was a webhook or not.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -56,9 +56,9 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'POST',
     path: '/v1/organizations/{org_id}/webhooks/agent-run/test',
-    summary: 'Send a test to an address',
+    summary: 'Send a test message to an address',
     description:
-      'Sends a `webhook.test` there at once and waits for what becomes of it, ten seconds at most. An address that does not take it is no error: the answer says why.',
+      'Sends a `webhook.test` immediately and waits up to ten seconds for the result. An address that does not accept it is not an error: the response contains the reason.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -70,9 +70,9 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'GET',
     path: '/v1/organizations/{org_id}/webhooks/agent-run/deliveries',
-    summary: 'List what was sent, newest first',
+    summary: 'List deliveries, newest first',
     description:
-      'Those to the webhook of the organization and those to webhooks of runs. What is over is kept for 30 days, or as long as its run is.',
+      'Those to the webhook of the organization and those to webhooks of runs. Finished ones are kept for 30 days, or as long as their run.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -84,7 +84,7 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'GET',
     path: '/v1/organizations/{org_id}/webhooks/agent-run/deliveries/{delivery_id}',
-    summary: 'A delivery with its message and its attempts',
+    summary: 'Get a delivery with its message and its attempts',
     scope: 'org:admin',
     bucket: 'standard',
     params: delivery,
@@ -96,9 +96,9 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'POST',
     path: '/v1/organizations/{org_id}/webhooks/agent-run/deliveries/redeliver',
-    summary: 'Send again what has failed',
+    summary: 'Retry failed deliveries',
     description:
-      'The earliest first, a thousand at most, each for a day with the `webhook-id` that it has, and those of a run in their order. The answer counts them; asked again it goes on with those that are left.',
+      'The earliest first, at most a thousand, each for a day with its `webhook-id`, and those of a run in their order. The response counts them; a repeated request continues with the rest.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -110,9 +110,9 @@ export const webhookEndpoints = {
     tag: 'webhooks',
     method: 'POST',
     path: '/v1/organizations/{org_id}/webhooks/agent-run/deliveries/{delivery_id}/redeliver',
-    summary: 'Send a delivery again',
+    summary: 'Retry a delivery',
     description:
-      'Puts it into the queue again, for a day, with the same `webhook-id`: a receiver that has it knows it. One that waits is tried at once; one that is on its way stays so. 409 when there is nobody to send it to any more.',
+      'Queues it again, for a day, with the same `webhook-id`, by which a receiver recognizes a duplicate. A waiting one is attempted immediately; one in progress is unchanged. 409 when there is no recipient any more.',
     scope: 'org:admin',
     bucket: 'standard',
     params: delivery,

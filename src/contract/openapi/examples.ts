@@ -2,20 +2,20 @@ import { z } from 'zod'
 import type { Endpoint } from '../endpoint.ts'
 import type { Json } from './schemas.ts'
 
-/** What a schema says of itself by `meta`; one that only changes what came in says it before. */
+/** Returns the `meta` of a schema; a schema that only transforms its input has that of the input. */
 function metaOf(schema: z.ZodType): { id?: string; examples?: unknown[] } {
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema).meta() ?? {}
 }
 export const ownExample = (schema: z.ZodType): unknown => metaOf(schema).examples?.[0]
 
-/** A request body of this operation, or undefined. */
+/** Returns an example request body of this operation, or undefined. */
 export const bodyExample = ({ body, examples }: Endpoint): unknown => examples?.body ?? (body === null ? undefined : ownExample(body))
 
-/** An answer of this operation, or undefined. */
+/** Returns an example response of this operation, or undefined. */
 export const answerExample = ({ response, examples }: Endpoint): unknown =>
   examples?.response ?? (typeof response === 'string' ? undefined : ownExample(response))
 
-/** The `examples` of a media type: by reference where the schema has a name and the example is its own. */
+/** Returns the `examples` of a media type: by reference when the schema has a name and the example is its own. */
 export function mediaExamples(schema: z.ZodType | null, example: unknown, components: Json): { examples?: Json } {
   if (example === undefined) return {}
   const name = schema === null ? undefined : metaOf(schema).id

@@ -21,14 +21,14 @@ const idempotency_key = {
   in: 'header',
   required: false,
   description:
-    'A name for this request, of your choice. Sent again within 24 hours with the same body it gets the stored answer, with another body 422.',
+    'A name for this request, of your choice. A repetition within 24 hours with the same body returns the stored response, with another body 422.',
   schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_chars },
 }
 const last_event_id = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The `id:` of the last event that was received: the stream goes on after it.',
+  description: 'The `id:` of the last event that was received: the stream continues after it.',
   schema: { type: 'integer', minimum: 0, maximum: limits.page_skip },
 }
 
@@ -42,7 +42,7 @@ function limitText(bucket: Bucket): string {
   return `${rateText(bucket)} (\`${bucket}\`)`
 }
 
-/** What follows from the row, as a list. */
+/** Returns the facts that follow from the row, as a list. */
 function facts(endpoint: Endpoint, path: string): string[] {
   const { access, scope, bucket, stability, idempotent, variant } = endpoint
   const key = scope === null ? 'any bearer token' : `a bearer token with the scope \`${scope}\``
@@ -50,7 +50,7 @@ function facts(endpoint: Endpoint, path: string): string[] {
   return [
     `Needs ${access === 'public' ? 'no token' : access === 'cookie' ? 'the sign-in cookie of the web interface' : key}.`,
     ...(bucket === null ? [] : [`Limit: ${limitText(bucket)}, unless the operator chose another.`]),
-    ...(variant ? [`Answers \`${variant.response.meta()?.id}\` ${variant.when}.`] : []),
+    ...(variant ? [`Responds with \`${variant.response.meta()?.id}\` ${variant.when}.`] : []),
     ...(idempotent ? ['Safe to repeat with `Idempotency-Key`.'] : []),
     ...(stability === 'alpha' ? ['Alpha: it may change, announced at least 14 days ahead.'] : []),
     ...(others.length === 0 ? [] : [`Also served at ${others.map(other => `\`${other}\``).join(', ')}.`]),
@@ -79,7 +79,7 @@ function answerContent(endpoint: Endpoint, components: Components): Json {
   return { 'application/json': { schema, examples: { ...examples, ...more.examples } }, ...others }
 }
 
-/** One row of the table as an operation of the document, at one of its paths; what it refers to is added to `components`. */
+/** Returns one row of the table as an operation of the document, at one of its paths; adds what it refers to to `components`. */
 export function operation(name: string, endpoint: Endpoint, path: string, components: Components): Json {
   const { tag, summary, description, stability, scope, access, aliases = [], body } = endpoint
   const alias = aliases.indexOf(path) + 1

@@ -8,15 +8,15 @@ import type { Json } from './schemas.ts'
 const text = { type: 'string' }
 const whole = { type: 'integer', minimum: 0 }
 
-/** Headers of answers, once for all operations (specification.md#errors, #rate-limits, #access). */
+/** Headers of responses, shared by all operations (specification.md#errors, #rate-limits, #access). */
 export const headerComponents = {
   'X-Request-Id': {
-    description: 'Names this request in the log of the service; one that a client sends is ignored',
+    description: 'Identifies this request in the log of the service; a value from the client is ignored',
     schema: { ...text, format: 'uuid' },
   },
   'X-API-Stability': { description: 'The operation may change, announced at least 14 days ahead', schema: { const: 'alpha' } },
   'RateLimit-Policy': { description: 'The limit that was counted against, as in the IETF draft', schema: text },
-  RateLimit: { description: 'What is left of it and when it is whole again, as in the IETF draft', schema: text },
+  RateLimit: { description: 'What is left of it and when it resets, as in the IETF draft', schema: text },
   'X-RateLimit-Limit': { description: 'Requests in the window', schema: whole },
   'X-RateLimit-Remaining': { description: 'Requests left', schema: whole },
   'X-RateLimit-Reset': { description: 'Seconds until there is room again', schema: whole },
@@ -33,7 +33,7 @@ const headersOf: Record<number, HeaderName[]> = { 401: ['WWW-Authenticate'], 429
 
 const schema = { $ref: '#/components/schemas/Problem' }
 
-/** A refusal as it is sent. */
+/** Returns an example of a problem. */
 export function problemExample(code: ProblemCode): Problem {
   const { status, title } = problems[code]
   const detail = code === 'invalid_request' ? 'query.limit: must be a whole number from 1 to 100' : `${title}.`
@@ -52,7 +52,7 @@ export function problemExample(code: ProblemCode): Problem {
   }
 }
 
-/** `Problem` for every error, and `Problem404` for each of these statuses: which codes stand behind it and how they look. */
+/** Returns `Problem` for every error, and `Problem404` for each of these statuses: its codes and their form. */
 export function problemComponents(statuses: Iterable<number>): Json {
   const components: Json = {
     Problem: { description: 'Any error: `code` says which', headers: headers(), content: { 'application/problem+json': { schema } } },
@@ -73,7 +73,7 @@ export function problemComponents(statuses: Iterable<number>): Json {
   return components
 }
 
-/** Everything that an operation answers: 200, the refusals that can be foreseen, and `default` for every other. */
+/** Returns all responses of an operation: 200, the foreseeable problems, and `default` for every other. */
 export function answersOf(endpoint: Endpoint, content: Json): Json {
   const own: HeaderName[] = [
     ...(endpoint.stability === 'alpha' ? (['X-API-Stability'] as const) : []),

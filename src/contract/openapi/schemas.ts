@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 export type Json = Record<string, unknown>
 
-/** Schemas say on the wire what `meta({ wire })` says: an id in a path is an integer there, though it is parsed from text. */
+/**
+ * Returns the JSON schema of the wire format, which `meta({ wire })` sets: an id in a path is an integer there, though it is parsed from
+ * text.
+ */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     io,
@@ -17,22 +20,22 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
         Object.assign(json, kept)
       }
       if (fallback !== undefined) json.default = fallback as typeof json.default
-      // Left out where text is parsed, because a default is of the parsed kind; ours are the same on the wire.
+      // zod omits it for parsed text, because a default has the parsed type; here both are the same on the wire.
       if (zodSchema instanceof z.ZodDefault) json.default = zodSchema.def.defaultValue as typeof json.default
-      // Every integer of JSON is within the safe range, and a date-time needs no pattern beside its format.
+      // Every integer of JSON is within the safe range, and a date-time needs no pattern in addition to its format.
       if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
       if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
       if (json.format === 'date-time') delete json.pattern
-      // An answer may gain keys (`/v1` changes by addition), so a client must not refuse those that it does not know.
+      // A response may gain keys (`/v1` changes by addition), so a client must not reject unknown ones.
       if (json.additionalProperties === false) delete json.additionalProperties
-      // The examples of what has a name stand in the document's own list.
+      // The examples of a named schema are in the document's own list.
       if (id !== undefined) delete json.examples
     },
   }) as Json
   return rest
 }
 
-/** Moves the definitions that a schema carries to the document's components, and the references with them. */
+/** Moves the definitions inside a schema to the document's components, with their references. */
 export function hoist(schema: Json, components: Json): Json {
   const { $defs, id, ...body } = schema as Json & { $defs?: Record<string, Json>; id?: string }
   for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= rewrite(definition)
@@ -42,7 +45,10 @@ export function hoist(schema: Json, components: Json): Json {
   return { $ref: `#/components/schemas/${id}` }
 }
 
-/** Turns local references into the document's, and drops the names by which zod knows a schema (a property called `id` is an object, not a name). */
+/**
+ * Rewrites local references to the document's, and drops the names by which zod identifies a schema (a property called `id` is an object,
+ * not a name).
+ */
 function rewrite(value: Json): Json {
   const text = JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')
   return JSON.parse(text, (_key, item) => {

@@ -9,7 +9,7 @@ const header = (name: string, description: string, required: boolean): Json => (
   schema: { type: 'string' },
 })
 
-/** What the service sends, as the receiver's operation. */
+/** Returns the webhooks that the service sends, as operations of the receiver. */
 export function sentWebhooks(schemas: Json): Json {
   const schema = { anyOf: [WebhookMessage, WebhookDeletion].map(message => hoist(jsonSchema(message, 'output'), schemas)) }
   return {
@@ -17,9 +17,9 @@ export function sentWebhooks(schemas: Json): Json {
       post: {
         operationId: 'receiveAgentRunEvent',
         tags: ['webhooks'],
-        summary: 'What a run did, told to a webhook',
+        summary: "Reports a run's event to a webhook",
         description:
-          'Sent to the webhook of the organization, or to those that the run names. Any 2xx takes it; everything else, a redirect too, is tried again for a day; 410 switches the webhook off. A message may come more than once, always with the same `webhook-id`, and those of a run come in their order.',
+          'Sent to the webhook of the organization, or to those that the run names. Any 2xx accepts it; any other response, including a redirect, is retried for a day; 410 disables the webhook. A message may arrive more than once, always with the same `webhook-id`, and those of a run arrive in their order.',
         security: [],
         parameters: [
           header('webhook-id', 'The message: the same at each attempt', true),
@@ -31,7 +31,7 @@ export function sentWebhooks(schemas: Json): Json {
           ),
         ],
         requestBody: { required: true, content: { 'application/json': { schema, example: exampleMessage } } },
-        responses: { '2XX': { description: 'The message was taken' } },
+        responses: { '2XX': { description: 'The message was accepted' } },
       },
     },
   }

@@ -11,11 +11,11 @@ export type EgressPreset = (typeof egress_presets)[number]
 export const egress_methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'] as const
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
-// The last label begins with a letter: a number there is an address to some.
+// The last label begins with a letter: some programs read a number there as an address.
 const TOP = '[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const HOST = new RegExp(`^(?:\\*\\.${LABEL}\\.)?(?:${LABEL}\\.)*${TOP}$`)
 
-/** Below these anybody can have a name: all of them is as much as everything. */
+/** Anybody can register a name below these hosts: allowing all names below one would allow everything. */
 const SHARED =
   /^\*\.(?:(?:s3\.)?amazonaws\.com|cloudfront\.net|fastly\.net|azureedge\.net|azurewebsites\.net|windows\.net|github\.io|githubusercontent\.com|gitlab\.io|herokuapp\.com|vercel\.app|netlify\.app|pages\.dev|workers\.dev|appspot\.com|run\.app|web\.app|ngrok\.io|ngrok\.app|trycloudflare\.com|akamaized\.net|edgekey\.net|(?:co|com|org|net|ac|gov)\.[a-z]{2})$/
 
@@ -51,14 +51,14 @@ const AgentEgress = z.object({
   mode: mode
     .nullable()
     .describe(
-      '`off`: nothing gets out; what is tried is refused and stands in the trace. `allowlist`: by a proxy, to what is allowed. Null of a repository: as its organization; of an organization: off, unless the operator has set mirrors of registries',
+      '`off`: no network access; attempts are refused and recorded in the trace. `allowlist`: allowed hosts, through a proxy. Null for a repository: as its organization; for an organization: off, unless the operator has set mirrors of registries',
     ),
   ...list,
 })
 const setup_mode = z.enum(['off', 'allowlist', 'open'])
 const setup_whose = 'What the setup commands of a repository may reach'
 const setup_modes =
-  '`open`: every public host. `allowlist`: what `agent` allows here, whatever its mode is. `off`: nothing. Null of a repository: as its organization; of an organization: `open`'
+  '`open`: every public host. `allowlist`: the rules of `agent`, regardless of its mode. `off`: nothing. Null for a repository: as its organization; for an organization: `open`'
 
 export const Egress = z
   .object({
@@ -74,7 +74,7 @@ export const Egress = z
 
 const agent_input = z.object({
   mode: mode.nullish().describe('Absent or null: as the organization, or the service, has it'),
-  allow: list.allow.optional().describe('What may be reached, all of it: a rule that is not named is gone'),
+  allow: list.allow.optional().describe('The complete list of rules: other rules are removed'),
   presets: list.presets.optional().describe('Package registries that may be reached, all of them, by name'),
 })
 export const EgressInput = z

@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 const Integration = z
   .object({
-    integration_type: z.string().describe('Which service, for example `github`'),
+    integration_type: z.string().describe('The service, for example `github`'),
     active: z.boolean().describe('Whether it works at this moment'),
     token_id: z.int().nullable().describe('The token it uses, if any'),
     installation_id: z.int().nullable().describe('The installation of an app, if any'),
-    metadata: z.record(z.string(), z.unknown()).nullable().describe('What else is known of it; secrets are masked'),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe('Further details; secrets are masked'),
   })
   .meta({ id: 'IntegrationStatus' })
 
@@ -29,7 +29,7 @@ const OAuthProvider = z
     issuer: z.string().describe('Issuer URL'),
     authorization_endpoint: z.string().describe('Where a person agrees'),
     token_endpoint: z.string().describe('Where tokens are issued'),
-    default_scopes: z.array(z.string()).nullable().describe('Scopes asked for when none are named'),
+    default_scopes: z.array(z.string()).nullable().describe('Default scopes'),
     is_mcp: z.boolean().describe('Whether it serves tools by MCP'),
     meta: z.record(z.string(), z.unknown()).nullable().describe('What else is known of it'),
   })

@@ -28,7 +28,7 @@ export const MemberPage = pageOf(Member).meta({ id: 'PageOfMember' })
 const invitation = {
   id: z.int().describe('The invitation'),
   organization_id: z.int().describe('The organization'),
-  email: z.string().describe('Address by which the organization will know the member'),
+  email: z.string().describe('Address by which the organization identifies the member'),
   full_name: z.string().nullable().describe('Name to show, for an account that is created by accepting'),
   role: Role.describe('What the member may do in this organization'),
   created_by: z.int().nullable().describe('The user who invited'),
@@ -94,7 +94,7 @@ export const SignInLink = z
   })
   .meta({ id: 'SignInLink', examples: [link] })
 
-/** An address in the one spelling in which it is kept: lower case. Its pattern leaves no room for control characters. */
+/** An address in its stored form: lower case. Its pattern excludes control characters. */
 const email = z
   .string({ error: 'must be an e-mail address' })
   .trim()
@@ -105,7 +105,7 @@ const email = z
 
 export const AddMemberInput = z
   .object({
-    email: email.describe('By which the organization will know the member; case does not matter. It identifies nobody elsewhere'),
+    email: email.describe('By which the organization identifies the member; case-insensitive. It identifies nobody elsewhere'),
     full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Name to show, for an account that is created by accepting'),
     role: Role.describe('What the user may do in this organization'),
   })
@@ -127,7 +127,7 @@ export const ServiceUser = z
     organization_id: z.int().describe('The one organization that it belongs to'),
     name: z.string().describe('Name to show'),
     role: Role.describe('What its tokens may do at most'),
-    created_at: z.iso.datetime().describe('When it was made'),
+    created_at: z.iso.datetime().describe('When it was created'),
   })
   .meta({
     id: 'ServiceUser',

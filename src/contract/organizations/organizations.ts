@@ -5,16 +5,16 @@ import { pageOf } from '../page.ts'
 import { text } from '../text.ts'
 
 const switches = {
-  enable_pr_creation: z.boolean().describe('Whether runs propose a pull request unless they say otherwise'),
-  enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are looked for in repositories'),
+  enable_pr_creation: z.boolean().describe('Whether runs propose a pull request by default'),
+  enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are read from repositories'),
 }
 const settings = {
   default_repo_id: z.int().nullable().describe('Taken by runs that name no repository'),
   default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
   rules: z.string().nullable().describe('Given to the agent of every run'),
-  max_concurrent_runs: z.int().nullable().describe('How many runs may be at work at the same time; null: no bound'),
-  budget_usd_per_month: money.nullable().describe('What the runs of a month (UTC) may cost, in US dollars; null: no bound'),
-  runs_per_month: z.int().nullable().describe('How many runs may be made in a month (UTC); null: no bound'),
+  max_concurrent_runs: z.int().nullable().describe('How many runs may be active at the same time; null: no limit'),
+  budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
+  runs_per_month: z.int().nullable().describe('How many runs may be created in a month (UTC); null: no limit'),
 }
 const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
 const settings_example = {
@@ -57,11 +57,16 @@ export const UpdateOrganizationInput = z
     default_repo_id: z.int().min(0).nullish().describe('Taken by runs that name no repository; null: none'),
     default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
-    max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no bound'),
+    max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),
     budget_usd_per_month: moneyInput
       .nullish()
-      .describe('US dollars of a month (UTC): reached, create and resume answer 402; null: no bound'),
-    runs_per_month: z.int().min(0).max(1_000_000_000).nullish().describe('Reached, create and resume answer 402; null: no bound'),
+      .describe('US dollars per month (UTC): when reached, create and resume respond with 402; null: no limit'),
+    runs_per_month: z
+      .int()
+      .min(0)
+      .max(1_000_000_000)
+      .nullish()
+      .describe('When reached, create and resume respond with 402; null: no limit'),
   })
   .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>

@@ -13,7 +13,7 @@ export const secretName = () =>
     .meta({ wire: { type: 'string', pattern: SECRET_NAME.source } })
     .describe('The name, as an environment variable has one')
 
-/** What is shown of a secret: never its value. */
+/** The visible fields of a secret: never its value. */
 export const Secret = z
   .object({
     name: z.string().describe('Under which name a run gets it'),

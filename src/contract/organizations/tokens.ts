@@ -6,7 +6,10 @@ import { pageOf } from '../page.ts'
 import { text } from '../text.ts'
 
 const Scope = z.enum(scopes)
-/** How a token's answers are worded: as this service does, or as the public API whose published clients people have (specification.md#wire-profiles). */
+/**
+ * The wording of a token's responses: that of this service, or of the public API, for its published clients
+ * (specification.md#wire-profiles).
+ */
 export const WireProfile = z.enum(['standard', 'codegen'])
 export type WireProfile = z.infer<typeof WireProfile>
 const time = z.iso.datetime()
@@ -24,9 +27,9 @@ const fields = {
   repository_ids: z.array(z.int()).nullable().describe('The only repositories that it is good for; null: all'),
   wire_profile: WireProfile.describe('How answers are written: `codegen` for clients made for the public API'),
   organization_id: z.int().nullable().describe('The only organization that it is good for; null: all of its user'),
-  user_id: z.int().describe('For whom it stands'),
-  created_by: z.int().nullable().describe('Who made it; null: the start of the service, or the operator'),
-  created_at: time.describe('When it was made'),
+  user_id: z.int().describe('The user that it acts for'),
+  created_by: z.int().nullable().describe('The user who created it; null: the first start of the service, or the operator'),
+  created_at: time.describe('When it was created'),
   expires_at: time.nullable().describe('From when it is refused; null: never'),
   last_used_at: time.nullable().describe('Last use, to the minute'),
   revoked_at: time.nullable().describe('When it was revoked'),
@@ -38,7 +41,7 @@ const example = {
   ...{ created_at: '2026-11-20T10:30:00.000Z', expires_at: '2027-02-18T10:30:00.000Z', last_used_at: null, revoked_at: null },
 }
 
-/** A token as everybody sees it who may: never its secret. */
+/** The visible fields of a token: never its secret. */
 export const Token = z.object(fields).meta({ id: 'Token', examples: [example] })
 export type Token = z.output<typeof Token>
 
@@ -66,9 +69,11 @@ export const CreateTokenInput = z
     expires_in_seconds: z.int().min(1).max(limits.token_seconds).nullish().describe('How long it is good for'),
     expires_at: moment()
       .nullish()
-      .describe('Or until when. With neither it ends with your token, or never when that does not expire or is one of the web interface'),
+      .describe(
+        'Or an absolute time. With neither it expires with your token, or never if that does not expire or is one of the web interface',
+      ),
     wire_profile: WireProfile.nullish().describe('Default `standard`'),
-    user_id: z.int().min(0).nullish().describe('Another member, or a service user, for whom it stands: needs the scope `org:admin`'),
+    user_id: z.int().min(0).nullish().describe('Another member, or a service user, that it acts for: requires the scope `org:admin`'),
   })
   .meta({
     id: 'CreateTokenInput',

@@ -25,7 +25,7 @@ const numbers = {
   cached_tokens: z.int().describe('Of the tokens read, those from a cache'),
   cost_usd: money.nullable().describe('US dollars; null when something of it has no known price'),
   known_cost_usd: money.describe('US dollars of what has a known price'),
-  active_seconds: z.number().describe('Seconds that workers were at it'),
+  active_seconds: z.number().describe('Seconds of worker time'),
 }
 const zero = { completed: 9, failed: 1, cancelled: 0, input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
 const example = { runs: 10, ...zero, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5 }
@@ -34,7 +34,7 @@ export const UsageItem = z
   .object({
     day: z.string().nullable().describe('The day, when grouped by day'),
     repo_id: z.int().nullable().describe('The repository, when grouped by repo; null: runs without one'),
-    user_id: z.int().nullable().describe('Who made the runs, when grouped by user'),
+    user_id: z.int().nullable().describe('The creator of the runs, when grouped by user'),
     model: z.string().nullable().describe('The model, when grouped by model'),
     ...numbers,
   })
@@ -50,12 +50,12 @@ export const Usage = z
     month: z
       .object({
         first_day: z.string().describe('First day of this month (UTC)'),
-        runs: z.int().describe('Runs made in it'),
-        runs_per_month: z.int().nullable().describe('How many may be made; null: no bound'),
+        runs: z.int().describe('Runs created in it'),
+        runs_per_month: z.int().nullable().describe('How many may be created; null: no limit'),
         known_cost_usd: money.describe('US dollars of what has a known price'),
-        budget_usd_per_month: money.nullable().describe('US dollars that may be spent; null: no bound'),
+        budget_usd_per_month: money.nullable().describe('US dollars that may be spent; null: no limit'),
       })
-      .describe('What the bounds of the organization look at'),
+      .describe('The values that the limits of the organization apply to'),
   })
   .meta({
     id: 'UsageResponse',

@@ -10,7 +10,7 @@ const example = {
   ...{ full_name: 'Ada Lovelace', role: 'ADMIN', is_admin: true },
 }
 
-/** For display: nobody proves that the account is theirs, and it grants nothing (decisions.md#github-accounts-are-display-text). */
+/** For display only: the account is not verified, and grants nothing (decisions.md#github-accounts-are-display-text). */
 export const githubAccountFields = {
   github_user_id: z.string().describe('Number of the GitHub account, as text; empty where unknown'),
   github_username: z.string().describe('Login name on GitHub; empty where unknown'),
@@ -40,7 +40,7 @@ export const User = z
   })
   .meta({ id: 'UserResponse', examples: [example] })
 
-const custom_prompt = 'What the agents of your runs are told besides'
+const custom_prompt = 'Your additional instructions for the agents of your runs'
 const where = 'It applies in the organizations that you had joined when you last set it.'
 
 const hidden = 'null: nothing, or the token does not reach all of your organizations.'
@@ -69,7 +69,7 @@ export type UpdateMeInput = z.output<typeof UpdateMeInput>
 
 export const CliRules = z
   .object({
-    organization_rules: z.string().nullable().describe('What the organization says to every agent'),
+    organization_rules: z.string().nullable().describe('The instructions of the organization for every agent'),
     user_custom_prompt: z.string().nullable().describe(`${custom_prompt}; null if you have not set it since you joined the organization`),
   })
   .meta({ id: 'CLIRulesResponse', examples: [{ organization_rules: 'Every change has a test.', user_custom_prompt: null }] })

@@ -40,7 +40,7 @@ export const checkSources = ['local', 'github', 'gitea'] as const
 export type CheckSource = (typeof checkSources)[number]
 export const checkStatuses = ['queued', 'in_progress', 'completed'] as const
 export type CheckStatus = (typeof checkStatuses)[number]
-/** GitHub's words. */
+/** GitHub's terms. */
 export const checkConclusions = [
   ...['success', 'failure', 'neutral', 'cancelled', 'skipped'],
   ...['timed_out', 'action_required', 'startup_failure', 'stale'],
@@ -54,12 +54,12 @@ export const Check = z
     id: z.int().describe('The check of this commit'),
     name: z.string().describe('Its name'),
     head_sha: z.string().describe('The commit that it is of'),
-    source: z.enum(checkSources).describe('`local`: a command that the service runs; otherwise the forge that told of it'),
+    source: z.enum(checkSources).describe('`local`: a command that the service runs; otherwise the forge that reported it'),
     app: z.string().nullable().describe('The app of the forge that ran it'),
     status: z.enum(checkStatuses).describe('Whether it has ended'),
-    conclusion: z.enum(checkConclusions).nullable().describe('How it ended; null until it has. The words are those of GitHub'),
-    url: z.string().nullable().describe('Where it can be looked at'),
-    log_excerpt: z.string().nullable().describe('The part of its output that tells what failed, without values of secrets'),
+    conclusion: z.enum(checkConclusions).nullable().describe('How it ended; null until it has. The values are those of GitHub'),
+    url: z.string().nullable().describe('The page of the check'),
+    log_excerpt: z.string().nullable().describe('The part of its output that explains the failure, with values of secrets redacted'),
     attempt: z.int().describe('How often it was run for this commit'),
     started_at: time.nullable().describe('When this attempt began; UTC, ISO 8601 with milliseconds'),
     completed_at: time.nullable().describe('When it ended'),
@@ -70,10 +70,10 @@ export type Check = z.infer<typeof Check>
 const unreadable = z
   .array(z.enum(['check_runs', 'app_check_runs', 'commit_statuses']))
   .describe(
-    'What the forge does not let the connection read, so that checks may be missing here; `missing_permissions` of the integration says how to grant it',
+    'What the forge does not permit the connection to read, so that checks may be missing here; `missing_permissions` of the integration explains how to grant it',
   )
 
-/** What all checks of a commit come to. Those that the repository's settings ignore do not count. */
+/** The combined result of all checks of a commit. Checks that the repository's settings ignore do not count. */
 export const ChecksSummary = z
   .object({
     state: z

@@ -14,8 +14,8 @@ const of_repository = {
 } as const
 
 /**
- * What git itself asks for (specification.md#access): its smart HTTP protocol, with a token as the password. No part of the API document, because no
- * client of the API calls it; who may is decided as for every endpoint.
+ * The requests of git itself (specification.md#access): its smart HTTP protocol, with a token as the password. Not part of the API
+ * document, because no API client calls them; permissions are checked as for every endpoint.
  */
 export const gitOperations = {
   gitInfoRefs: {

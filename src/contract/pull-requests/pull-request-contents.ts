@@ -10,11 +10,11 @@ export const PullRequestCommit = z
   .object({
     sha: z.string().describe('The commit'),
     parents: z.array(z.string()).describe('The commits that it builds on, first the one of its own branch'),
-    message: z.string().describe('What it says of itself, whole'),
-    author_name: z.string().describe('Who made the change, as the commit says'),
-    author_email: z.string().describe('Their address, as the commit says'),
-    authored_at: time.nullable().describe('When it was made, as the commit says; null when that is no time'),
-    committed_at: time.nullable().describe('When the commit was made, as it says'),
+    message: z.string().describe('Its whole message'),
+    author_name: z.string().describe('The author, as recorded in the commit'),
+    author_email: z.string().describe("The author's address, as recorded in the commit"),
+    authored_at: time.nullable().describe('When it was authored, as recorded in the commit; null when that is not a valid time'),
+    committed_at: time.nullable().describe('When it was committed, as recorded in the commit'),
   })
   .meta({
     id: 'PullRequestCommit',
@@ -37,7 +37,7 @@ export const PullRequestDiff = z
   .object({
     pr_id: z.int().describe('The pull request'),
     ...of_commits,
-    base_sha: z.string().describe('Where its base stands, by what was last fetched; of a merged one: where it stood'),
+    base_sha: z.string().describe('The base branch as last fetched; for a merged one: the base before the merge'),
     head_sha: z.string().describe('The commit of the pull request'),
   })
   .meta({ id: 'PullRequestDiff', examples: [{ pr_id: 7, ...example }] })
@@ -58,10 +58,10 @@ export const PullRequestComment = z
   .object({
     id: z.int().describe('The comment'),
     pr_id: z.int().describe('The pull request'),
-    user_id: z.int().nullable().describe('Who wrote it; null: a run did'),
+    user_id: z.int().nullable().describe('The author; null: a run'),
     agent_run_id: z.int().nullable().describe('The run that wrote it; null: a person did, or the run is deleted'),
-    author_name: z.string().describe('Who wrote it, for people'),
-    body: z.string().describe('Markdown, of whoever wrote it: never to be taken for HTML'),
+    author_name: z.string().describe('The name of the author'),
+    body: z.string().describe('Markdown of any author: never to be treated as HTML'),
     path: z.string().nullable().describe('The file that it is about; null: the whole'),
     line: z.int().nullable().describe('The line of that file'),
     side: z.enum(['LEFT', 'RIGHT']).nullable().describe('`RIGHT`: the line counts in the new file, `LEFT`: in the old one'),
@@ -69,8 +69,8 @@ export const PullRequestComment = z
     forge_state: z
       .enum(['pending', 'posted', 'refused'])
       .nullable()
-      .describe('Whether the forge that has the pull request has the comment as it is here; null: it is on none, or a run wrote it'),
-    forge_error: z.string().nullable().describe('Why the forge does not have it, in its words'),
+      .describe('Whether the forge that has the pull request has the current comment; null: it is on none, or a run wrote it'),
+    forge_error: z.string().nullable().describe("Why the forge does not have it, in the forge's words"),
     created_at: time,
     updated_at: time.describe('Later than `created_at` when it was changed'),
   })

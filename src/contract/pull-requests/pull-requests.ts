@@ -8,7 +8,7 @@ import { ChecksSummary } from './checks.ts'
 
 export const PullRequestState = z
   .enum(['open', 'draft', 'closed', 'merged'])
-  .meta({ id: 'PullRequestState', description: 'Where a pull request stands' })
+  .meta({ id: 'PullRequestState', description: 'The state of a pull request' })
 export type PullRequestState = z.infer<typeof PullRequestState>
 
 const time = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds')
@@ -46,13 +46,13 @@ export const PullRequest = z
     organization_id: z.int().describe('Whose pull request it is'),
     repo_id: z.int().describe('Its repository'),
     agent_run_id: z.int().nullable().describe('Null: the run was deleted, or taken off it'),
-    title: z.string().describe('The title of the run that proposed it, until somebody gives it another'),
+    title: z.string().describe('The title of the run that proposed it, until it is changed'),
     body: z
       .string()
       .describe(
-        'Markdown: what the run answered, in the repository’s template for pull requests if there is one, and where it came from; or what somebody has written instead',
+        'Markdown: the answer of the run, in the repository’s template for pull requests if there is one, and a link to the run; or a text that was set later',
       ),
-    url: z.string().describe('Where it can be looked at'),
+    url: z.string().describe('Its page'),
     state: PullRequestState,
     head_branch: z.string().describe('Branch with the changes'),
     base_branch: z.string().describe('Branch that it is to be merged into'),
@@ -62,7 +62,7 @@ export const PullRequest = z
     mergeable: z
       .enum(['clean', 'conflict', 'unknown'])
       .describe('By what the service last fetched; `unknown` in lists, when it is merged, and while a branch has not been fetched'),
-    checks: ChecksSummary.describe('What the checks of `head_sha` come to'),
+    checks: ChecksSummary.describe('The combined result of the checks of `head_sha`'),
     files_changed: z.int().describe('Number of files'),
     additions: z.int().describe('Lines added'),
     deletions: z.int().describe('Lines removed'),
@@ -101,7 +101,7 @@ export const MergePullRequestInput = z
   .meta({ id: 'MergePullRequestInput', examples: [{ method: 'merge', expected_head_sha: example.head_sha }] })
 export type MergePullRequestInput = z.output<typeof MergePullRequestInput>
 
-/** What existing clients send and read (EditPRInput, EditPRResponse); they send `state` alone. */
+/** The form that existing clients send and read (EditPRInput, EditPRResponse); they send only `state`. */
 export const EditPullRequestInput = z
   .object({
     state: z
@@ -121,8 +121,8 @@ export type EditPullRequestInput = z.output<typeof EditPullRequestInput>
 
 export const EditPullRequestResponse = z
   .object({
-    success: z.boolean().describe('Whether it is in the state that was asked for'),
-    url: z.string().nullable().describe('Where it can be looked at; null when it is unknown'),
+    success: z.boolean().describe('Whether it is in the requested state'),
+    url: z.string().nullable().describe('Its page; null when it is unknown'),
     number: z.int().nullable().describe('Its number in the repository'),
     title: z.string().nullable().describe('Its title'),
     state: z.string().nullable().describe('Its state now'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The tools by which a model answers questions besides its conversation; the scripted one knows by them what it is asked. */
+/** The tools by which a model answers questions outside of its conversation; the scripted model recognizes the question by them. */
 export const review_tools = { commit: 'commit_verdict', pull_request: 'pull_request_verdict', words: 'pull_request_words' } as const
 
 export const Review = z.object({
@@ -11,10 +11,10 @@ export const Review = z.object({
         path: z.string().nullish().describe('The file that it is about'),
         line: z.int().min(1).nullish().describe('Its line in that file as it is now'),
         severity: z.enum(['error', 'warning', 'info']).describe('`error`: the reason for `fail`'),
-        body: z.string().min(1).describe('One or two sentences: what is wrong, and what would mend it'),
+        body: z.string().min(1).describe('One or two sentences: the problem, and how to fix it'),
       }),
     )
-    .describe('Empty when there is nothing to say'),
+    .describe('Empty without a remark'),
 })
 
 export const PullRequestText = z.object({
@@ -22,7 +22,7 @@ export const PullRequestText = z.object({
   body: z.string().trim().min(1).max(20_000).describe('Markdown: what was changed and why, and how it was tested'),
 })
 
-/** As a tool of a model takes it. */
+/** Returns the schema as a tool of a model takes it. */
 export function schemaOf(answer: z.ZodType): Record<string, unknown> {
   const { $schema: _of_no_use_there, ...schema } = z.toJSONSchema(answer, { io: 'input' })
   return schema

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What setup commands have prepared on one machine for the runs of a repository (specification.md#setup-and-analysis). */
+/** The result of setup commands on one machine, for the runs of a repository (specification.md#setup-and-analysis). */
 export const Environment = z
   .object({
     id: z.int().describe('The environment'),
@@ -8,14 +8,14 @@ export const Environment = z
     key: z.string().describe('Of what it depends on: commands, variables, secrets, manifests and lockfiles, ref, programs of the machine'),
     base_ref: z.string().describe('The branch or tag that it was made on; runs of others get it only where this is the default branch'),
     base_sha: z.string().describe('The commit that the commands ran at'),
-    digest: z.string().describe('SHA-256 of names, kinds, sizes and times of change of its files; looked at again before each use'),
+    digest: z.string().describe('SHA-256 of names, kinds, sizes and times of change of its files; verified before each use'),
     bytes: z.int().describe('What it takes on the disk of its machine'),
     setup_ms: z.int().describe('Milliseconds that the clone and the commands took'),
-    made_by_run: z.int().describe('The run that needed it first, whose trace shows what the commands said'),
+    made_by_run: z.int().describe('The run that needed it first, whose trace contains the output of the commands'),
     made_at: z.iso.datetime().describe('When the commands had ended'),
     last_used_at: z.iso.datetime().describe('When a run last got it'),
     uses: z.int().describe('Runs that got it, the first one included'),
-    machine: z.string().describe('Stands for the data folder of the worker that has it'),
+    machine: z.string().describe('An id of the data folder of the worker that has it'),
   })
   .meta({
     id: 'Environment',
@@ -34,5 +34,5 @@ export const EnvironmentList = z.object({ items: z.array(Environment).describe('
 })
 
 export const DroppedEnvironments = z
-  .object({ dropped: z.int().describe('How many no run gets any more; the next run that needs one makes it anew') })
+  .object({ dropped: z.int().describe('How many are no longer used; the next run that needs one prepares it') })
   .meta({ id: 'DroppedEnvironments', examples: [{ dropped: 1 }] })

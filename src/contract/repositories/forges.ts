@@ -3,7 +3,7 @@ import { pageOf, pageQuery } from '../page.ts'
 import { text } from '../text.ts'
 import { forgeResources } from './forge-resources.ts'
 
-/** Which forges an organization can be connected to; `gitea` is Forgejo too. */
+/** The forges that an organization can be connected to; `gitea` is Forgejo too. */
 export const forgeKinds = ['github', 'gitea'] as const
 export type ForgeKind = (typeof forgeKinds)[number]
 export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 'Gitea' }
@@ -25,12 +25,12 @@ const App = z
     private_key: text(1, 20_000).describe('A private key of it, PEM; never shown again'),
     installation_id: z.int().min(1).nullish().describe('Work by this installation alone; absent: by the one that each repository has'),
   })
-  .describe('A GitHub App; its tokens are made and renewed by the service')
+  .describe('A GitHub App; the service creates and renews its tokens')
 
 const webhook_secret = text(1, 200)
   .refine(value => value.length >= 16, 'must have at least 16 characters')
   .nullish()
-  .describe('Signs what the forge tells us; absent: as before, or made and shown once')
+  .describe('Signs deliveries of the forge; absent: unchanged, or generated and shown once')
 
 /** Exactly one of `token` and `app`. */
 export const ForgeConnectionInput = z
@@ -69,20 +69,20 @@ export const ForgeConnection = z
     kind: z.enum(forgeKinds).describe('What the forge is; `gitea` is Forgejo too'),
     url: z.string().describe('Where people find it'),
     auth: z.enum(['token', 'app']).describe('What the service signs in with'),
-    login: z.string().nullable().describe('Who the service is there; null while the forge has not said it'),
+    login: z.string().nullable().describe('The account of the service there; null while unknown'),
     app_id: z.int().nullable().describe('The number of the app, if it is one'),
     app_slug: z.string().nullable().describe('The name of the app in addresses'),
     installation_id: z.int().nullable().describe('The only installation that is used'),
-    active: z.boolean().describe('Whether it worked when it was last tried'),
-    problem: z.string().nullable().describe('Why it did not'),
+    active: z.boolean().describe('Whether the last request succeeded'),
+    problem: z.string().nullable().describe('Why it failed'),
     missing_permissions: z
       .array(MissingPermission)
       .describe('What the forge refused to these credentials for lack of a permission; everything else works'),
-    webhook_url: z.string().describe('Where the forge is to send its webhooks'),
-    webhook_secret: z.string().nullable().describe('What they are to be signed with: shown when it was just made, and never again'),
-    last_used_at: z.iso.datetime().nullable().describe('When something was asked of it last, within a minute; null: never'),
+    webhook_url: z.string().describe('The webhook URL for the forge'),
+    webhook_secret: z.string().nullable().describe('The webhook secret: shown when it was just generated, and never again'),
+    last_used_at: z.iso.datetime().nullable().describe('When it was last used, within a minute; null: never'),
     updated_at: z.iso.datetime().describe('When it was set'),
-    updated_by: z.int().describe('The user who set it; runs that people start from the forge are theirs'),
+    updated_by: z.int().describe('The user who set it, and who owns the runs that people start from the forge'),
   })
   .meta({
     id: 'ForgeConnection',
@@ -129,8 +129,8 @@ export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageO
 export const AppManifestInput = z
   .object({
     url: text(1, 80).default(GITHUB).describe('Where people find it, without a path'),
-    owner: text(1, 39).nullish().describe('The organization there that the app is to belong to; absent: whoever is signed in'),
-    name: text(1, 34, { trim: true }).default('agentrun').describe('What the app is to be called: nobody there may have that name'),
+    owner: text(1, 39).nullish().describe('The organization there that will own the app; absent: the signed-in account'),
+    name: text(1, 34, { trim: true }).default('agentrun').describe('The name of the app: it must be unique on GitHub'),
   })
   .meta({ id: 'AppManifestInput', examples: [{ owner: 'acme', name: 'acme-agents' }] })
 export type AppManifestInput = z.output<typeof AppManifestInput>
@@ -150,10 +150,10 @@ export const ManifestCallback = ManifestState.extend({ code: text(1, 100).descri
 
 export const ForgeReceipt = z
   .object({
-    received: z.literal(true).describe('It is written down'),
-    duplicate: z.boolean().describe('Whether it was told before'),
-    queued: z.boolean().describe('Whether something is done about it'),
-    reason: z.string().nullable().describe('Why nothing is'),
+    received: z.literal(true).describe('The delivery is recorded'),
+    duplicate: z.boolean().describe('Whether it was received before'),
+    queued: z.boolean().describe('Whether it has an effect'),
+    reason: z.string().nullable().describe('Why it has none'),
   })
   .meta({ id: 'ForgeReceipt', examples: [{ received: true, duplicate: false, queued: true, reason: null }] })
 export type ForgeReceipt = z.output<typeof ForgeReceipt>

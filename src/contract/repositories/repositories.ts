@@ -16,7 +16,7 @@ export const Repository = z
     setup_status: z.string().describe('`SETUP` or `NOT_SETUP`'),
     language: z.string().nullable().describe('Main language, if known'),
     url: z.string().describe('Where it is cloned from and pushed to, without credentials'),
-    default_branch: z.string().nullable().describe('Where runs without `base_ref` start; null until it was looked at'),
+    default_branch: z.string().nullable().describe('Default base of runs without `base_ref`; null until it was detected'),
     is_default: z.boolean().describe('Used by runs that name no repository'),
     sample: z.boolean().describe('The small sample repository of the first start'),
   })

@@ -11,21 +11,21 @@ export type SandboxKind = z.infer<typeof SandboxKind>
 export const SandboxState = z.enum(['starting', 'running', 'ended', 'lost'])
 export type SandboxState = z.infer<typeof SandboxState>
 
-const counted = (what: string) => z.int().nullable().describe(`${what}; null: it was not counted`)
+const counted = (what: string) => z.int().nullable().describe(`${what}; null: not measured`)
 
-/** A sandbox that a run has started. What went on in it stands in the trace of the run, and is kept as long as that. */
+/** A sandbox that a run has started. Its activity is in the trace of the run, and kept as long. */
 export const Sandbox = z
   .object({
     id: z.int().describe('The sandbox'),
     organization_id: z.int().describe('The organization'),
     agent_run_id: z.int().describe('Its run'),
     repo_id: z.int().nullable().describe('The repository of the run'),
-    kind: SandboxKind.describe('Whose commands ran in it: those of the agent, of the setup, or of one check'),
-    state: SandboxState.describe('`lost`: it ended, and nobody had asked for it'),
+    kind: SandboxKind.describe('The commands that ran in it: those of the agent, of the setup, or of one check'),
+    state: SandboxState.describe('`lost`: it ended unexpectedly'),
     end_reason: z
       .enum(['stopped', 'start_failed', 'died', 'owner_lost'])
       .nullable()
-      .describe('`died`: by itself; `owner_lost`: the worker of the run was gone; null while it is there'),
+      .describe('`died`: by itself; `owner_lost`: the worker of the run was lost; null while it is running'),
     driver: z.string().describe('What isolates it'),
     host: z.string().describe('The machine of its worker'),
     limits: z
@@ -39,19 +39,19 @@ export const Sandbox = z
       .describe('What it may take'),
     peaks: z
       .object({
-        memory_bytes: counted('Most memory that it took at once'),
-        disk_bytes: counted('Most that its workspace was seen to take; it is looked at now and then'),
-        processes: counted('Most processes that there were at once'),
-        cpu_ms: counted('Milliseconds of processors that it took in all'),
+        memory_bytes: counted('Peak memory'),
+        disk_bytes: counted('Peak size of the workspace, which is measured periodically'),
+        processes: counted('Peak number of processes'),
+        cpu_ms: counted('Total CPU time in milliseconds'),
         memory_kills: counted('Processes that were killed because its memory was used up'),
       })
-      .describe('What it took, as of its end, or of the last few seconds'),
-    first_seq: z.int().describe('The first entry of the run that can tell of it'),
+      .describe('Its usage, at its end or a few seconds ago'),
+    first_seq: z.int().describe('The first entry of the run that may concern it'),
     last_seq: z.int().nullable().describe('The last one; null: all that come'),
     logs_url: z.string().describe('Where these entries begin in the web interface'),
-    created_at: z.iso.datetime().describe('When it was asked for'),
-    started_at: z.iso.datetime().nullable().describe('When it was there'),
-    ended_at: z.iso.datetime().nullable().describe('When it was gone'),
+    created_at: z.iso.datetime().describe('When it was requested'),
+    started_at: z.iso.datetime().nullable().describe('When it was ready'),
+    ended_at: z.iso.datetime().nullable().describe('When it had ended'),
   })
   .meta({
     id: 'Sandbox',
@@ -75,8 +75,8 @@ export const ListSandboxesQuery = z.object({
   repo_id: several(id()).describe('Only those of runs on one of these repositories'),
   kind: several(SandboxKind).describe('Only those of one of these kinds'),
   state: several(SandboxState).describe('Only those in one of these states'),
-  created_after: moment().optional().describe('Asked for later than this time'),
-  created_before: moment().optional().describe('Asked for earlier than this time'),
+  created_after: moment().optional().describe('Requested later than this time'),
+  created_before: moment().optional().describe('Requested earlier than this time'),
 })
 export type ListSandboxesQuery = z.output<typeof ListSandboxesQuery>
 

@@ -13,15 +13,17 @@ const shape = {
     .array(text(1, limits.setup_command_chars, { trim: true }))
     .max(limits.setup_commands)
     .describe(
-      'Command lines that run instead where `commands` have prepared an environment for an earlier run at another commit: what has to be done anew when sources change, such as a build',
+      'Command lines that run instead where `commands` have prepared an environment for an earlier run at another commit: what must be repeated when sources change, such as a build',
     ),
   variables: z
     .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.setup_variable_chars))
     .refine(set => Object.keys(set).length <= limits.setup_variables, `must not be more than ${limits.setup_variables}`)
-    .describe('Environment variables of these commands and of nothing else, besides the secrets. They are no secrets: traces show them'),
+    .describe(
+      'Environment variables of these commands and of nothing else, in addition to the secrets. They are not secret: traces show them',
+    ),
   on_failure: z
     .enum(['fail', 'continue'])
-    .describe('What becomes of a run when a command fails: it ends as `setup_failed`, or goes on with the agent, who is told'),
+    .describe('What happens when a command fails: the run ends as `setup_failed`, or continues with the agent, which is informed'),
   timeout_seconds: z.int().min(10).max(limits.setup_seconds).describe('Seconds that all of them may take together'),
 }
 
@@ -59,7 +61,7 @@ export const SetupCommandSettingsInput = z
   .meta({ id: 'SetupCommandSettingsInput', examples: [{ commands: ['npm ci'] }] })
 export type SetupCommandSettingsInput = z.output<typeof SetupCommandSettingsInput>
 
-/** What holds where nothing is said. */
+/** The defaults. */
 export const default_setup: Pick<
   z.output<typeof SetupCommandSettings>,
   'maintenance_commands' | 'variables' | 'on_failure' | 'timeout_seconds'
@@ -70,17 +72,17 @@ export const default_setup: Pick<
   timeout_seconds: 600,
 }
 
-/** How a model answers that is asked how a repository is set up. */
+/** The answer of a model to the question how a repository is set up. */
 export const SetupSuggestion = z.object({
   commands: z
     .array(text(1, 2_000, { trim: true }))
     .max(20)
     .describe('Command lines of bash, run one after the other in the folder of the repository; empty: it needs nothing'),
   proof: text(1, 2_000, { trim: true }).describe("The repository's own command of its tests, or of its build where its tests cannot run"),
-  reason: text(1, 2_000, { trim: true }).describe('In one or two sentences: what was wrong, and why this is right'),
+  reason: text(1, 2_000, { trim: true }).describe('In one or two sentences: what was wrong, and why this is correct'),
 })
 
-/** Why nothing was proved. */
+/** Why nothing was verified. */
 export const unproved_reasons = [
   'toolchain_missing',
   'registry_unreachable',
@@ -90,20 +92,20 @@ export const unproved_reasons = [
   'time_over',
 ] as const
 
-/** What a run of `/setup-commands/generate` answers, as JSON text in its `result`. */
+/** The result of a run of `/setup-commands/generate`, as JSON text in its `result`. */
 export const FoundSetupCommands = z.object({
   commands: shape.commands,
-  verified: z.boolean().describe('They ran in a clean sandbox, and a command of the repository passed on what they made'),
+  verified: z.boolean().describe('They ran in a clean sandbox, and a command of the repository passed on the result'),
   saved: z.boolean().describe('The repository had none, and has these now'),
   reason: z.enum(unproved_reasons).nullable().describe('Why they are not verified'),
-  detail: z.string().describe('By what they are proved, or what stood in the way'),
+  detail: z.string().describe('The proof, or the obstacle'),
   evidence: z.array(
     z.object({
       seq: z.int().describe('The entry of the trace that shows it'),
       what: z.enum(['proposal', 'command', 'repair', 'proof']),
       ok: z.boolean(),
       command: z.string(),
-      from: z.string().describe('The file of the repository that says so'),
+      from: z.string().describe('The file of the repository that it comes from'),
       text: z.string(),
     }),
   ),

@@ -8,7 +8,7 @@ const Remark = z.object({
   field: z.string().nullable().describe('The field of the request that it is about, where it is about one'),
 })
 
-/** What a create would do (specification.md#create-and-resume): made by the same code and taken back. */
+/** What a create would do (specification.md#create-and-resume): executed by the same code and rolled back. */
 export const DryRun = z
   .object({
     dry_run: z.literal(true).describe('Nothing was created'),
@@ -22,8 +22,8 @@ export const DryRun = z
       .describe('The repository that the run would work on; null: an empty workspace, or none could be chosen'),
     base_ref: z.string().nullable().describe('Branch, tag or commit that it would start from'),
     base_sha: z.string().nullable().describe('The commit of `base_ref`; null while it is not known'),
-    model: z.string().nullable().describe('The model that it would use; null: the one asked for is not known'),
-    agent_type: z.string().nullable().describe('The agent that would work on it; null: the one asked for is not installed'),
+    model: z.string().nullable().describe('The model that it would use; null: the requested one is unknown'),
+    agent_type: z.string().nullable().describe('The agent that would work on it; null: the requested one is not installed'),
     environment: z
       .object({
         sandbox: z.string().nullable().describe('What isolates the run; null while no run can be started'),
@@ -65,12 +65,12 @@ export const DryRun = z
     blocking_problems: z
       .array(Remark)
       .describe(
-        'Why a create would be refused (`code` as of that refusal), or its run would not get to work: `workers_blocked`, `empty_repository`',
+        'Why a create would be refused (`code` as in that refusal), or why its run would not start: `workers_blocked`, `empty_repository`',
       ),
     notices: z
       .array(Remark)
       .describe(
-        'What does not stop it but should be known: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`',
+        'What does not prevent it but should be known: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`',
       ),
   })
   .meta({

@@ -1,4 +1,4 @@
-/** The run that the document shows: plain data, checked against the schemas by openapi.test.ts. */
+/** The example run of the document: plain data, checked against the schemas by openapi.test.ts. */
 export const exampleRun = {
   id: 42,
   organization_id: 1,

@@ -5,24 +5,24 @@ import { RunStatus } from './runs.ts'
 
 const seq = z.int().min(1)
 
-/** Something that the entries of runs tell. What is quoted stands in the entry that `seq` names. */
+/** A finding in the entries of runs. Quotations come from the entry that `seq` names. */
 export const LogFinding = z
   .object({
     code: z.string().describe('Kind of finding, for example `command_failed`, `failing_tests`, `node_module_not_found`, `flaky`'),
-    severity: z.enum(['error', 'warning', 'info']).describe('`error`: it stands in the way; `warning`: it did, or it may'),
+    severity: z.enum(['error', 'warning', 'info']).describe('`error`: it blocks the run; `warning`: it did, or it may'),
     message: z.string().describe('In words'),
-    cause: z.string().nullable().describe('Why, as far as that is known'),
-    mend: z.string().nullable().describe('What to do about it'),
-    agent_run_id: z.int().describe('The run whose trace tells it'),
+    cause: z.string().nullable().describe('The cause, if known'),
+    mend: z.string().nullable().describe('How to fix it'),
+    agent_run_id: z.int().describe('The run of the entry'),
     sandbox_id: z.int().nullable().describe('The sandbox in which it was'),
-    seq: seq.nullable().describe('The entry that tells it first; null: it is about all of them'),
+    seq: seq.nullable().describe('The first entry; null: it concerns all of them'),
     url: z.string().describe('That entry in the web interface'),
-    excerpt: z.string().nullable().describe('What stands there, as it was printed'),
-    count: z.int().describe('How often it was met'),
-    entries: z.array(seq).describe('Other entries of the run that tell it'),
-    agent_run_ids: z.array(z.int()).describe('Other runs that it was met in'),
+    excerpt: z.string().nullable().describe('The quoted text, as printed'),
+    count: z.int().describe('The number of occurrences'),
+    entries: z.array(seq).describe('Other entries of the run with it'),
+    agent_run_ids: z.array(z.int()).describe('Other runs with it'),
     command: z.string().nullable().describe('What was run'),
-    exit_code: z.int().nullable().describe('How that ended; above 128 by the signal of that number and 128'),
+    exit_code: z.int().nullable().describe('Its exit code; for a signal 128 plus its number'),
     tests: z
       .array(
         z.object({
@@ -39,7 +39,7 @@ export const AnalyzedAmount = z.object({
   runs: z.int().describe('Runs'),
   entries: z.int().describe('Entries of their traces'),
   commands: z.int().describe('Commands among them'),
-  left_out: z.array(z.string()).describe('What was not looked at, in words'),
+  left_out: z.array(z.string()).describe('What was not analyzed, as text'),
 })
 
 const example = {
@@ -56,8 +56,8 @@ export const LogAnalysis = z
     agent_run_id: z.int().describe('The run that analyzes: its result holds the explanation of a model, where there is one'),
     status: RunStatus,
     message: z.string().describe('What was found at first sight'),
-    findings: z.array(LogFinding).describe('The same one by one, the root of what went wrong first'),
-    looked_at: AnalyzedAmount.describe('How much that is of'),
+    findings: z.array(LogFinding).describe('The findings one by one, the root cause first'),
+    looked_at: AnalyzedAmount.describe('How much was analyzed'),
     url: z.string().describe('Its trace page'),
   })
   .meta({
@@ -73,7 +73,7 @@ export const LogAnalysis = z
   })
 export type LogAnalysis = z.output<typeof LogAnalysis>
 
-const prompt = text(1, limits.rules_chars, { trim: true }).nullish().describe('What to look for; the model is told')
+const prompt = text(1, limits.rules_chars, { trim: true }).nullish().describe('The question for the model')
 
 export const AnalyzeLogsInput = z
   .object({ prompt })
@@ -87,14 +87,14 @@ export const AnalyzeManyLogsInput = z
   .object({
     prompt,
     repo_id: z.int().min(0).nullish().describe('Only runs of this repository'),
-    from: moment.nullish().describe('Runs that were at work later than this; default: a day before `to`'),
-    to: moment.nullish().describe('Runs that were at work earlier than this; default: now'),
+    from: moment.nullish().describe('Runs that were active later than this; default: a day before `to`'),
+    to: moment.nullish().describe('Runs that were active earlier than this; default: now'),
   })
   .optional()
   .meta({ id: 'AnalyzeManyLogsInput', examples: [{ repo_id: 7, from: '2026-11-19T10:30:00Z' }] })
 export type AnalyzeManyLogsInput = z.output<typeof AnalyzeManyLogsInput>
 
-/** What a model says of findings, by one call of a tool. */
+/** The explanation of findings by a model, from one call of a tool. */
 export const LogExplanation = z.object({
   explanation: z
     .string()

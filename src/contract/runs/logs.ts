@@ -28,23 +28,23 @@ export type MessageType = z.infer<typeof MessageType>
 
 const json = z.record(z.string(), z.unknown())
 
-/** One entry of a run's trace: the eight keys of specification.md#logs, always present, and ours. */
+/** One entry of a run's trace: the eight keys of specification.md#logs, always present, and additional ones. */
 export const LogEntry = z
   .object({
     agent_run_id: z.int().describe('The run'),
     seq: z.int().describe('Gap-free position in the run, from 1'),
     created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
     message_type: MessageType,
-    thought: z.string().nullable().describe('What the agent said about this step'),
+    thought: z.string().nullable().describe('What the agent wrote about this step'),
     tool_name: z.string().nullable().describe('The tool of an ACTION, or of an ERROR during one'),
     tool_input: json
       .nullable()
-      .describe('What the tool was given, long texts cut in the middle; for the built-in tools see the schemas `Tool_…`'),
-    tool_output: json.nullable().describe('What it answered; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
-    observation: z.union([json, z.string()]).nullable().describe('What was seen or said; its shape goes by `message_type`'),
+      .describe('The input of the tool, long texts truncated in the middle; for the built-in tools see the schemas `Tool_…`'),
+    tool_output: json.nullable().describe('The output of the tool; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
+    observation: z.union([json, z.string()]).nullable().describe('The observation; its shape depends on `message_type`'),
     turn: z.int().describe('1 for the first prompt, one more with each new turn'),
     duration_ms: z.int().nullable().describe('Milliseconds it took'),
-    truncated: z.boolean().describe('Whether a long output was cut'),
+    truncated: z.boolean().describe('Whether a long output was truncated'),
     redactions: z
       .record(z.string(), z.int())
       .optional()
@@ -78,17 +78,17 @@ export type ListLogsQuery = z.output<typeof ListLogsQuery>
 export const RunWithLogs = z
   .object({
     id: z.int().describe('The run'),
-    organization_id: z.int().describe('Whose run it is'),
+    organization_id: z.int().describe('The organization of the run'),
     status: z.string().describe('As in the run object'),
     created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
     web_url: z.string().describe('The run in the web interface'),
     result: z.string().describe('As in the run object'),
-    metadata: json.nullable().describe('As it was given at create'),
+    metadata: json.nullable().describe('As set at create'),
     logs: z.array(LogEntry).describe('Entries of this page, oldest first unless `reverse`'),
     total_logs: z.int().describe('Number of entries of the run, whatever the filter'),
     filtered_total: z.int().optional().describe('Only with a filter: number of entries that match'),
     page: z.int().describe('1-based: `floor(skip / limit) + 1`'),
-    size: z.int().describe('The `limit` that was asked for'),
+    size: z.int().describe('The requested `limit`'),
     pages: z.int().describe('Number of such pages'),
   })
   .meta({

@@ -12,7 +12,7 @@ export const CreateSessionInput = z
   .object({ session_id: SessionId })
   .meta({ id: 'CreateClaudeCodeSessionInput', examples: [{ session_id: '5f0c1f0e-8f43-4d0e-9a35-0d9d8e6f4b21' }] })
 
-// Taken as it is, because its shape is that of another program.
+// Accepted unchanged, because its shape belongs to another program.
 const log = z
   .custom<Record<string, unknown>>(value => typeof value === 'object' && JSON.stringify(value)[0] === '{', 'must be an object')
   .refine(value => JSON.stringify(value).length <= limits.session_log_bytes, 'must have at most 4 MiB as JSON')

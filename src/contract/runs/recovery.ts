@@ -5,12 +5,12 @@ import { exampleRun } from './example-run.ts'
 export const StepState = z.enum(['committed', 'reissued', 'interrupted', 'not_run', 'failed', 'open']).meta({
   id: 'StepState',
   description: [
-    '`committed`: its outcome is written down, so it is never done again.',
-    '`reissued`: a model call that was lost with its worker; it was made again, and both are counted.',
-    '`interrupted`: a tool was begun and nobody knows whether it took effect; it is not run again, and the agent is told.',
-    '`not_run`: it was to be done, and it was never begun.',
-    '`failed`: a model call that was refused, broken off or given up.',
-    '`open`: it is under way.',
+    '`committed`: its outcome is recorded, so it is never repeated.',
+    '`reissued`: a model call that was lost with its worker; it was repeated, and both are counted.',
+    '`interrupted`: a tool was started and its outcome is unknown; it is not repeated, and the agent is informed.',
+    '`not_run`: it was planned and never started.',
+    '`failed`: a model call that was refused, broke off or was abandoned.',
+    '`open`: it is in progress.',
   ].join(' '),
 })
 export type StepState = z.infer<typeof StepState>
@@ -24,12 +24,12 @@ export const RecoveryStep = z
     tool_name: z.string().nullable().describe('The tool; null for a model call'),
     call_id: z.string().nullable().describe('The id that the model gave the call; null for a model call'),
     seq: z.int().nullable().describe('Length of the trace when its outcome was written; for a tool, its entry. Null without an outcome'),
-    epoch: z.int().describe('Which owner of the run began it: one more with every claim, recovery and hand-over'),
+    epoch: z.int().describe('The number of the worker that started it: it increases with every claim, recovery and hand-over'),
     started_at: z.iso
       .datetime()
       .nullable()
-      .describe('When its beginning was written down; UTC, ISO 8601 with milliseconds. Null when it never began'),
-    ended_at: z.iso.datetime().nullable().describe('When its outcome was written down'),
+      .describe('When its start was recorded; UTC, ISO 8601 with milliseconds. Null when it never started'),
+    ended_at: z.iso.datetime().nullable().describe('When its outcome was recorded'),
   })
   .meta({ id: 'RecoveryStep' })
 export type RecoveryStep = z.infer<typeof RecoveryStep>
@@ -39,13 +39,13 @@ export const RestoredWorkspace = z
     how: z
       .enum(['adopted', 'restored', 'fresh'])
       .describe(
-        '`adopted`: the folder was still there. `restored`: laid out from a checkpoint. `fresh`: a checkout, because nothing else was left',
+        '`adopted`: the folder still existed. `restored`: populated from a checkpoint. `fresh`: a checkout, because nothing else was available',
       ),
     seq: z.int().nullable().describe('Entry after which the files were so when they were kept; null: they are those of `commit`'),
-    commit: z.string().nullable().describe('Where the workspace stands'),
-    tree: z.string().nullable().describe('Names all of its files by their content, as they were read back'),
-    matches: z.boolean().describe('Whether they are the files that were kept last'),
-    up_to_date: z.boolean().describe('Whether they are all files that the run had, but for ignored ones'),
+    commit: z.string().nullable().describe('The HEAD of the workspace'),
+    tree: z.string().nullable().describe('A digest of all of its files, as they were read back'),
+    matches: z.boolean().describe('Whether they are the files of the last checkpoint'),
+    up_to_date: z.boolean().describe('Whether they are all files of the run, except ignored ones'),
   })
   .meta({ id: 'RestoredWorkspace' })
 
@@ -55,17 +55,17 @@ export const Recovery = z
     cause: z
       .enum(['lease_lost', 'handed_over'])
       .describe(
-        '`lease_lost`: the worker was not heard of until its lease ended, or the sandbox ended under the run. `handed_over`: the worker shut down in order',
+        '`lease_lost`: there was no heartbeat until the lease ended, or the sandbox ended during the run. `handed_over`: the worker shut down gracefully',
       ),
-    lost_at: z.iso.datetime().describe('When the lease ended, or the run was given back'),
-    recovered_at: z.iso.datetime().describe('When another worker went on'),
-    after_seq: z.int().describe('Length of the trace then: everything up to here is as it was'),
-    epoch: z.int().describe('The owner that went on'),
-    model_call_reissued: z.boolean().describe('Whether a model call was under way and is made again'),
+    lost_at: z.iso.datetime().describe('When the lease ended, or the run was handed over'),
+    recovered_at: z.iso.datetime().describe('When another worker continued'),
+    after_seq: z.int().describe('Length of the trace then: all earlier entries are unchanged'),
+    epoch: z.int().describe('The number of the worker that continued'),
+    model_call_reissued: z.boolean().describe('Whether a model call was in progress and is repeated'),
     interrupted: z
       .array(z.object({ call_id: z.string().describe('Id of the call'), tool_name: z.string().describe('Its tool') }))
-      .describe('Calls whose outcome nobody knows'),
-    workspace: RestoredWorkspace.nullable().describe('How the files came back; null until they have, or when there were none'),
+      .describe('Calls whose outcome is unknown'),
+    workspace: RestoredWorkspace.nullable().describe('How the files were recovered; null until they are, or when there were none'),
   })
   .meta({ id: 'Recovery' })
 export type Recovery = z.infer<typeof Recovery>
@@ -79,8 +79,8 @@ export const RunRecovery = z
     newest_kept_seq: z
       .int()
       .nullable()
-      .describe('The last entry after which all files are kept: fork and restore work up to here. Null: none are'),
-    recoveries: z.array(Recovery).describe('Every time that another worker went on, oldest first'),
+      .describe('The last entry after which all files are available: fork and restore work up to here. Null: none are'),
+    recoveries: z.array(Recovery).describe('Every time that another worker continued, oldest first'),
     counts: z
       .object(
         Object.fromEntries(StepState.options.map(state => [state, z.int().describe(`Steps that are \`${state}\``)])) as Record<

@@ -28,7 +28,7 @@ const tags = z
   .transform(list => [...new Set(list)])
 const model = text(1, 200)
 const json_bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
-// Taken as it is, key for key, because it is echoed: a schema of records would make a new object of it.
+// Accepted unchanged, key for key, because it is echoed: a schema of records would create a new object.
 const metadata = z
   .custom<Record<string, unknown>>(value => typeof value === 'object' && JSON.stringify(value)[0] === '{', 'must be an object')
   .refine(value => json_bytes(value) <= limits.metadata_bytes, 'must have at most 16 kB as JSON')
@@ -38,10 +38,10 @@ const budgetInput = z
   .object({
     max_cost_usd: moneyInput
       .nullish()
-      .describe('US dollars, as a number or a decimal string; holds nothing where the price of the model is not known'),
+      .describe('US dollars, as a number or a decimal string; has no effect when the price of the model is unknown'),
     max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
     max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
-    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was asked for, waiting included'),
+    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was requested, including waiting'),
   })
   .meta({ id: 'BudgetInput' })
 
@@ -78,13 +78,13 @@ export const CreateRunInput = z
 export type CreateRunInput = z.output<typeof CreateRunInput>
 
 export const CreateRunQuery = z.object({
-  dry_run: flag().optional().describe('Create nothing, and answer what would be created and what stands in its way'),
+  dry_run: flag().optional().describe('Create nothing, and return what would be created and the obstacles'),
 })
 
 export const ResumeRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run'),
-    prompt: prompt.describe('The follow-up, or the answer to what the run asked'),
+    prompt: prompt.describe('The follow-up, or the answer to the question of the run'),
     mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('How a message reaches a run that is working; default `steer`'),
     images: images.describe('As at create'),
     model: model.nullish().describe('For this turn and later ones; default: as before'),
@@ -131,7 +131,7 @@ export const ResumeRunByIdInput = z
     return z.NEVER
   })
 
-/** What existing clients send to stop, ban and the like: the places of cards on their boards are taken and mean nothing here. */
+/** The body that existing clients send to stop, ban and the like: positions of cards on their boards are accepted and ignored. */
 export const StopRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run'),

@@ -9,7 +9,7 @@ export const RunStatus = z
   .meta({ id: 'RunStatus', description: 'Where a run stands; `completed`, `failed` and `cancelled` are final until it is resumed' })
 export type RunStatus = z.infer<typeof RunStatus>
 
-/** Why a run failed, and why one is held. */
+/** Why a run failed, or is paused. */
 export const failureReasons = [
   'agent_error',
   'setup_failed',
@@ -38,7 +38,7 @@ export const RunPhase = z
   .meta({ id: 'RunPhase', description: 'What a run does while it is starting or running' })
 export type RunPhase = z.infer<typeof RunPhase>
 
-/** Whom or what a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
+/** What a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
 export const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
 export type WaitingReason = (typeof waitingReasons)[number]
 export const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
@@ -49,7 +49,7 @@ export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
 })
 export type WaitingOn = z.infer<typeof WaitingOn>
 
-/** The values of the public API: all that a client made for it can read. */
+/** The values of the public API, which its clients can read. */
 export const publicSourceTypes = [
   'LOCAL',
   'SLACK',
@@ -107,7 +107,7 @@ export const Budget = z
     max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
     max_steps: z.int().nullable().describe('Model answers'),
     max_active_seconds: z.int().nullable().describe('Seconds that a worker spends'),
-    max_wall_seconds: z.int().nullable().describe('Seconds since the turn was asked for, waiting included'),
+    max_wall_seconds: z.int().nullable().describe('Seconds since the turn was requested, including waiting'),
   })
   .meta({ id: 'Budget' })
 export type Budget = z.infer<typeof Budget>
@@ -118,62 +118,62 @@ export const AgentRun = z
     id: z.int().describe('The run'),
     organization_id: z.int().describe('Whose run it is'),
     status: RunStatus,
-    created_at: time.describe('When it was asked for; UTC, ISO 8601 with milliseconds'),
+    created_at: time.describe('When it was requested; UTC, ISO 8601 with milliseconds'),
     web_url: z.string().describe('The run in the web interface'),
     result: z
       .string()
       .describe('The final answer; "" until there is one and while a new turn runs; null instead with the wire profile `codegen`'),
-    summary: z.string().nullable().describe('What it is about, in a line'),
+    summary: z.string().nullable().describe('A one-line summary'),
     source_type: SourceType,
     github_pull_requests: z.array(RunPullRequest).describe('What it proposed; empty when nothing was'),
-    metadata: z.record(z.string(), z.unknown()).nullable().describe('As it was given at create'),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe('As set at create'),
     status_reason: StatusReason.nullable().describe('Why it failed or is paused'),
-    terminal: z.boolean().describe('Whether it is over; only a resume makes it go on'),
+    terminal: z.boolean().describe('Whether it has ended; only a resume continues it'),
     phase: RunPhase.nullable().describe('What it does while it is starting or running'),
     waiting_on: WaitingOn.nullable().describe(
-      'What it waits for at this moment; null when it is paused or over, or records a session outside this service',
+      'What it waits for now; null when it is paused or has ended, or records a session outside this service',
     ),
     queue_position: z
       .int()
       .nullable()
       .describe(
-        'Its place among the runs of its organization that wait for a worker: 1 is next when it is the turn of the organization. From 1,000 on it stays 1,000; null unless queued',
+        "Its position among the queued runs of its organization: 1 is next when it is the organization's turn. From 1,000 on it stays 1,000; null unless queued",
       ),
     last_progress_at: time.describe(
-      'When it last got on: an entry, a part of an answer of the model, output of a tool; UTC, ISO 8601 with milliseconds',
+      'When it last made progress: an entry, a part of a model response, output of a tool; UTC, ISO 8601 with milliseconds',
     ),
     deadline_at: time
       .nullable()
-      .describe('When what it does now is ended at the latest; null only when it is paused or over; UTC, ISO 8601 with milliseconds'),
-    stop_requested_at: time.nullable().describe('When it was asked to stop; null unless this turn was; UTC, ISO 8601 with milliseconds'),
-    stop_requested_by: z.int().nullable().describe('The user who asked for that'),
-    pause_requested_at: time.nullable().describe('When it was asked to pause, until it goes on; UTC, ISO 8601 with milliseconds'),
-    pause_requested_by: z.int().nullable().describe('The user who asked for that'),
-    started_at: time.nullable().describe('When a worker first took it; UTC, ISO 8601 with milliseconds'),
-    updated_at: time.describe('When something of it last changed; UTC, ISO 8601 with milliseconds'),
+      .describe('The deadline of its current activity; null only when it is paused or has ended; UTC, ISO 8601 with milliseconds'),
+    stop_requested_at: time.nullable().describe('When a stop was requested; null unless for this turn; UTC, ISO 8601 with milliseconds'),
+    stop_requested_by: z.int().nullable().describe('The user who requested that'),
+    pause_requested_at: time.nullable().describe('When a pause was requested, until it continues; UTC, ISO 8601 with milliseconds'),
+    pause_requested_by: z.int().nullable().describe('The user who requested that'),
+    started_at: time.nullable().describe('When a worker first claimed it; UTC, ISO 8601 with milliseconds'),
+    updated_at: time.describe('When it last changed; UTC, ISO 8601 with milliseconds'),
     finished_at: time.nullable().describe('When it ended; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
     error: z
       .object({ code: z.string().describe('For programs'), message: z.string().describe('For people') })
       .nullable()
-      .describe('What went wrong'),
+      .describe('The error'),
     agent_type: z.string().describe('The agent that works on it'),
-    model: z.string().describe('`provider/model`; models under `scripted/` play a script and are no language model'),
-    prompt: z.string().describe('What it was first asked'),
+    model: z.string().describe('`provider/model`; models under `scripted/` play a script and are not language models'),
+    prompt: z.string().describe('Its first prompt'),
     title: z.string().describe('Name to show'),
     tags: z.array(z.string()).describe('Words to find it by'),
-    archived: z.boolean().describe('Whether it is left out of the default list'),
+    archived: z.boolean().describe('Whether it is archived'),
     repo_id: z.int().nullable().describe('Repository that it works on; null: an empty workspace'),
     base_ref: z.string().nullable().describe('Branch, tag or commit that it starts from'),
-    base_sha: z.string().nullable().describe('The commit of `base_ref`, once it was looked up'),
+    base_sha: z.string().nullable().describe('The commit of `base_ref`, once it was resolved'),
     branch: z.string().nullable().describe('null until it was pushed'),
-    user_id: z.int().describe('Who asked for it'),
+    user_id: z.int().describe('The user who requested it'),
     turn: z.int().describe('1 for the first prompt, one more with each new turn'),
     parent_run_id: z.int().nullable().describe('The run that this one belongs to'),
     forked_at_seq: z.int().nullable().describe('Entry of the parent that a fork starts from'),
     total_logs: z.int().describe('Number of entries in its trace'),
     usage: Usage.describe('What it used, over all turns'),
-    budget: Budget.describe('Limits that its caller gave; reaching one pauses it'),
-    banned: z.boolean().describe('Stopped for good: no resume and no check starts it again until the ban is lifted'),
+    budget: Budget.describe('Limits that the caller set; reaching one pauses it'),
+    banned: z.boolean().describe('Banned: no resume and no check starts it again until the ban is lifted'),
   })
   .meta({ id: 'AgentRun', examples: [exampleRun] })
 export type AgentRun = z.infer<typeof AgentRun>

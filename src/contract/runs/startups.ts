@@ -5,14 +5,14 @@ const shape = {
   queue_ms: ms('from the create to the claim by a worker'),
   claim_ms: ms('from the claim to the first work on the run'),
   mirror_ms: ms('until the commit was settled and the mirror had it'),
-  clone_ms: ms('that the files took to be laid out'),
+  clone_ms: ms('to populate the workspace'),
   setup_ms: ms('that setup commands took, or finding and checking the environment instead'),
   sandbox_ms: ms('until the sandbox and its layers had started'),
-  first_model_byte_ms: ms('from the create to the first piece of an answer of the model'),
+  first_model_byte_ms: ms('from the create to the first piece of a model response'),
   first_action_ms: ms('from the create to the first action of the agent'),
 }
 
-/** The start of a run, part by part: some go on at the same time, such as the first model call and the sandbox. */
+/** The start of a run, part by part: some run in parallel, such as the first model call and the sandbox. */
 export const RunStartup = z
   .object({
     agent_run_id: z.int().describe('The run'),
@@ -20,11 +20,11 @@ export const RunStartup = z
     environment: z
       .object({
         id: z.int().nullable().describe('The environment; null: one of this run alone, because a command had failed'),
-        made: z.boolean().describe('Whether this run made it'),
+        made: z.boolean().describe('Whether this run prepared it'),
         age_seconds: z.int().describe('How old it was'),
       })
       .nullable()
-      .describe('What setup commands had prepared, where the run stood on that'),
+      .describe('The environment that the run reused'),
   })
   .meta({
     id: 'RunStartup',
@@ -43,7 +43,7 @@ const median = { ...{ queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42 }, s
 export const StartupFigures = z
   .object({
     runs: z.int().describe('Runs that these are of: at most the newest 10,000'),
-    since: z.iso.datetime().describe('The first moment that was asked for'),
+    since: z.iso.datetime().describe('The start of the requested period'),
     p50: figures.describe('The median of each part, over the runs that had it'),
     p95: figures.describe('What 95 of 100 runs stayed within, of each part'),
   })

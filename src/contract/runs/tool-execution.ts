@@ -7,7 +7,7 @@ export const Tools = z
       .array(
         z.object({
           name: z.string().describe('The `tool_name` of a request, and of the `ACTION` in the trace'),
-          description: z.string().describe('What the tool does, in the words that a model gets'),
+          description: z.string().describe('The description of the tool that a model gets'),
           parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of `arguments`'),
         }),
       )
@@ -47,7 +47,7 @@ export const ToolExecution = z
       .describe('The `tool_output` of the `ACTION` in the trace; null when the tool did not end'),
     error: z.string().nullable().describe('Why it did not succeed'),
     tool_name: z.string().describe('The tool'),
-    execution_time_ms: z.number().describe('Milliseconds that the tool took, without the start of the sandbox'),
+    execution_time_ms: z.number().describe('Milliseconds of the tool call, without the start of the sandbox'),
     agent_run_id: z.int().describe('The archived run that the call was made in, with its trace'),
   })
   .meta({

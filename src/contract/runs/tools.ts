@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { limits } from '../limits.ts'
 
 /**
- * What the agent's tools do and take: told to the model, checked before a tool runs, published in the OpenAPI document
- * as `Tool_<name>` (specification.md#logs).
+ * The descriptions and inputs of the agent's tools: sent to the model, validated before a tool runs, published in the OpenAPI document as
+ * `Tool_<name>` (specification.md#logs).
  */
 export const toolInputs = {
   shell: z
@@ -110,13 +110,13 @@ export const toolInputs = {
     .describe('End the turn with the final answer. Changed files are committed and proposed as a pull request by the service.'),
 } as const satisfies Record<string, z.ZodObject>
 
-/** Tools that have a result without an agent: the workspace ends with the call, so writing to it has none. */
+/** Tools that are useful without an agent: the workspace ends with the call, so writing to it has no effect. */
 export const executableTools = ['shell', 'read', 'search'] as const satisfies (keyof typeof toolInputs)[]
 
 export type ToolName = keyof typeof toolInputs
 export type ToolInput<N extends ToolName> = z.output<(typeof toolInputs)[N]>
 
-/** The description and the JSON Schema of a tool's input, as the model and the OpenAPI document are given them. */
+/** Returns the description and the JSON Schema of a tool's input, as sent to the model and published in the OpenAPI document. */
 export function toolSchema(name: ToolName): { description: string; input_schema: Record<string, unknown> } {
   const { $schema, description = '', ...input_schema } = z.toJSONSchema(toolInputs[name], { io: 'input' })
   return { description, input_schema }

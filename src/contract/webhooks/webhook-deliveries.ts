@@ -9,22 +9,22 @@ const delivery_states = ['pending', 'delivered', 'failed'] as const
 
 const delivery = {
   id: z.int().describe('The delivery; later ones have larger numbers'),
-  organization_id: z.int().describe('Whose it is'),
-  agent_run_id: z.int().describe('The run that it tells of, which may be deleted'),
+  organization_id: z.int().describe('The organization'),
+  agent_run_id: z.int().describe('The run that it reports, which may be deleted'),
   event_seq: z.int().describe('Place of the event among those of the organization'),
   type: WebhookEventName,
-  message_id: z.string().describe('`webhook-id` of every attempt: what a receiver knows the message by'),
+  message_id: z.string().describe('`webhook-id` of every attempt, by which a receiver recognizes a duplicate'),
   url: z.string().nullable().describe('The webhook of the run that it is for; null: the webhook of the organization'),
-  state: z.enum(delivery_states).describe('`pending`: waits, or is tried again; `delivered`: taken; `failed`: given up'),
-  error: z.string().nullable().describe('Why the last attempt did not get through, or there is none'),
-  attempts: z.int().describe('How often it was tried'),
-  last_status: z.int().nullable().describe('What the receiver answered last; null: nothing'),
+  state: z.enum(delivery_states).describe('`pending`: waits, or is retried; `delivered`: accepted; `failed`: given up'),
+  error: z.string().nullable().describe('Why the last attempt failed, or there is none'),
+  attempts: z.int().describe('The number of attempts'),
+  last_status: z.int().nullable().describe('The last status of the receiver; null: no response'),
   last_latency_ms: z.int().nullable().describe('Milliseconds that the last attempt took'),
   next_attempt_at: time
     .nullable()
-    .describe('When it is tried next; null when it is over, or waits for an earlier one of its run; UTC, ISO 8601 with milliseconds'),
-  created_at: time.describe('When the event was; UTC, ISO 8601 with milliseconds'),
-  finished_at: time.nullable().describe('When it was over; UTC, ISO 8601 with milliseconds'),
+    .describe('When it is retried; null when it is finished, or waits for an earlier one of its run; UTC, ISO 8601 with milliseconds'),
+  created_at: time.describe('When the event happened; UTC, ISO 8601 with milliseconds'),
+  finished_at: time.nullable().describe('When it was finished; UTC, ISO 8601 with milliseconds'),
 }
 const example = {
   ...{ id: 815, organization_id: 1, agent_run_id: exampleMessage.data.agent_run_id, event_seq: 130, type: 'agent_run.finished' },
@@ -39,22 +39,22 @@ export const WebhookDeliveryPage = pageOf(WebhookDelivery).meta({ id: 'PageOfWeb
 export const WebhookAttempt = z
   .object({
     n: z.int().describe('1 for the first'),
-    url: z.string().nullable().describe('Where it went; null while it is on its way'),
+    url: z.string().nullable().describe('The URL of the attempt; null while it is in progress'),
     started_at: time.describe('When it began; UTC, ISO 8601 with milliseconds'),
     finished_at: time
       .nullable()
-      .describe('When its outcome was known; null: it is on its way, or nobody lived to know; UTC, ISO 8601 with milliseconds'),
-    status: z.int().nullable().describe('What the receiver answered; null: nothing'),
-    error: z.string().nullable().describe('Why it did not get through'),
+      .describe('When its outcome was known; null: it is in progress, or its process died; UTC, ISO 8601 with milliseconds'),
+    status: z.int().nullable().describe('The status of the receiver; null: no response'),
+    error: z.string().nullable().describe('Why it failed'),
     latency_ms: z.int().nullable().describe('Milliseconds that it took'),
-    answer: z.string().nullable().describe('The first 1,000 characters of what it answered'),
+    answer: z.string().nullable().describe('The first 1,000 characters of the response'),
   })
   .meta({ id: 'WebhookAttempt' })
 
 export const WebhookDeliveryDetail = z
   .object({
     ...delivery,
-    message: z.union([WebhookMessage, WebhookDeletion]).describe('What is sent'),
+    message: z.union([WebhookMessage, WebhookDeletion]).describe('The message'),
     log: z.array(WebhookAttempt).describe('Its newest 100 attempts, in their order'),
   })
   .meta({
@@ -117,8 +117,8 @@ export type RedeliverFailedInput = z.output<typeof RedeliverFailedInput>
 export const RedeliveredFailed = z
   .object({
     queued: z.int().describe('How many are sent again'),
-    remaining: z.int().describe('How many more there are, beyond `limit` or what the queue takes: ask again later'),
-    without_recipient: z.int().describe('How many stay as they are, because nobody is told of them any more'),
+    remaining: z.int().describe('How many more there are, beyond `limit` or the capacity of the queue: repeat the request later'),
+    without_recipient: z.int().describe('How many are unchanged, because they have no recipient any more'),
   })
   .meta({ id: 'RedeliveredFailedResponse', examples: [{ queued: 1_000, remaining: 212, without_recipient: 3 }] })
 export type RedeliveredFailed = z.output<typeof RedeliveredFailed>

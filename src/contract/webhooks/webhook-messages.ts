@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { exampleRun } from '../runs/example-run.ts'
 import { AgentRun, WaitingOn } from '../runs/runs.ts'
 
-/** Kinds of events that go out. Each tells of one event of the organization, and no event is told twice under two names. */
+/** The events that are sent. Each reports one event of the organization, and no event has two names. */
 export const webhook_events = [
   'agent_run.created',
   'agent_run.status',
@@ -14,13 +14,13 @@ export type WebhookEvent = (typeof webhook_events)[number]
 export const WebhookEventName = z.enum(webhook_events).meta({
   id: 'WebhookEvent',
   description:
-    '`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it is not over. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed. `agent_run.deleted`: it was deleted',
+    '`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it has not ended. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed. `agent_run.deleted`: it was deleted',
 })
 
-/** How much of a run's answer and of an error is sent; the whole is at the run. */
+/** How much of a run's result and of an error is sent; the run has all of it. */
 export const message_limits = { result_chars: 16_000, error_chars: 2_000, title_chars: 500, pull_requests: 20 } as const
 
-/** What of the run object goes along, as it is at the moment of the event. */
+/** The fields of the run object that are included, as of the event. */
 const run = AgentRun.pick({
   organization_id: true,
   status: true,
@@ -48,7 +48,7 @@ const run = AgentRun.pick({
   web_url: true,
 })
 
-/** The body of a webhook but for deletions. Under `data`, what has a name of the run object has its meaning. */
+/** The body of a webhook except for deletions. Under `data`, a name of the run object has the same meaning. */
 export const WebhookMessage = z
   .object({
     type: WebhookEventName.exclude(['agent_run.deleted']).describe('What happened'),
@@ -58,17 +58,17 @@ export const WebhookMessage = z
         agent_run_id: z.int().describe('The run'),
         event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
         seq: z.int().describe('Last entry of the trace at that moment; never smaller at a later event'),
-        waiting_on: WaitingOn.nullable().describe('Whom or what it waits for; null unless it is `waiting`'),
+        waiting_on: WaitingOn.nullable().describe('What it waits for; null unless it is `waiting`'),
         result: z.string().describe(`The final answer, its first ${message_limits.result_chars} characters`),
-        result_truncated: z.boolean().describe('Whether there is more of it, at the run'),
-        change: z.record(z.string(), z.unknown()).describe('What the event says besides: of a pull request `pr_number` and `state`'),
+        result_truncated: z.boolean().describe('Whether the result is longer; the run has all of it'),
+        change: z.record(z.string(), z.unknown()).describe('Further fields of the event: for a pull request `pr_number` and `state`'),
       })
       .describe('The run at that moment'),
   })
   .meta({ id: 'WebhookMessage' })
 export type WebhookMessage = z.output<typeof WebhookMessage>
 
-/** As one that is sent: plain data, checked against the schema by its test. */
+/** Plain data, checked against the schema by its test. */
 export const exampleMessage = {
   type: 'agent_run.finished',
   timestamp: '2026-11-20T10:31:12.501Z',
@@ -107,23 +107,23 @@ export const exampleMessage = {
   },
 }
 
-/** What is left to say of a run that is deleted. */
+/** The fields of a deleted run. */
 export const WebhookDeletion = z
   .object({
     type: z.literal('agent_run.deleted').describe('What happened'),
     timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
     data: z
       .object({
-        agent_run_id: z.int().describe('The run that there is no more'),
-        organization_id: z.int().describe('Whose it was'),
+        agent_run_id: z.int().describe('The deleted run'),
+        organization_id: z.int().describe('The organization'),
         event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
         repo_id: z.int().nullable().describe('The repository that it was for'),
         change: z
-          .object({ user_id: z.int().nullable().describe('Who deleted it; null: it was kept for as long as runs are') })
+          .object({ user_id: z.int().nullable().describe('The user who deleted it; null: its retention period has ended') })
           .describe('What the event says besides'),
-        web_url: z.string().describe('Where it was looked at'),
+        web_url: z.string().describe('Its page'),
       })
-      .describe('What is left to say of it'),
+      .describe('The remaining fields'),
   })
   .meta({ id: 'WebhookDeletion' })
 export type WebhookDeletion = z.output<typeof WebhookDeletion>

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { text } from '../text.ts'
 import { WebhookEventName, webhook_events } from './webhook-messages.ts'
 
-/** Why an address cannot be that of a webhook, by its text alone; null when it can. */
+/** Returns why a URL cannot be that of a webhook, by its text alone; null when it can. */
 function mistakeIn(url: string): string | null {
   const parsed = URL.parse(url)
   if (parsed === null || /\s/.test(url)) return 'must be a URL'
@@ -11,7 +11,7 @@ function mistakeIn(url: string): string | null {
   return parsed.username || parsed.password ? 'must not contain a user name or a password' : null
 }
 
-/** Where a webhook is sent. That it is no private address is checked by the service. */
+/** The URL of a webhook. The service checks that its address is not private. */
 export const WebhookUrl = text(1, limits.webhook_url_chars)
   .superRefine((url, ctx) => {
     const message = mistakeIn(url)
@@ -25,7 +25,7 @@ const secret = (about: string) => text(1, limits.webhook_secret_chars).nullish()
 export const WebhookTarget = z
   .object({
     url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
-    secret: secret('Signs what is sent, best `whsec_` and base64; never shown again'),
+    secret: secret('Signs messages, preferably `whsec_` and base64; never shown again'),
     events,
   })
   .meta({ id: 'WebhookOverride' })
@@ -37,9 +37,9 @@ export const WebhookConfigInput = z
   .object({
     url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
     secret: secret(
-      'Signs what is sent, best `whsec_` and base64; absent: as before, null: none. The one that it takes the place of signs beside it for a day',
+      'Signs messages, preferably `whsec_` and base64; absent: unchanged, null: none. The previous secret signs as well for a day',
     ),
-    enabled: z.boolean().default(true).describe('Whether anything is sent; what waits meanwhile waits for a day'),
+    enabled: z.boolean().default(true).describe('Whether messages are sent; waiting ones are kept for a day'),
     events,
   })
   .meta({ id: 'WebhookConfigRequest', examples: [{ url: 'https://hooks.example.org/runs', secret: 'whsec_…' }] })
@@ -51,13 +51,13 @@ export const WebhookConfig = z
   .object({
     url: z.string().nullable().describe('Where it is sent; null: nowhere'),
     enabled: z.boolean().describe('Whether anything is sent'),
-    has_secret: z.boolean().describe('Whether what is sent is signed; the secret itself is never shown'),
+    has_secret: z.boolean().describe('Whether messages are signed; the secret itself is never shown'),
     events: z.array(WebhookEventName).nullable().describe('Which events are sent; null: all'),
-    previous_secret_until: time.nullable().describe('Until when the secret of before signs too; UTC, ISO 8601 with milliseconds'),
-    failures: z.int().describe('Attempts that have failed since one got through'),
+    previous_secret_until: time.nullable().describe('Until when the previous secret signs too; UTC, ISO 8601 with milliseconds'),
+    failures: z.int().describe('Attempts that have failed since the last success'),
     rests_until: time.nullable().describe('Until when nothing is sent because of them; UTC, ISO 8601 with milliseconds'),
-    disabled_at: time.nullable().describe('When the service switched it off; UTC, ISO 8601 with milliseconds'),
-    disabled_reason: z.string().nullable().describe('Why it did; setting the webhook again switches it on'),
+    disabled_at: time.nullable().describe('When the service disabled it; UTC, ISO 8601 with milliseconds'),
+    disabled_reason: z.string().nullable().describe('Why it was disabled; setting the webhook again enables it'),
   })
   .meta({
     id: 'WebhookConfigResponse',
@@ -75,11 +75,11 @@ export const WebhookTestInput = z
   .meta({ id: 'WebhookTestRequest', examples: [{ url: 'https://hooks.example.org/runs' }] })
 export const WebhookTest = z
   .object({
-    delivered: z.boolean().describe('Whether the address took it'),
-    status: z.int().nullable().describe('What it answered; null: nothing'),
+    delivered: z.boolean().describe('Whether the address accepted it'),
+    status: z.int().nullable().describe('The status of the response; null: no response'),
     error: z.string().nullable().describe('Why it is not delivered'),
-    latency_ms: z.int().describe('Milliseconds until that was known'),
-    signed: z.boolean().describe("Whether it was signed: only the organization's own webhook is sent what its secret signs"),
+    latency_ms: z.int().describe('Milliseconds until the result'),
+    signed: z.boolean().describe("Whether it was signed: only messages to the organization's own webhook are signed with its secret"),
   })
   .meta({ id: 'WebhookTestResponse', examples: [{ delivered: true, status: 204, error: null, latency_ms: 87, signed: true }] })
 export type WebhookTest = z.output<typeof WebhookTest>
