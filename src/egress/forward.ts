@@ -18,18 +18,14 @@ export function parseTarget(target: string): { authority: Authority; path: strin
   return authority === null ? null : { authority, path: path.startsWith('/') ? path : `/${path}` }
 }
 
+/** The destination of a request. `count` is called with the bytes of both bodies as they pass. */
+type Forwarding = { policy: Policy; to: Allowed; path: string; count: (bytes: number) => void }
+
 /**
  * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to the client. Rejects with
  * DialError before anything was answered.
  */
-export async function forward(
-  policy: Policy,
-  to: Allowed,
-  path: string,
-  incoming: IncomingMessage,
-  answer: ServerResponse,
-  count: (bytes: number) => void,
-): Promise<void> {
+export async function forward({ policy, to, path, count }: Forwarding, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
   const host = authorityText(to, 80)
   const upstream = to.addresses === null ? policy.upstream : null
   const socket = upstream === null ? await dial(policy, to) : null

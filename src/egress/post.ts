@@ -45,7 +45,7 @@ async function exchange(
   if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
   const socket = await connectChecked(outgoing, authority, { method: 'POST', secure, signal })
   try {
-    const answer = await answered(socket, target, authority, headers, body, signal)
+    const answer = await answered(socket, { target, authority, headers, body }, signal)
     const text = await beginningOf(answer, signal)
     const status = answer.statusCode ?? 0
     const error =
@@ -60,14 +60,9 @@ async function exchange(
   }
 }
 
-function answered(
-  socket: Socket,
-  target: URL,
-  authority: Authority,
-  headers: Record<string, string>,
-  body: string,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+type Message = { target: URL; authority: Authority; headers: Record<string, string>; body: string }
+
+function answered(socket: Socket, { target, authority, headers, body }: Message, signal: AbortSignal): Promise<IncomingMessage> {
   const bytes = Buffer.from(body, 'utf8')
   const sent = request({
     createConnection: () => socket,

@@ -14,115 +14,27 @@ const check_ms = 5_000
 /** `recheck`: closes open connections that changed rules no longer allow. `close`: closes everything. */
 export type EgressProxy = { server: Server; recheck(): Promise<void>; close(): void }
 
+/** The state of one proxy. `requests`: plain HTTP requests in progress; one connection may carry many, the next one before the last response. */
+type ProxyState = {
+  readonly policy: Policy
+  readonly connections: Set<Socket>
+  readonly tunnels: Map<Socket, Authority>
+  bytes: number
+  requests: number
+}
+/** A request as far as it is known when it is refused. */
+type Refused = { wanted: Authority | null; shown: string; method?: string }
+
 /**
  * Creates the HTTP proxy of one run: CONNECT, and plain HTTP in absolute form. Nothing goes out without a rule that allows it. A refusal is
  * 403, 400 or 429 with a line that explains it, and is reported to the policy; an allowed host that cannot be reached is 502. The server
  * does not listen yet.
  */
 export function createProxy(policy: Policy): EgressProxy {
-  const { caps } = policy
-  const connections = new Set<Socket>()
-  const tunnels = new Map<Socket, Authority>()
-  let bytes = 0
-  /** Plain HTTP requests in progress. One connection may carry many, the next one before the response to the last. */
-  let requests = 0
-
-  const refuse = (wanted: Authority | null, shown: string, method: string | undefined, reason: Reason, why: string) => {
-    const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
-    policy.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
-  }
-  const count = (more: number) => {
-    bytes += more
-    if (bytes <= caps.bytes) return
-    for (const socket of connections) socket.destroy()
-  }
-  /** Returns why a connection is refused before its rule is evaluated. */
-  const bound = (socket: Socket): string | null => {
-    if (bytes > caps.bytes) return `this sandbox has sent and received its ${caps.bytes} bytes`
-    return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
-  }
-
-  const server = createServer(
-    {
-      requireHostHeader: false,
-      headersTimeout: caps.wait_ms,
-      requestTimeout: 0,
-      connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: 30_000,
-    },
-    (incoming, answer) => {
-      onRequest(incoming, answer).catch(error => {
-        if (answer.headersSent) answer.destroy()
-        else respondRefused(answer, 502, error instanceof Error ? error.message : String(error))
-      })
-    },
-  )
-  server.maxConnections = caps.connections + answered_beyond
-  server.timeout = caps.idle_ms
-  server.on('connection', socket => {
-    connections.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => {
-      connections.delete(socket)
-      tunnels.delete(socket)
-    })
-  })
-  server.on('drop', () => refuse(null, '', undefined, 'cap', `this sandbox has ${server.maxConnections} connections already`))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.destroy()
-    refuse(null, '', undefined, 'malformed', 'the request is no well-formed HTTP')
-    respondOnSocket(socket, 400, 'the request is no well-formed HTTP')
-  })
-  server.on('connect', (incoming, socket: Socket, head) => {
-    onConnect(incoming, socket, head).catch(error => respondOnSocket(socket, 502, error instanceof Error ? error.message : String(error)))
-  })
-
-  async function onRequest(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const { url = '', method = '' } = incoming
-    policy.onRequestText(headOf(incoming))
-    const target = parseTarget(url)
-    const no = (status: number, reason: Reason, why: string) => {
-      refuse(target?.authority ?? null, url, method, reason, why)
-      respondRefused(answer, status, why)
-    }
-    if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
-    const full = bound(incoming.socket)
-    if (full !== null) return no(429, 'cap', full)
-    if (tunnels.size + requests >= caps.connections) return no(429, 'cap', `this sandbox has ${caps.connections} requests at work already`)
-    requests++
-    try {
-      const decision = await decide(policy, target.authority, method)
-      if (decision.ok) return await forward(policy, decision.to, target.path, incoming, answer, count)
-      if (decision.reason === null) return respondRefused(answer, decision.status, decision.why)
-      no(decision.status, decision.reason, decision.why)
-    } finally {
-      requests--
-    }
-  }
-
-  async function onConnect(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { url = '' } = incoming
-    // The socket no longer belongs to the HTTP server.
-    socket.setTimeout(caps.idle_ms, () => socket.destroy())
-    policy.onRequestText(headOf(incoming))
-    const wanted = parseAuthority(url, null)
-    const no = (status: number, reason: Reason, why: string) => {
-      refuse(wanted, url, 'CONNECT', reason, why)
-      respondOnSocket(socket, status, why)
-    }
-    if (wanted === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
-    const full = bound(socket)
-    if (full !== null) return no(429, 'cap', full)
-    const decision = await decide(policy, wanted, 'CONNECT')
-    if (!decision.ok)
-      return decision.reason === null ? respondOnSocket(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
-    tunnels.set(socket, wanted)
-    const problem = await openTunnel(policy, decision.to, socket, head, end => end.on('data', (chunk: Buffer) => count(chunk.length)))
-    if (problem !== null) refuse(wanted, url, 'CONNECT', 'sni', problem)
-  }
-
+  const state: ProxyState = { policy, connections: new Set(), tunnels: new Map(), bytes: 0, requests: 0 }
+  const server = createProxyServer(state)
   const recheck = async () => {
-    for (const [socket, wanted] of tunnels) {
+    for (const [socket, wanted] of state.tunnels) {
       const decision = await decide({ ...policy, resolve: async () => [] }, wanted, 'CONNECT')
       if (!decision.ok && decision.reason !== null) socket.destroy()
     }
@@ -134,9 +46,118 @@ export function createProxy(policy: Policy): EgressProxy {
     close() {
       clearInterval(checking)
       server.close()
-      for (const socket of connections) socket.destroy()
+      for (const socket of state.connections) socket.destroy()
     },
   }
+}
+
+function createProxyServer(state: ProxyState): Server {
+  const { caps } = state.policy
+  const server = createServer(
+    {
+      requireHostHeader: false,
+      headersTimeout: caps.wait_ms,
+      requestTimeout: 0,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 30_000,
+    },
+    (incoming, answer) => {
+      onRequest(state, incoming, answer).catch(error => {
+        if (answer.headersSent) answer.destroy()
+        else respondRefused(answer, 502, error instanceof Error ? error.message : String(error))
+      })
+    },
+  )
+  server.maxConnections = caps.connections + answered_beyond
+  server.timeout = caps.idle_ms
+  server.on('connection', socket => {
+    state.connections.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      state.connections.delete(socket)
+      state.tunnels.delete(socket)
+    })
+  })
+  const unknown: Refused = { wanted: null, shown: '' }
+  server.on('drop', () => refuse(state, unknown, 'cap', `this sandbox has ${server.maxConnections} connections already`))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.destroy()
+    refuse(state, unknown, 'malformed', 'the request is no well-formed HTTP')
+    respondOnSocket(socket, 400, 'the request is no well-formed HTTP')
+  })
+  server.on('connect', (incoming, socket: Socket, head) => {
+    onConnect(state, incoming, socket, head).catch(error =>
+      respondOnSocket(socket, 502, error instanceof Error ? error.message : String(error)),
+    )
+  })
+  return server
+}
+
+function refuse({ policy }: ProxyState, { wanted, shown, method }: Refused, reason: Reason, why: string): void {
+  const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
+  policy.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
+}
+
+function countBytes(state: ProxyState, more: number): void {
+  state.bytes += more
+  if (state.bytes <= state.policy.caps.bytes) return
+  for (const socket of state.connections) socket.destroy()
+}
+
+/** Returns why a connection is refused before its rule is evaluated. */
+function overCap({ policy: { caps }, bytes, connections }: ProxyState, socket: Socket): string | null {
+  if (bytes > caps.bytes) return `this sandbox has sent and received its ${caps.bytes} bytes`
+  return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
+}
+
+async function onRequest(state: ProxyState, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+  const { policy } = state
+  const { url = '', method = '' } = incoming
+  policy.onRequestText(headOf(incoming))
+  const target = parseTarget(url)
+  const no = (status: number, reason: Reason, why: string) => {
+    refuse(state, { wanted: target?.authority ?? null, shown: url, method }, reason, why)
+    respondRefused(answer, status, why)
+  }
+  if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
+  const full = overCap(state, incoming.socket)
+  if (full !== null) return no(429, 'cap', full)
+  if (state.tunnels.size + state.requests >= policy.caps.connections)
+    return no(429, 'cap', `this sandbox has ${policy.caps.connections} requests in progress already`)
+  state.requests++
+  try {
+    const decision = await decide(policy, target.authority, method)
+    const count = (bytes: number) => countBytes(state, bytes)
+    if (decision.ok) return await forward({ policy, to: decision.to, path: target.path, count }, incoming, answer)
+    if (decision.reason === null) return respondRefused(answer, decision.status, decision.why)
+    no(decision.status, decision.reason, decision.why)
+  } finally {
+    state.requests--
+  }
+}
+
+async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  const { policy } = state
+  const { url = '' } = incoming
+  // The socket no longer belongs to the HTTP server.
+  socket.setTimeout(policy.caps.idle_ms, () => socket.destroy())
+  policy.onRequestText(headOf(incoming))
+  const wanted = parseAuthority(url, null)
+  const refused: Refused = { wanted, shown: url, method: 'CONNECT' }
+  const no = (status: number, reason: Reason, why: string) => {
+    refuse(state, refused, reason, why)
+    respondOnSocket(socket, status, why)
+  }
+  if (wanted === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
+  const full = overCap(state, socket)
+  if (full !== null) return no(429, 'cap', full)
+  const decision = await decide(policy, wanted, 'CONNECT')
+  if (!decision.ok)
+    return decision.reason === null ? respondOnSocket(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
+  state.tunnels.set(socket, wanted)
+  const countEnd = (end: Socket) => end.on('data', (chunk: Buffer) => countBytes(state, chunk.length))
+  const problem = await openTunnel(policy, decision.to, socket, head, countEnd)
+  if (problem !== null) refuse(state, refused, 'sni', problem)
 }
 
 const blockedText = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`

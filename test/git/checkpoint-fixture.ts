@@ -108,7 +108,9 @@ export async function startCheckpointTest(files: Record<string, string> | null):
         chunks.push(chunk)
       })
       const pack = Buffer.concat(chunks)
-      await withObjectCache(host, kept.run_id, () => importPack(host, kept, pack, [tip, tree, ...(head ? [head] : [])], caps.max_bytes))
+      await withObjectCache(host, kept.run_id, () =>
+        importPack(host, kept, { pack, objects: [tip, tree, ...(head ? [head] : [])], max_bytes: caps.max_bytes }),
+      )
       tips.push(tip)
       return { tip, bytes: pack.length }
     },

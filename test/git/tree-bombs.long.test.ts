@@ -125,7 +125,8 @@ test('a checkpoint with a bomb is refused each time', async () => {
   await using set = await ready()
   const tip = await commitOf(set, await tenfold(set.source, 10), [])
   const pack = await run(set.source, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${tip}\n` })
-  const take = () => withObjectCache(set.fixture.host, 4, () => importPack(set.fixture.host, set.objects, pack, [tip], 1e6))
+  const take = () =>
+    withObjectCache(set.fixture.host, 4, () => importPack(set.fixture.host, set.objects, { pack, objects: [tip], max_bytes: 1e6 }))
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
 })

@@ -28,14 +28,33 @@ const blockAt = (text: string, end: number) =>
  * ends where the two differ; matches of such a text do not overlap.
  */
 export function finderOf(texts: readonly string[]): Finder {
+  const index = blockIndex(texts)
+  let beginnings: Beginnings | null = null
+  return {
+    all: text => (texts.length === 0 ? [] : findAll(texts, index, text)),
+    partialFrom(text) {
+      // Created on first use: most finders never need it.
+      beginnings ??= beginningsOf(texts, index.window)
+      return partialFrom(texts, beginnings, index.window, text)
+    },
+  }
+}
+
+/** `jump`: how far the window may move when it ends with a block. `last`: the texts whose window ends with a block. */
+type BlockIndex = { window: number; jump: Uint8Array; last: Map<number, number[]> }
+/** `heads`: the texts by their first window. `short`: all shorter beginnings. */
+type Beginnings = { heads: Map<string, number[]>; short: Set<string>; longest: number }
+
+function note<K>(map: Map<K, number[]>, key: K, which: number): void {
+  const list = map.get(key)
+  if (list) list.push(which)
+  else map.set(key, [which])
+}
+
+function blockIndex(texts: readonly string[]): BlockIndex {
   const window = Math.min(MAX_WINDOW, ...texts.map(text => text.length))
   const jump = new Uint8Array(65_536).fill(window - BLOCK + 1)
   const last = new Map<number, number[]>()
-  const note = <K>(map: Map<K, number[]>, key: K, which: number) => {
-    const list = map.get(key)
-    if (list) list.push(which)
-    else map.set(key, [which])
-  }
   for (const [which, text] of texts.entries()) {
     for (let end = BLOCK - 1; end < window; end++) {
       const block = blockAt(text, end)
@@ -43,59 +62,55 @@ export function finderOf(texts: readonly string[]): Finder {
     }
     note(last, blockAt(text, window - 1), which)
   }
-  /** Created on first use: most finders never need it. */
-  const createBeginnings = () => {
-    const heads = new Map<string, number[]>()
-    const short = new Set<string>()
-    for (const [which, text] of texts.entries()) {
-      note(heads, text.slice(0, window), which)
-      for (let length = 1; length < window; length++) short.add(text.slice(0, length))
-    }
-    return { heads, short, longest: texts.reduce((longest_length, text) => Math.max(longest_length, text.length), 0) }
-  }
-  let beginnings: ReturnType<typeof createBeginnings> | null = null
+  return { window, jump, last }
+}
 
-  return {
-    all(text) {
-      const found: Match[] = []
-      const after = new Map<number, number>()
-      if (texts.length === 0) return found
-      for (let end = window - 1; end < text.length; ) {
-        const block = blockAt(text, end)
-        const further = jump[block] ?? 1
-        if (further > 0) {
-          end += further
-          continue
-        }
-        const start = end - window + 1
-        for (const which of last.get(block) ?? []) {
-          const pattern = texts[which] ?? ''
-          if (pattern.length <= HEAD) {
-            if (text.startsWith(pattern, start)) found.push({ start, end: start + pattern.length, which })
-          } else if (start >= (after.get(which) ?? 0) && text.startsWith(pattern.slice(0, HEAD), start)) {
-            const match = { start, end: start + matchLength(pattern, text, start), which }
-            after.set(which, match.end)
-            found.push(match)
-          }
-        }
-        end++
-      }
-      return found
-    },
-    partialFrom(text) {
-      beginnings ??= createBeginnings()
-      const { heads, short, longest } = beginnings
-      let left = COMPARED * longest
-      for (let start = Math.max(0, text.length - longest + 1); start <= text.length - window && longest > 0; start++) {
-        const rest = heads.get(text.substr(start, window))
-        if (rest === undefined) continue
-        left -= rest.length * (text.length - start)
-        if (left < 0 || rest.some(which => isPrefixAt(texts[which] ?? '', text, start))) return start
-      }
-      for (let start = Math.max(0, text.length - window + 1); start < text.length; start++) if (short.has(text.slice(start))) return start
-      return text.length
-    },
+function beginningsOf(texts: readonly string[], window: number): Beginnings {
+  const heads = new Map<string, number[]>()
+  const short = new Set<string>()
+  for (const [which, text] of texts.entries()) {
+    note(heads, text.slice(0, window), which)
+    for (let length = 1; length < window; length++) short.add(text.slice(0, length))
   }
+  return { heads, short, longest: texts.reduce((longest, text) => Math.max(longest, text.length), 0) }
+}
+
+function findAll(texts: readonly string[], { window, jump, last }: BlockIndex, text: string): Match[] {
+  const found: Match[] = []
+  const after = new Map<number, number>()
+  for (let end = window - 1; end < text.length; ) {
+    const block = blockAt(text, end)
+    const further = jump[block] ?? 1
+    if (further > 0) {
+      end += further
+      continue
+    }
+    const start = end - window + 1
+    for (const which of last.get(block) ?? []) {
+      const pattern = texts[which] ?? ''
+      if (pattern.length <= HEAD) {
+        if (text.startsWith(pattern, start)) found.push({ start, end: start + pattern.length, which })
+      } else if (start >= (after.get(which) ?? 0) && text.startsWith(pattern.slice(0, HEAD), start)) {
+        const match = { start, end: start + matchLength(pattern, text, start), which }
+        after.set(which, match.end)
+        found.push(match)
+      }
+    }
+    end++
+  }
+  return found
+}
+
+function partialFrom(texts: readonly string[], { heads, short, longest }: Beginnings, window: number, text: string): number {
+  let left = COMPARED * longest
+  for (let start = Math.max(0, text.length - longest + 1); start <= text.length - window && longest > 0; start++) {
+    const rest = heads.get(text.substr(start, window))
+    if (rest === undefined) continue
+    left -= rest.length * (text.length - start)
+    if (left < 0 || rest.some(which => isPrefixAt(texts[which] ?? '', text, start))) return start
+  }
+  for (let start = Math.max(0, text.length - window + 1); start < text.length; start++) if (short.has(text.slice(start))) return start
+  return text.length
 }
 
 /** Returns how many characters of `pattern` match at `start`. */

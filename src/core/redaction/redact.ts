@@ -76,14 +76,15 @@ export function countRedactions(text: string): Record<string, number> | null {
   return Object.keys(counts).length === 0 ? null : counts
 }
 
-/** @param found is called with the name of every known value that is found, each time. */
-export function createRedactor(values: readonly KnownValue[], found: (name: string) => void = () => {}): Redactor {
+/** `known` returns the given values in a text; `find` also credential-shaped text with scope `all`, and reports the names of values. */
+type Search = { texts: string[]; finder: Finder; known(text: string): Named[]; find(text: string, scope: Scope): Named[] }
+
+function searchFor(values: readonly KnownValue[], found: (name: string) => void): Search {
   const forms = values.flatMap(({ name, value }) =>
     formsOf(value).flatMap(form => (isStructure(form) ? [] : [{ name, form, word: mayBeWord(value) }])),
   )
   const texts = forms.map(({ form }) => form)
   const finder = finderOf(texts)
-
   const known = (text: string): Named[] => {
     if (texts.length === 0) return []
     const spans: Named[] = []
@@ -102,6 +103,12 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     const shapes = outsidePlaceholders(text, findShapes(text))
     return shapes.length === 0 ? values : merged([...values, ...apartFrom(shapes, values)])
   }
+  return { texts, finder, known, find }
+}
+
+/** @param found is called with the name of every known value that is found, each time. */
+export function createRedactor(values: readonly KnownValue[], found: (name: string) => void = () => {}): Redactor {
+  const { texts, finder, known, find } = searchFor(values, found)
   const redacted = (text: string, scope: Scope = 'all') => replaced(text, find(text, scope))
 
   const walk = (value: unknown, scope: Scope): unknown => {

@@ -117,19 +117,15 @@ async function removeNow(host: GitHost, run_id: number, path: string): Promise<v
   if (use.holders === 0 && use.turn === removed) host.kept.delete(run_id)
 }
 
+/** `objects`: what the pack is for. */
+export type PackImport = { pack: Uint8Array; objects: string[]; max_bytes: number; signal?: AbortSignal | undefined }
+
 /**
  * Imports a pack: each object is hashed and checked, delta bases are found in the cache and in the mirror, and every one of `objects` must
  * exist afterwards. GitError `corrupt`, `too_large`, `timeout`, `failed`, or the reason of `signal`; then nothing that came with it is
  * used.
  */
-export async function importPack(
-  host: GitHost,
-  kept: Kept,
-  pack: Uint8Array,
-  objects: string[],
-  max_bytes: number,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function importPack(host: GitHost, kept: Kept, { pack, objects, max_bytes, signal }: PackImport): Promise<void> {
   const args = ['index-pack', '--stdin', '--fix-thin', `--strict=${relaxedChecks}`, `--max-input-size=${max_bytes}`]
   const { env, ...location } = inObjectCache(host, kept)
   const limits = { timeout_ms: IMPORT_MS, ...(signal && { signal }) }

@@ -65,18 +65,18 @@ export async function receivePush(host: GitHost, repo: GitRepository, body: Asyn
       return
     }
     signal.throwIfAborted()
-    if (wanted.length > 0) await passOn(host, repo, quarantine, received, wanted, atomic)
+    if (wanted.length > 0) await passOn(host, repo, quarantine, received, { wanted, atomic })
   })
   return received
 }
 
+/** Forwards the accepted commands to the repository, and records its results in `received`. */
 async function passOn(
   host: GitHost,
   repo: GitRepository,
   { call }: Quarantine,
   received: Received,
-  wanted: RefCommand[],
-  atomic: boolean,
+  { wanted, atomic }: { wanted: RefCommand[]; atomic: boolean },
 ): Promise<void> {
   try {
     const { refused, hook_output } = await pushCommands(host, repo, wanted, { atomic, env: call.env })

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import { processIdentity } from '../../system/process-identity.ts'
@@ -41,31 +41,10 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   })
   closeSync(seccomp)
 
-  let complaint = ''
-  const ended = new Promise<void>(resolve => {
-    child.once('exit', () => resolve())
-    child.once('error', error => {
-      complaint = error.message
-      resolve()
-    })
-  })
-  // It may arrive after the end of the process; a command that never started sends nothing.
-  const started = new Promise<void>(resolve => {
-    child.once('close', () => resolve())
-    child.once('error', () => resolve())
-  })
-  child.stderr?.on('data', chunk => {
-    complaint = (complaint + chunk).slice(0, max_complaint_bytes)
-  })
-  let info = ''
-  let watched = false
-  const innerPid = () => Number(/"child-pid": (\d+)/.exec(info)?.[1] ?? 0)
-  ;(child.stdio[descriptors.info] as Readable).on('data', chunk => {
-    info += chunk
-    if (!innerPid() || watched) return
-    watched = true
-    preferWhenMemoryEnds(innerPid())
-    void ended.then(host.watchdog.watch(innerPid()))
+  const end = watchEnd(child)
+  const innerPid = watchInfo(child, pid => {
+    preferWhenMemoryEnds(pid)
+    void end.ended.then(host.watchdog.watch(pid))
   })
   const list = child.stdio[descriptors.arguments] as Writable
   const control = child.stdio[descriptors.control] as Duplex
@@ -77,22 +56,11 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     if (child.pid !== undefined) group = takeIn(child.pid, host.resources, spec)
     list.end(bubblewrapArguments(spec, host.runtime, pipes, host.node_path).join('\0'))
   } catch (error) {
-    complaint = `the limits of a sandbox cannot be set: ${error instanceof Error ? error.message : error}`
+    end.complain(`the limits of a sandbox cannot be set: ${error instanceof Error ? error.message : error}`)
     child.kill('SIGKILL')
   }
-  void ended.then(() => group?.close())
+  void end.ended.then(() => group?.close())
 
-  const stopOnce = async () => {
-    const inner = innerPid()
-    // Process 1 is killed by its own id while it is certainly still bubblewrap's child: bubblewrap then sees it end, and this process sees
-    // bubblewrap end.
-    if (inner && parentOf(inner) === child.pid) signalProcess(inner, 'SIGKILL')
-    else child.kill('SIGKILL')
-    if (await settledWithin(ended, kill_grace_ms)) return
-    child.kill('SIGKILL')
-    await ended
-    if (inner) await waitUntil(() => !isAlive(inner), kill_grace_ms)
-  }
   let stopped: Promise<void> | undefined
   return {
     send: line => void control.write(`${line}\n`),
@@ -102,16 +70,68 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
     async refreshUsage() {},
     pid: innerPid,
     identity: () => processIdentity(innerPid()),
-    async complaint() {
-      await settledWithin(started, kill_grace_ms)
-      return complaint.trim()
-    },
-    ended,
+    complaint: end.complaint,
+    ended: end.ended,
     stop: () => {
-      stopped ??= stopOnce()
+      stopped ??= killBubblewrap(child, innerPid(), end.ended)
       return stopped
     },
   }
+}
+
+/** Collects the error output. `complaint` waits for all of it, which may arrive after the end of the process. */
+function watchEnd(child: ChildProcess) {
+  let complaint = ''
+  const ended = new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
+    child.once('error', error => {
+      complaint = error.message
+      resolve()
+    })
+  })
+  // A command that never started has no output.
+  const closed = new Promise<void>(resolve => {
+    child.once('close', () => resolve())
+    child.once('error', () => resolve())
+  })
+  child.stderr?.on('data', chunk => {
+    complaint = (complaint + chunk).slice(0, max_complaint_bytes)
+  })
+  return {
+    ended,
+    complain(text: string) {
+      complaint = text
+    },
+    async complaint() {
+      await settledWithin(closed, kill_grace_ms)
+      return complaint.trim()
+    },
+  }
+}
+
+/** Returns a function that returns the id of process 1, 0 until bubblewrap has reported it; `onPid` is called with it once. */
+function watchInfo(child: ChildProcess, onPid: (pid: number) => void): () => number {
+  let info = ''
+  let reported = false
+  const innerPid = () => Number(/"child-pid": (\d+)/.exec(info)?.[1] ?? 0)
+  ;(child.stdio[descriptors.info] as Readable).on('data', chunk => {
+    info += chunk
+    if (!innerPid() || reported) return
+    reported = true
+    onPid(innerPid())
+  })
+  return innerPid
+}
+
+async function killBubblewrap(child: ChildProcess, inner: number, ended: Promise<void>): Promise<void> {
+  // Process 1 is killed by its own id while it is certainly still bubblewrap's child: bubblewrap then sees it end, and this process sees
+  // bubblewrap end.
+  if (inner && parentOf(inner) === child.pid) signalProcess(inner, 'SIGKILL')
+  else child.kill('SIGKILL')
+  if (await settledWithin(ended, kill_grace_ms)) return
+  child.kill('SIGKILL')
+  await ended
+  if (inner) await waitUntil(() => !isAlive(inner), kill_grace_ms)
 }
 
 /** Processes that the host starts inside come out of a reserve on top of the agent's limit; bubblewrap itself needs one or two. */

@@ -46,28 +46,15 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
   const left_open: { slot: Slot; readers: PipeReader[] }[] = []
   let created = 0
 
-  const createSlots = async () => {
-    const fresh = Array.from({ length: slots_at_once }, (): Slot => {
-      const name = String(++created)
-      return { name, path: kind => join(path, `${name}.${kind}`) }
-    })
-    const pipes = fresh.flatMap(slot => pipe_kinds.map(slot.path))
-    const creation = promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
-    for (const file of fresh.flatMap(slot => file_kinds.map(slot.path))) {
-      writeFileSync(file, '')
-      chmodSync(file, 0o640)
-    }
-    await creation
-    free.push(...fresh)
-  }
-
   return {
     path,
     async takeSlot() {
       for (;;) {
         const slot = free.pop()
         if (slot) return slot
-        await createSlots()
+        const first = created + 1
+        created += slots_at_once
+        free.push(...(await createSlots(path, first)))
       }
     },
     giveBack(slot) {
@@ -89,18 +76,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
         free.push(slot)
       })
     },
-    writeCommand(slot, command) {
-      const file = slot.path('command')
-      if (command.length > large_bytes) return writeFile(file, command)
-      // Written in place, with a NUL where its reader stops: a file that is truncated and refilled goes to the disk at once, which takes a
-      // millisecond.
-      const descriptor = openSync(file, 'r+')
-      try {
-        writeSync(descriptor, `${command}\0`)
-      } finally {
-        closeSync(descriptor)
-      }
-    },
+    writeCommand: (slot, command) => writeCommandFile(slot.path('command'), command),
     writeInput(slot, bytes) {
       const file = slot.path('input')
       if (bytes.length > large_bytes) return writeFile(file, bytes)
@@ -110,5 +86,33 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
       for (const { readers } of left_open.splice(0)) for (const reader of readers) reader.close()
       rmSync(path, { recursive: true, force: true })
     },
+  }
+}
+
+/** Creates the pipes and files of some slots, named from `first` on. */
+async function createSlots(folder: string, first: number): Promise<Slot[]> {
+  const slots = Array.from({ length: slots_at_once }, (_, i): Slot => {
+    const name = String(first + i)
+    return { name, path: kind => join(folder, `${name}.${kind}`) }
+  })
+  const pipes = slots.flatMap(slot => pipe_kinds.map(slot.path))
+  const creation = promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
+  for (const file of slots.flatMap(slot => file_kinds.map(slot.path))) {
+    writeFileSync(file, '')
+    chmodSync(file, 0o640)
+  }
+  await creation
+  return slots
+}
+
+function writeCommandFile(file: string, command: string): Promise<void> | void {
+  if (command.length > large_bytes) return writeFile(file, command)
+  // Written in place, with a NUL where its reader stops: a file that is truncated and refilled goes to the disk at once, which takes a
+  // millisecond.
+  const descriptor = openSync(file, 'r+')
+  try {
+    writeSync(descriptor, `${command}\0`)
+  } finally {
+    closeSync(descriptor)
   }
 }

@@ -30,13 +30,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
   const pipes = ['requests', 'answers', 'clock', ...(has_ports ? ['ports'] : [])].map(name)
   const names = [...pipes, name('environment')]
   await promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
-  writeFileSync(
-    name('environment'),
-    Object.entries(environment)
-      .map(pair => `${pair.join('=')}\0`)
-      .join(''),
-  )
-  chmodSync(name('environment'), 0o640)
+  writeEnvironment(name('environment'), environment)
   // Opened for reading too: the open does not block, and process 1 sees the end of its requests when this process ends.
   let requests: number | null = openSync(name('requests'), constants.O_RDWR | constants.O_NONBLOCK)
   const send = (line: string) => {
@@ -85,4 +79,10 @@ export async function openControl(folder: string, has_ports: boolean, environmen
       port_pipe?.close()
     },
   }
+}
+
+function writeEnvironment(file: string, environment: Record<string, string>): void {
+  const pairs = Object.entries(environment).map(pair => `${pair.join('=')}\0`)
+  writeFileSync(file, pairs.join(''))
+  chmodSync(file, 0o640)
 }

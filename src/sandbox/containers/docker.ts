@@ -7,7 +7,7 @@ import { seccompProfile } from '../seccomp/seccomp-profile.ts'
 import { settledWithin } from '../settled-within.ts'
 import { baseImage } from './base-image.ts'
 import { watchUsage } from './container-usage.ts'
-import { type Answer, dockerApi } from './docker-api.ts'
+import { type Answer, type DockerApi, dockerApi } from './docker-api.ts'
 import { createRequest } from './docker-container.ts'
 import type { Container, ContainerEngine, ContainerSpec } from './engine.ts'
 
@@ -35,110 +35,125 @@ const inspected = z.object({ State: z.object({ Pid: z.number() }) })
 const waited = z.object({ StatusCode: z.number() })
 const listed = z.array(z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()) }))
 
+/** The connection to an engine, and what its containers have in common. `base`: the service's own image, unless the operator names one. */
+type Engine = {
+  readonly options: DockerOptions
+  readonly api: DockerApi
+  readonly image: string
+  readonly base: ReturnType<typeof baseImage> | null
+  readonly seccomp: string
+  prepared: Promise<void> | undefined
+}
+
 /** Creates the engine for Docker or Podman on this machine, over its unix socket. */
 export function createDockerEngine(options: DockerOptions): ContainerEngine {
-  const api = dockerApi(options.socket)
   const { name } = options
   const base = options.image === null ? baseImage(systemLinks()) : null
-  const image = options.image ?? base?.name ?? ''
   const seccomp = name === 'docker' ? seccompProfile() : options.seccomp_file
-  let prepared: Promise<void> | undefined
-
-  const request = (method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
-  const refuse = (what: string, answer: Answer) => {
-    const engine_message = refusal.safeParse(answer.body).data?.message ?? `it answers ${answer.status}`
-    return new SandboxError(explain(`${name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options))
-  }
-  const check = (what: string, answer: Answer) => {
-    if (answer.status >= 300 && answer.status !== 304) throw refuse(what, answer)
-    return answer
-  }
-
-  const prepareOnce = async () => {
-    check('does not answer as expected', await request('GET', '/info'))
-    const found = await request('GET', `/images/${encodeURIComponent(image)}/json`)
-    if (found.status === 404 && base !== null) {
-      const [repo = '', tag = ''] = base.name.split(':')
-      check('takes no image', await request('POST', `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`, base.tar))
-    } else check(`has no image ${image}`, found)
-    await removeLeft()
-  }
-  const prepare = () => {
-    prepared ??= prepareOnce().catch(error => {
-      prepared = undefined
-      throw error
-    })
-    return prepared
-  }
-
-  /** Removes containers that a killed process created and did not start; started ones have ended with it. */
-  const removeLeft = async () => {
-    const filters = encodeURIComponent(JSON.stringify({ label: [`agentrun.owner=${options.owner}`] }))
-    const { body } = check('lists no containers', await request('GET', `/containers/json?all=1&filters=${filters}`))
-    for (const { Id, Labels } of listed.parse(body)) if (!isAlive(Number(Labels['agentrun.pid']))) await remove(Id)
-  }
-  const remove = async (id: string) => {
-    const answer = await request('DELETE', `/containers/${id}?force=1&v=1`)
-    // 409: another process is removing it.
-    if (answer.status !== 404 && answer.status !== 409) check('does not remove a container', answer)
-    const gone = await waitUntil(async () => (await request('GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
-    if (!gone) throw new SandboxError(`${name} does not remove the container ${id.slice(0, 12)}`)
-  }
-
-  const start = async (spec: ContainerSpec): Promise<Container> => {
-    await prepare()
-    const create = () => request('POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
-    let creation = await create()
-    if (creation.status === 404) {
-      // The operator has pruned images, including the service's own.
-      prepared = undefined
-      await prepare()
-      creation = await create()
-    }
-    const { Id: id } = created.parse(check('cannot make a container', creation).body)
-    try {
-      const over = api.call('POST', `/containers/${id}/wait?condition=${name === 'docker' ? 'removed' : 'next-exit'}`).catch(() => null)
-      check('cannot start a container', await request('POST', `/containers/${id}/start`))
-      const { body } = await request('GET', `/containers/${id}/json`)
-      return running(id, inspected.safeParse(body).data?.State.Pid ?? 0, over)
-    } catch (error) {
-      await remove(id).catch(() => {})
-      throw error
-    }
-  }
-  const running = (id: string, pid: number, over: Promise<Answer | null>): Container => {
-    const usage = watchUsage(pid)
-    const identity = [name, readBootId(), id].join(' ')
-    usage()
-    const ended = over.then(async answer => {
-      // An engine that is gone reports nothing more, and its containers may go on.
-      await waitUntil(() => pid === 0 || !isAlive(pid), Number.POSITIVE_INFINITY, 50)
-      const code = waited.safeParse(answer?.body).data?.StatusCode
-      return code === undefined || code === 137
-        ? ''
-        : `the container ended with exit code ${code} before anything ran in it: ${hint(options)}`
-    })
-    return {
-      identity,
-      pid,
-      usage,
-      ended,
-      async stop() {
-        usage()
-        // It may have ended meanwhile.
-        await request('POST', `/containers/${id}/kill`).catch(() => null)
-        // Nothing else keeps this process alive until then.
-        while (!(await settledWithin(ended, end_ms)));
-      },
-    }
-  }
+  const image = options.image ?? base?.name ?? ''
+  const engine: Engine = { options, api: dockerApi(options.socket), image, base, seccomp, prepared: undefined }
   return {
     name,
-    prepare,
-    start,
+    prepare: () => prepare(engine),
+    start: spec => startContainer(engine, spec),
     async end(identity) {
-      const [engine, boot, id = ''] = identity.split(' ')
-      if (engine === name && boot === readBootId() && /^[0-9a-f]{12,64}$/.test(id)) await remove(id)
+      const [of_engine, boot, id = ''] = identity.split(' ')
+      if (of_engine === name && boot === readBootId() && /^[0-9a-f]{12,64}$/.test(id)) await remove(engine, id)
+    },
+  }
+}
+
+const request = ({ api }: Engine, method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
+
+/** Throws SandboxError for a refusal of the engine. */
+function check({ options }: Engine, what: string, answer: Answer): Answer {
+  if (answer.status < 300 || answer.status === 304) return answer
+  const engine_message = refusal.safeParse(answer.body).data?.message ?? `it answers ${answer.status}`
+  throw new SandboxError(explain(`${options.name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options))
+}
+
+/** Once, unless it fails. */
+function prepare(engine: Engine): Promise<void> {
+  engine.prepared ??= prepareOnce(engine).catch(error => {
+    engine.prepared = undefined
+    throw error
+  })
+  return engine.prepared
+}
+
+async function prepareOnce(engine: Engine): Promise<void> {
+  const { image, base } = engine
+  check(engine, 'does not answer as expected', await request(engine, 'GET', '/info'))
+  const found = await request(engine, 'GET', `/images/${encodeURIComponent(image)}/json`)
+  if (found.status === 404 && base !== null) {
+    const [repo = '', tag = ''] = base.name.split(':')
+    check(engine, 'takes no image', await request(engine, 'POST', `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`, base.tar))
+  } else check(engine, `has no image ${image}`, found)
+  await removeLeft(engine)
+}
+
+/** Removes containers that a killed process created and did not start; started ones have ended with it. */
+async function removeLeft(engine: Engine): Promise<void> {
+  const filters = encodeURIComponent(JSON.stringify({ label: [`agentrun.owner=${engine.options.owner}`] }))
+  const { body } = check(engine, 'lists no containers', await request(engine, 'GET', `/containers/json?all=1&filters=${filters}`))
+  for (const { Id, Labels } of listed.parse(body)) if (!isAlive(Number(Labels['agentrun.pid']))) await remove(engine, Id)
+}
+
+async function remove(engine: Engine, id: string): Promise<void> {
+  const answer = await request(engine, 'DELETE', `/containers/${id}?force=1&v=1`)
+  // 409: another process is removing it.
+  if (answer.status !== 404 && answer.status !== 409) check(engine, 'does not remove a container', answer)
+  const gone = await waitUntil(async () => (await request(engine, 'GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
+  if (!gone) throw new SandboxError(`${engine.options.name} does not remove the container ${id.slice(0, 12)}`)
+}
+
+async function startContainer(engine: Engine, spec: ContainerSpec): Promise<Container> {
+  const { options, api, image, seccomp } = engine
+  await prepare(engine)
+  const create = () => request(engine, 'POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
+  let creation = await create()
+  if (creation.status === 404) {
+    // The operator has pruned images, including the service's own.
+    engine.prepared = undefined
+    await prepare(engine)
+    creation = await create()
+  }
+  const { Id: id } = created.parse(check(engine, 'cannot make a container', creation).body)
+  try {
+    const condition = options.name === 'docker' ? 'removed' : 'next-exit'
+    const over = api.call('POST', `/containers/${id}/wait?condition=${condition}`).catch(() => null)
+    check(engine, 'cannot start a container', await request(engine, 'POST', `/containers/${id}/start`))
+    const { body } = await request(engine, 'GET', `/containers/${id}/json`)
+    return running(engine, id, inspected.safeParse(body).data?.State.Pid ?? 0, over)
+  } catch (error) {
+    await remove(engine, id).catch(() => {})
+    throw error
+  }
+}
+
+function running(engine: Engine, id: string, pid: number, over: Promise<Answer | null>): Container {
+  const usage = watchUsage(pid)
+  const identity = [engine.options.name, readBootId(), id].join(' ')
+  usage()
+  const ended = over.then(async answer => {
+    // An engine that is gone reports nothing more, and its containers may go on.
+    await waitUntil(() => pid === 0 || !isAlive(pid), Number.POSITIVE_INFINITY, 50)
+    const code = waited.safeParse(answer?.body).data?.StatusCode
+    return code === undefined || code === 137
+      ? ''
+      : `the container ended with exit code ${code} before anything ran in it: ${hint(engine.options)}`
+  })
+  return {
+    identity,
+    pid,
+    usage,
+    ended,
+    async stop() {
+      usage()
+      // It may have ended meanwhile.
+      await request(engine, 'POST', `/containers/${id}/kill`).catch(() => null)
+      // Nothing else keeps this process alive until then.
+      while (!(await settledWithin(ended, end_ms)));
     },
   }
 }

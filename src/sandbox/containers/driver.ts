@@ -10,9 +10,9 @@ import { prepareRuntimeFolder, type RuntimeFolder } from '../process/runtime-fol
 import type { SandboxProcess } from '../process/sandbox-process.ts'
 import { proveIsolation } from '../process/self-test.ts'
 import { startSandbox } from '../process/start-sandbox.ts'
-import { openControl } from './control.ts'
-import type { ContainerEngine, ContainerSpec } from './engine.ts'
-import { reportedUsage } from './reported-usage.ts'
+import { type Control, openControl } from './control.ts'
+import type { Container, ContainerEngine, ContainerSpec } from './engine.ts'
+import { type ReportedUsage, reportedUsage } from './reported-usage.ts'
 
 /**
  * Processes in a container beyond the agent's limit: process 1, keepers, the port forwarder, and a margin for what starts before it is
@@ -20,13 +20,7 @@ import { reportedUsage } from './reported-usage.ts'
  */
 export const RESERVE = 96
 
-/**
- * Creates the driver for sandboxes as containers of an engine. As root they run as `user`, who owns the workspaces; otherwise `user` is
- * null and they run as the service's own user. `node_path` and the programs of the host are shown in them, unless `own_root`: then the
- * engine's image contains everything, including an unreadable bash at /opt/agentrun/bash. `runtime_dir` is a host folder of the service,
- * created when missing.
- */
-export function createContainerDriver(options: {
+type DriverOptions = {
   engine: ContainerEngine
   user: SystemUser | null
   node_path: string
@@ -34,11 +28,19 @@ export function createContainerDriver(options: {
   own_root: boolean
   /** Timeout for the start of a sandbox; default 10 s. */
   start_timeout_ms?: number
-}): SandboxDriver {
+}
+
+/**
+ * Creates the driver for sandboxes as containers of an engine. As root they run as `user`, who owns the workspaces; otherwise `user` is
+ * null and they run as the service's own user. `node_path` and the programs of the host are shown in them, unless `own_root`: then the
+ * engine's image contains everything, including an unreadable bash at /opt/agentrun/bash. `runtime_dir` is a host folder of the service,
+ * created when missing.
+ */
+export function createContainerDriver(options: DriverOptions): SandboxDriver {
   const { engine, own_root } = options
-  const of_all = hostEnvironment(!own_root && nodeHeaders(options.node_path) !== null)
-  let runtime: RuntimeFolder | undefined
+  const has_headers = !own_root && nodeHeaders(options.node_path) !== null
   const user = options.user ?? ourselves()
+  let runtime: RuntimeFolder | undefined
   const prepare = (): RuntimeFolder => {
     if (user.uid === 0) throw new SandboxError('running as root needs an unprivileged user for the sandbox')
     runtime ??= prepareRuntimeFolder(options.runtime_dir, user)
@@ -47,63 +49,12 @@ export function createContainerDriver(options: {
   const start = async (spec: SandboxSpec) => {
     const ready = prepare()
     const start_timeout_ms = options.start_timeout_ms ?? 10_000
-    return startSandbox(spec, { user: options.user, pipes: ready.pipes, start_timeout_ms }, pipes => launch(spec, pipes, ready))
-  }
-  const launch = async (spec: SandboxSpec, pipes: PipeFolder, ready: RuntimeFolder): Promise<SandboxProcess> => {
-    const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path, ready.empty)), ...ownFiles(ready)])
-    // Some engines create what is missing.
-    const missing = mounts.find(({ host }) => !existsSync(host))
-    if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
-    if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)
-    const ports = (spec.sockets ?? []).flatMap(({ port, inside }) => (port === undefined ? [] : [`${port}=${inside}`]))
-    const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...of_all })
-    const reported = engine.watched_from_inside ? reportedUsage(control.send) : null
-    try {
-      const container = await engine.start({
-        command: [
-          own_root ? '/opt/agentrun/bash' : '/run/init/bash',
-          '/run/init/init.sh',
-          engine.watched_from_inside ? 'pod' : 'container',
-          ...initParameters(spec.limits),
-          ...ports,
-        ],
-        environment: of_all,
-        user,
-        mounts,
-        memory_folders: ['/tmp', ...(spec.home === undefined ? ['/home/agent'] : [])].map(inside => ({
-          inside,
-          bytes: spec.limits.max_tmp_bytes,
-        })),
-        bounds: { ...spec.limits, max_processes: spec.limits.max_processes + RESERVE },
-        max_open_files: 4096,
-      })
-      let stopped: Promise<void> | undefined
-      const ended = container.ended.then(control.close)
-      return {
-        send: control.send,
-        listen: on_line => control.listen(line => void (reported?.read(line) || on_line(line))),
-        ports: control.ports,
-        usage: reported?.usage ?? container.usage,
-        refreshUsage: reported?.refresh ?? (async () => {}),
-        pid: () => container.pid,
-        identity: () => container.identity,
-        complaint: () => container.ended,
-        stop() {
-          // Process 1 ends by itself, before the engine has found it.
-          control.close()
-          stopped ??= container.stop()
-          return stopped
-        },
-        ended,
-      }
-    } catch (error) {
-      control.close()
-      throw error
-    }
+    const launched = { options, environment: hostEnvironment(has_headers), user, runtime: ready }
+    return startSandbox(spec, { user: options.user, pipes: ready.pipes, start_timeout_ms }, pipes => launch(spec, pipes, launched))
   }
   return {
     name: engine.name,
-    node_folder: own_root || nodeHeaders(options.node_path) === null ? null : NODE_FOLDER,
+    node_folder: has_headers ? NODE_FOLDER : null,
     means() {
       prepare()
       return { memory: engine.name, cpu: engine.name, processes: engine.name }
@@ -127,6 +78,67 @@ export function createContainerDriver(options: {
         explain: complaint => complaint.replace(/\s+/g, ' '),
       })
     },
+  }
+}
+
+type Launch = {
+  options: DriverOptions
+  environment: Record<string, string>
+  user: { uid: number; gid: number }
+  runtime: RuntimeFolder
+}
+
+async function launch(spec: SandboxSpec, pipes: PipeFolder, { options, environment, user, runtime }: Launch): Promise<SandboxProcess> {
+  const { engine, own_root } = options
+  const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path, runtime.empty)), ...ownFiles(runtime)])
+  // Some engines create what is missing.
+  const missing = mounts.find(({ host }) => !existsSync(host))
+  if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
+  if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)
+  const ports = (spec.sockets ?? []).flatMap(({ port, inside }) => (port === undefined ? [] : [`${port}=${inside}`]))
+  const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...environment })
+  const reported = engine.watched_from_inside ? reportedUsage(control.send) : null
+  const bash = own_root ? '/opt/agentrun/bash' : '/run/init/bash'
+  const kind = engine.watched_from_inside ? 'pod' : 'container'
+  try {
+    const container = await engine.start({
+      command: [bash, '/run/init/init.sh', kind, ...initParameters(spec.limits), ...ports],
+      environment,
+      user,
+      mounts,
+      memory_folders: ['/tmp', ...(spec.home === undefined ? ['/home/agent'] : [])].map(inside => ({
+        inside,
+        bytes: spec.limits.max_tmp_bytes,
+      })),
+      bounds: { ...spec.limits, max_processes: spec.limits.max_processes + RESERVE },
+      max_open_files: 4096,
+    })
+    return processOf(container, control, reported)
+  } catch (error) {
+    control.close()
+    throw error
+  }
+}
+
+function processOf(container: Container, control: Control, reported: ReportedUsage | null): SandboxProcess {
+  let stopped: Promise<void> | undefined
+  const ended = container.ended.then(control.close)
+  return {
+    send: control.send,
+    listen: on_line => control.listen(line => void (reported?.read(line) || on_line(line))),
+    ports: control.ports,
+    usage: reported?.usage ?? container.usage,
+    refreshUsage: reported?.refresh ?? (async () => {}),
+    pid: () => container.pid,
+    identity: () => container.identity,
+    complaint: () => container.ended,
+    stop() {
+      // Process 1 ends by itself, before the engine has found it.
+      control.close()
+      stopped ??= container.stop()
+      return stopped
+    },
+    ended,
   }
 }
 

@@ -19,20 +19,8 @@ export function openSandbox(
   pipes: PipeFolder,
   measure: () => Promise<WorkspaceSize | null>,
 ): Sandbox {
-  let full = newSignal()
-  const context = { init, pipes, full: () => full.signal }
-  const watch = watchWorkspace(
-    spec.workspace,
-    spec.limits,
-    measure,
-    () => init.usage().cpu_ms,
-    size => {
-      full.abort(size)
-      full = newSignal()
-      // Background processes are cleared too: their owner is unknown.
-      init.send('clear')
-    },
-  )
+  const { watch, full } = watchDisk(spec, init, measure)
+  const context = { init, pipes, full }
   const shell = createShell(init, pipes)
   const shell_semaphore = createSemaphore(1)
   const separate_semaphore = createSemaphore(max_separate_commands)
@@ -44,18 +32,7 @@ export function openSandbox(
     pipes.remove()
   })
 
-  const inTurn = async (semaphore: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>): Promise<ExecResult> => {
-    const leave = await semaphore.enter(request.signal)
-    if (!leave) return notRun('interrupted', null)
-    try {
-      if (init.lost.aborted) throw new SandboxLostError('the sandbox has ended')
-      // bash would run the part before it.
-      if (request.command.includes('\0')) return notRun('exited', 126, 'bash: a command cannot contain a NUL byte\n')
-      return await run()
-    } finally {
-      leave()
-    }
-  }
+  const inTurn = (semaphore: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>) => runInTurn(init, semaphore, request, run)
   const persistent = async (request: CommandRequest) => {
     await init.ports
     return runCommand(context, request, slot => shell.run(slot))
@@ -86,6 +63,38 @@ export function openSandbox(
     stream: (request, sink) => inTurn(separate_semaphore, request, () => separate(request, sink)),
     stop,
     [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** Watches the workspace. `full` is aborted, with its size, when it exceeds a limit; background processes are cleared then. */
+function watchDisk(spec: SandboxSpec, init: InitProcess, measure: () => Promise<WorkspaceSize | null>) {
+  let full = newSignal()
+  const cpuMs = () => init.usage().cpu_ms
+  const watch = watchWorkspace(spec.workspace, spec.limits, measure, cpuMs, size => {
+    full.abort(size)
+    full = newSignal()
+    // Background processes are cleared too: their owner is unknown.
+    init.send('clear')
+  })
+  return { watch, full: () => full.signal }
+}
+
+/** Waits for the semaphore and runs the command, unless it was aborted meanwhile. Throws SandboxLostError when the sandbox has ended. */
+async function runInTurn(
+  init: InitProcess,
+  semaphore: Semaphore,
+  request: CommandRequest,
+  run: () => Promise<ExecResult>,
+): Promise<ExecResult> {
+  const release = await semaphore.enter(request.signal)
+  if (!release) return notRun('interrupted', null)
+  try {
+    if (init.lost.aborted) throw new SandboxLostError('the sandbox has ended')
+    // bash would run the part before it.
+    if (request.command.includes('\0')) return notRun('exited', 126, 'bash: a command cannot contain a NUL byte\n')
+    return await run()
+  } finally {
+    release()
   }
 }
 

@@ -28,7 +28,6 @@ export function watchWorkspace(
   if (bounds.max_disk_bytes === Number.POSITIVE_INFINITY && bounds.max_files === Number.POSITIVE_INFINITY)
     return { peak_bytes: () => 0, end: () => {} }
   let ended = false
-  let timer: NodeJS.Timeout | undefined
   let size: WorkspaceSize = { bytes: 0, files: 0 }
   let peak_bytes = 0
   let free: WorkspaceSize | null = null
@@ -67,23 +66,34 @@ export function watchWorkspace(
       over(found)
     }
   }
-  const again = () => {
-    if (ended) return
+  const stopPolling = pollRepeatedly(poll)
+  const end = () => {
+    ended = true
+    stopPolling()
+  }
+  return { peak_bytes: () => peak_bytes, end }
+}
+
+/** Calls `poll` again and again, one call at a time; failures are ignored. Returns the function that stops it. */
+function pollRepeatedly(poll: () => Promise<void>): () => void {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const next = () => {
+    if (stopped) return
     timer = setTimeout(
       () =>
         void poll()
           .catch(() => {})
-          .then(again),
+          .then(next),
       POLL_INTERVAL_MS,
     )
     timer.unref()
   }
-  again()
-  const end = () => {
-    ended = true
+  next()
+  return () => {
+    stopped = true
     clearTimeout(timer)
   }
-  return { peak_bytes: () => peak_bytes, end }
 }
 
 /** How much may be written without a measurement: a quarter of the rest, with a minimum. */

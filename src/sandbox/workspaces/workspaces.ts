@@ -44,11 +44,8 @@ export function createHome(root: string, run_id: number, epoch: number, user: Sy
 /** Creates an empty folder for checks, under another name when an earlier one could not be removed. `template`: the base of its layer. */
 export async function createCheckFolder(
   root: string,
-  run_id: number,
-  epoch: number,
-  name: string,
+  { run_id, epoch, name, template }: { run_id: number; epoch: number; name: string; template: string | null },
   user: SystemUser | null,
-  template: string | null = null,
 ): Promise<string> {
   const own = `${run_id}-${epoch}.${name}${template === null ? '' : `.on.${template}`}`
   await removeWorkspace(join(root, own), user)

@@ -22,6 +22,19 @@ function isDjangoTest(path: string): boolean {
   return /^tests?\.py$/.test(name) || (name.endsWith('.py') && folders.some(folder => TESTS.test(folder)))
 }
 
+/** What all ways to install a Python project share. `bare`: proofs without an installation. */
+type Context = {
+  project: Project
+  toolchain: Toolchain
+  from: string
+  needs: ReturnType<typeof pythonNeeds>
+  django: boolean
+  has_tests: boolean
+  python: Tool
+  named: Pick<Part, 'ecosystem' | 'folder' | 'lockfiles' | 'notes'>
+  bare: ReturnType<typeof bareProofs>
+}
+
 /** Returns null when it is not a Python project. */
 export function pythonPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.first(...MANIFESTS)
@@ -34,57 +47,53 @@ export function pythonPart(project: Project, toolchain: Toolchain): Part | null 
   const lockfiles = [...new Set(of_files)].map(project.at)
   const python: Tool = { binary: 'python3', wanted: needs.wanted, from, package: 'python3' }
   const named = { ecosystem: 'python', folder: project.folder, lockfiles, notes: [] }
-  const pytest = needs.pytest
   const bare = bareProofs(project, needs, has_tests, toolchain.has('python3:pytest'))
+  const context: Context = { project, toolchain, from, needs, django, has_tests, python, named, bare }
+  const manager = MANAGERS.find(({ lock }) => project.has(lock))
+  return manager === undefined ? pipPart(context) : lockedPart(context, manager)
+}
 
-  for (const [lock, tool, sync, run] of [
-    ['uv.lock', 'uv', 'sync --locked', 'run --no-sync'],
-    ['poetry.lock', 'poetry', 'install --no-interaction', 'run'],
-  ] as const) {
-    if (!project.has(lock)) continue
-    // A missing tool is installed into the home folder, which persists with the workspace.
-    const there = toolchain.has(tool)
-    const binary = there ? tool : `~/.venvs/${tool}/bin/${tool}`
-    const get = [`python3 -m venv ~/.venvs/${tool}`, `~/.venvs/${tool}/bin/pip install ${tool}`]
-    const extras = tool === 'uv' ? needs.extras.map(name => ` --extra ${name}`) : needs.extras.map(name => ` --extras ${name}`)
-    const groups =
-      tool === 'uv'
-        ? needs.groups.filter(name => name !== 'dev').map(name => ` --group ${name}`)
-        : needs.groups.map(name => ` --with ${name}`)
-    const command = `${tool === 'poetry' ? 'POETRY_VIRTUALENVS_IN_PROJECT=true ' : ''}${binary} ${sync}${extras.join('')}${groups.join('')}`
-    const said = (text: string, why: string): Suggestion => ({ command: text, from: project.at(lock), why })
-    const tests = has_tests
-      ? [
-          said(
-            `${binary} ${run} ${pytest ? (needs.pytest_declared ? 'pytest' : 'python -m pytest') : `python -m ${unittest(project)}`}`,
-            'the tests of the repository',
-          ),
-        ]
-      : []
-    return {
-      ...named,
-      install: [...(there ? [] : get.map(text => said(text, `${tool} is not installed`))), said(command, `${lock} is there`)],
-      ...{ tests, builds: [], smokes: importSmoke(project, needs.module, `${binary} ${run} python`) },
-      calls: [{ name: `${tool} run`, as: `${binary} ${run}` }, { name: tool, as: binary }, ...callsOf(`${binary} ${run} python`)],
-      tools: there ? [python, { binary: tool, wanted: null, from: project.at(lock), package: `python3-${tool}` }] : [python, venv(from)],
-      offline: { install: [], ...bare },
-    }
+const MANAGERS = [
+  { lock: 'uv.lock', tool: 'uv', sync: 'sync --locked', run: 'run --no-sync' },
+  { lock: 'poetry.lock', tool: 'poetry', sync: 'install --no-interaction', run: 'run' },
+] as const
+
+/** Installs with the manager that wrote the lockfile. */
+function lockedPart(context: Context, { lock, tool, sync, run }: (typeof MANAGERS)[number]): Part {
+  const { project, toolchain, from, needs, has_tests, python, named, bare } = context
+  // A missing tool is installed into the home folder, which persists with the workspace.
+  const there = toolchain.has(tool)
+  const binary = there ? tool : `~/.venvs/${tool}/bin/${tool}`
+  const get = [`python3 -m venv ~/.venvs/${tool}`, `~/.venvs/${tool}/bin/pip install ${tool}`]
+  const extras = tool === 'uv' ? needs.extras.map(name => ` --extra ${name}`) : needs.extras.map(name => ` --extras ${name}`)
+  const groups =
+    tool === 'uv'
+      ? needs.groups.filter(name => name !== 'dev').map(name => ` --group ${name}`)
+      : needs.groups.map(name => ` --with ${name}`)
+  const command = `${tool === 'poetry' ? 'POETRY_VIRTUALENVS_IN_PROJECT=true ' : ''}${binary} ${sync}${extras.join('')}${groups.join('')}`
+  const suggest = (text: string, why: string): Suggestion => ({ command: text, from: project.at(lock), why })
+  const runner = needs.pytest ? (needs.pytest_declared ? 'pytest' : 'python -m pytest') : `python -m ${unittest(project)}`
+  const tests = has_tests ? [suggest(`${binary} ${run} ${runner}`, 'the tests of the repository')] : []
+  return {
+    ...named,
+    install: [...(there ? [] : get.map(text => suggest(text, `${tool} is not installed`))), suggest(command, `${lock} is there`)],
+    ...{ tests, builds: [], smokes: importSmoke(project, needs.module, `${binary} ${run} python`) },
+    calls: [{ name: `${tool} run`, as: `${binary} ${run}` }, { name: tool, as: binary }, ...callsOf(`${binary} ${run} python`)],
+    tools: there ? [python, { binary: tool, wanted: null, from: project.at(lock), package: `python3-${tool}` }] : [python, venv(from)],
+    offline: { install: [], ...bare },
   }
+}
 
+/** Installs with pip into a virtual environment, if anything has to be installed. */
+function pipPart({ project, toolchain, from, needs, django, has_tests, python, named, bare }: Context): Part {
+  const { pytest } = needs
   const installs = needs.installs.map(({ what, from, why }) => ({ command: `.venv/bin/pip install ${what}`, from: project.at(from), why }))
   if (has_tests && pytest && !needs.pytest_declared && installs.length > 0)
     installs.push({ command: '.venv/bin/pip install pytest', from, why: 'the tests are for pytest, which no list of dependencies has' })
   const needs_nothing = needs.dependencies.length === 0 && !needs.compiled && (!pytest || toolchain.has('python3:pytest') || !has_tests)
   if (needs_nothing || installs.length === 0) return { ...named, install: [], ...bare, tools: [python], calls: callsOf('python3') }
-  const tests = has_tests
-    ? [
-        {
-          command: `.venv/bin/python ${pytest ? '-m pytest' : django ? 'manage.py test' : `-m ${unittest(project)}`}`,
-          from,
-          why: 'the tests of the repository',
-        },
-      ]
-    : []
+  const runner = pytest ? '-m pytest' : django ? 'manage.py test' : `-m ${unittest(project)}`
+  const tests = has_tests ? [{ command: `.venv/bin/python ${runner}`, from, why: 'the tests of the repository' }] : []
   return {
     ...named,
     install: [{ command: 'python3 -m venv .venv', from, why: 'packages are installed beside those of the system' }, ...installs],

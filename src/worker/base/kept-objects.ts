@@ -30,7 +30,7 @@ export async function loadObjects(deps: Deps, { organization_id, kept, packs, ob
     for (const { n, tip } of wanted) {
       const pack = await getPack(deps.db, organization_id, kept.run_id, n)
       const found = pack?.sound
-        ? await importPack(deps.git, kept, pack.content, [tip], bounds.max_bytes, bounds.signal).catch(refused)
+        ? await importPack(deps.git, kept, { pack: pack.content, objects: [tip], ...bounds }).catch(refused)
         : new GitError('corrupt', 'its digest does not match')
       if (found?.code === 'timeout' || found?.code === 'failed') all = false
       if (found) deps.log('error', 'a pack of a checkpoint cannot be used', { run_id: kept.run_id, pack: n, reason: found.message })

@@ -133,7 +133,7 @@ async function createFolder(
   stack: AsyncDisposableStack,
   template: string | null = null,
 ): Promise<string> {
-  const path = await createCheckFolder(deps.folders.workspaces, run.id, writer.epoch, name, deps.users.sandbox, template)
+  const path = await createCheckFolder(deps.folders.workspaces, { run_id: run.id, epoch: writer.epoch, name, template }, deps.users.sandbox)
   stack.defer(() => removeWorkspace(path, deps.users.sandbox))
   return path
 }

@@ -81,7 +81,9 @@ export class Packer {
     })
     const content = Buffer.concat(chunks)
     const objects = [...new Set([created, last.tree, ...trees, ...heads])]
-    await withObjectCache(this.#git, this.#kept.run_id, () => importPack(this.#git, this.#kept, content, objects, this.#max_bytes))
+    await withObjectCache(this.#git, this.#kept.run_id, () =>
+      importPack(this.#git, this.#kept, { pack: content, objects, max_bytes: this.#max_bytes }),
+    )
     return { tip: created, base_sha: this.base_sha, content }
   }
 
